@@ -1,0 +1,135 @@
+"""The verbs: compute a learning curve, several of them, or the number of examples that a goal needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from gpcurves.curve import CurveSet, LearningCurve
+from gpcurves.errors import GoalUnreachableError, InputError, NumericalError
+from gpcurves.problem import AnyProblem, Problem, SpectrumProblem
+from gpcurves.spectra import Spectrum
+from gpcurves.theory import METHODS, Method
+from gpcurves.theory.approximations import lc_examples
+from gpcurves.validation import FloatArray, positive, sizes
+
+MOST_EXAMPLES = 1e12
+"""Where the search for a required n gives up."""
+
+
+def learning_curve(
+    problem: Problem | SpectrumProblem | Spectrum, method: str, n: object, *, noise: float | None = None
+) -> LearningCurve:
+    """Return the average error after n examples.
+
+    Parameters
+    ----------
+    problem
+        A `Problem`; or a bare `Spectrum`, which needs ``noise`` besides.
+    method
+        Name of a method; ``gpcurves.METHODS`` lists them.
+    n
+        Training-set sizes; an integer means 0..n.
+    noise
+        Noise variance, for a bare spectrum only.
+    """
+    return _evaluate(_as_problem(problem, noise), METHODS[method], sizes("n", n))
+
+
+def learning_curves(
+    problem: Problem | SpectrumProblem | Spectrum,
+    n: object,
+    methods: str | Iterable[str] = "all",
+    *,
+    noise: float | None = None,
+) -> CurveSet:
+    """Return the curves of several methods; "all" takes those that apply and records why others do not."""
+    asked = _as_problem(problem, noise)
+    at = sizes("n", n)
+    if isinstance(methods, str) and methods != "all":
+        methods = [methods]
+    names = list(METHODS) if methods == "all" else list(methods)
+    if not names:
+        raise InputError("methods must not be empty")
+    chosen = [METHODS[name] for name in names]
+    skipped = {m.name: reason for m in chosen if (reason := m.objection(asked, at))} if methods == "all" else {}
+    curves = {m.name: _evaluate(asked, m, at) for m in chosen if m.name not in skipped}
+    return CurveSet(asked, curves, skipped)
+
+
+def required_n(
+    problem: Problem | SpectrumProblem | Spectrum,
+    error: float,
+    method: str = "lc",
+    *,
+    noise: float | None = None,
+) -> int:
+    """Return the smallest number of examples at which the method's error is at most ``error``.
+
+    Raises `GoalUnreachableError` where the error stays above the goal up to 1e12 examples.
+    """
+    asked = _as_problem(problem, noise)
+    goal = positive("error", error)
+    chosen = METHODS[method]
+    reached = _first_reached(asked, chosen, goal)
+    if reached is None:
+        floor = float(chosen(asked, np.array([MOST_EXAMPLES]))[0])
+        raise GoalUnreachableError(
+            f"method {method!r} never reaches the error {goal:g}: after {MOST_EXAMPLES:g} examples it is {floor:.4g}"
+        )
+    return reached
+
+
+def _first_reached(problem: AnyProblem, method: Method, goal: float) -> int | None:
+    """Search for the first whole n at or below the goal; the error falls with n for every method."""
+    if method.name == "lc" and 0 < goal < problem.spectrum.trace:
+        exact = lc_examples(problem, goal)
+        return math.ceil(exact - 1e-9 * max(1.0, exact)) if exact <= MOST_EXAMPLES else None
+    low, high = 0.0, MOST_EXAMPLES
+    grid = np.unique(np.concatenate(([0.0], np.floor(np.geomspace(1, high, 120)))))
+    while True:
+        reached = method(problem, grid) <= goal
+        if not reached.any():
+            return None
+        first = int(np.argmax(reached))
+        if first == 0:
+            return int(grid[0])
+        low, high = grid[first - 1], grid[first]
+        if high - low <= 1:
+            return int(high)
+        grid = np.unique(np.floor(np.linspace(low, high, min(64, int(high - low) + 1))))
+
+
+def _evaluate(problem: AnyProblem, method: Method, n: FloatArray) -> LearningCurve:
+    error = method(problem, n)
+    if not np.isfinite(error).all():
+        raise NumericalError(
+            f"method {method.name!r} gave a value that is not finite at n = {n[~np.isfinite(error)][0]:g}"
+        )
+    notes: list[str] = []
+    uncertainty = None
+    if (coarser := problem.coarser()) is not None:
+        uncertainty = abs(method(coarser, n) - error)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            worst = float(np.nanmax(np.where(error > 0, uncertainty / error, 0.0)))
+        if worst > 1e-6:
+            notes.append(
+                f"the spectrum is {problem.spectrum.origin}: the curve is uncertain by up to {100 * worst:.2g} %"
+            )
+    if (error < 0).any():
+        notes.append(f"the expansion breaks down at n = {n[error < 0][0]:g}, where the correction exceeds LC itself")
+    return LearningCurve(method.name, n, error, problem, spectrum_error=uncertainty, notes=tuple(notes))
+
+
+def _as_problem(problem: object, noise: float | None) -> AnyProblem:
+    if isinstance(problem, Spectrum):
+        if noise is None:
+            raise InputError("a bare spectrum needs the noise variance: pass noise=")
+        return SpectrumProblem(problem, noise)
+    if not isinstance(problem, Problem | SpectrumProblem):
+        raise InputError(f"a problem must be a Problem or a Spectrum, got {type(problem).__name__}")
+    if noise is not None:
+        raise InputError("noise is part of the problem: it is passed only with a bare spectrum")
+    return problem

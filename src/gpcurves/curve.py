@@ -1,0 +1,219 @@
+"""What every method returns: a learning curve, and a set of them for one problem."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpcurves._version import __version__
+from gpcurves.errors import InputError
+from gpcurves.files import write_complete
+from gpcurves.problem import AnyProblem, problem_from_dict
+from gpcurves.validation import FloatArray, frozen
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gpcurves.report.plot import CurveDisplay
+
+SCHEMA = 1
+"""Version of the JSON layout; it changes when a reader would have to."""
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """The error after n examples, by one method.
+
+    Attributes
+    ----------
+    method
+        Name of the method.
+    n, error
+        Training-set sizes, and the mean squared error against the noise-free function at each; read-only.
+    stderr
+        Standard error of ``error``, or None for a deterministic method.
+    problem
+        What was asked.
+    options, rng
+        What else determines the numbers: options of the method and the seed.
+    spectrum_error
+        Estimated error of ``error`` that comes from a numerical spectrum, or None where the spectrum is exact.
+    notes
+        What a reader should know about these numbers, in sentences.
+    version
+        Version of the package that computed them.
+    """
+
+    method: str
+    n: FloatArray
+    error: FloatArray
+    problem: AnyProblem
+    stderr: FloatArray | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    rng: int | None = None
+    spectrum_error: FloatArray | None = None
+    notes: tuple[str, ...] = ()
+    version: str = __version__
+
+    def __post_init__(self) -> None:
+        for name in ("n", "error", "stderr", "spectrum_error"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, frozen(np.array(value, dtype=np.float64)))
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+
+    def plot(self, ax: Any = None, **options: Any) -> CurveDisplay:
+        """Draw the curve into ``ax``, or into a new figure; returns what was drawn."""
+        return CurveSet.of(self).plot(ax, **options)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a DataFrame with the columns n, error, stderr."""
+        import pandas as pd
+
+        stderr = np.full(len(self.n), np.nan) if self.stderr is None else self.stderr
+        return pd.DataFrame({"n": self.n, "error": self.error, "stderr": stderr})
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the curve with everything needed to compute it again, and write it to ``path`` if given."""
+        return _dump({"curve": self._record(), "problem": self.problem.to_dict(), "version": self.version}, path)
+
+    def _record(self) -> dict[str, Any]:
+        def listed(array: FloatArray | None) -> list[float] | None:
+            return None if array is None else array.tolist()
+
+        return {
+            "method": self.method,
+            "options": dict(self.options),
+            "rng": self.rng,
+            "n": listed(self.n),
+            "error": listed(self.error),
+            "stderr": listed(self.stderr),
+            "spectrum_error": listed(self.spectrum_error),
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        last = len(self.n) - 1
+        return (
+            f"LearningCurve({self.method!r}, n = {self.n[0]:g}…{self.n[last]:g} ({len(self.n)} values), "
+            f"error = {self.error[0]:.4g}…{self.error[last]:.4g}; {self.problem.describe()})"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{self.method}</b>: {self.problem.describe()}</p>" + _small_table(self.to_frame())
+
+
+@dataclass(frozen=True, eq=False)
+class CurveSet(Mapping[str, LearningCurve]):
+    """Learning curves of one problem by several methods, as a mapping from the method's name.
+
+    Attributes
+    ----------
+    problem
+        What was asked.
+    skipped
+        Methods that were left out because they do not apply, with the reason.
+    """
+
+    problem: AnyProblem
+    curves: Mapping[str, LearningCurve] = field(repr=False)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "curves", MappingProxyType(dict(self.curves)))
+        object.__setattr__(self, "skipped", MappingProxyType(dict(self.skipped)))
+
+    @classmethod
+    def of(cls, *curves: LearningCurve) -> CurveSet:
+        """Put curves of one problem together."""
+        if not curves:
+            raise InputError("a set of curves needs at least one curve")
+        return cls(curves[0].problem, {curve.method: curve for curve in curves})
+
+    def __getitem__(self, method: str) -> LearningCurve:
+        return self.curves[method]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.curves)
+
+    def __len__(self) -> int:
+        return len(self.curves)
+
+    def plot(self, ax: Any = None, **options: Any) -> CurveDisplay:
+        """Draw all curves into ``ax``, or into a new figure; returns what was drawn."""
+        from gpcurves.report.plot import plot_curves
+
+        return plot_curves(self, ax, **options)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a DataFrame with the columns method, n, error, stderr."""
+        import pandas as pd
+
+        frames = [curve.to_frame().assign(method=name) for name, curve in self.items()]
+        return pd.concat(frames, ignore_index=True)[["method", "n", "error", "stderr"]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the set as plain data."""
+        return {
+            "curves": [curve._record() for curve in self.values()],
+            "skipped": dict(self.skipped),
+            "problem": self.problem.to_dict(),
+            "version": __version__,
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the set with everything needed to compute it again, and write it to ``path`` if given."""
+        return _dump(self.to_dict(), path)
+
+    def __repr__(self) -> str:
+        lines = [f"CurveSet of {self.problem.describe()}"]
+        for name, curve in self.items():
+            lines.append(f"  {name:<11} error {curve.error[0]:.4g} at n = {curve.n[0]:g}")
+            lines[-1] += f", {curve.error[-1]:.4g} at n = {curve.n[-1]:g}"
+        lines += [f"  {name:<11} does not apply: {reason}" for name, reason in self.skipped.items()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        table = self.to_frame().pivot_table(index="n", columns="method", values="error", sort=False)
+        return f"<p>{self.problem.describe()}</p>" + _small_table(table[list(self)].reset_index())
+
+
+def load(path: str | Path) -> LearningCurve | CurveSet:
+    """Return the curve, or the set of curves, that was saved to a JSON file."""
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        if data["schema"] != SCHEMA:
+            raise InputError(f"{path} has schema {data['schema']}, this version reads {SCHEMA}")
+        problem = problem_from_dict(data["problem"])
+        if "curve" in data:
+            return LearningCurve(problem=problem, version=data["version"], **_restored(data["curve"]))
+        curves = [LearningCurve(problem=problem, version=data["version"], **_restored(c)) for c in data["curves"]]
+        return CurveSet(problem, {curve.method: curve for curve in curves}, data["skipped"])
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} is not a learning curve saved by gpcurves") from error
+
+
+def _restored(record: dict[str, Any]) -> dict[str, Any]:
+    return {**record, "notes": tuple(record["notes"])}
+
+
+def _dump(data: dict[str, Any], path: str | Path | None) -> str:
+    text = json.dumps({"schema": SCHEMA, "package": "gpcurves", **data}, indent=1, allow_nan=False) + "\n"
+    if path is not None:
+        write_complete(Path(path), text.encode())
+    return text
+
+
+def _small_table(frame: pd.DataFrame) -> str:
+    if len(frame) > 12:
+        picked = np.unique(np.linspace(0, len(frame) - 1, 12).round().astype(int))
+        frame = frame.iloc[picked]
+    return str(frame.dropna(axis=1, how="all").to_html(index=False, float_format="{:.4g}".format, border=0))

@@ -1,0 +1,7 @@
+"""Input distributions: where the examples come from."""
+
+from gpcurves.inputs.base import Inputs, inputs_from_dict
+from gpcurves.inputs.continuous import Box, Gaussian, Torus
+from gpcurves.inputs.finite import Discrete, Sample
+
+__all__ = ["Box", "Discrete", "Gaussian", "Inputs", "Sample", "Torus", "inputs_from_dict"]

@@ -1,0 +1,71 @@
+"""Covariance functions of the scalar product: they change under translation, and so does their prior variance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from gpcurves.kernels.base import Kernel
+from gpcurves.validation import FloatArray, nonnegative, positive, whole
+
+
+@dataclass(frozen=True)
+class DotProduct(Kernel):
+    """A function of the scalar product, shifted by a constant.
+
+    Parameters
+    ----------
+    variance
+        The factor in front; for `Linear` the prior variance of each weight.
+    bias
+        The constant added to the scalar product; for `Linear` the prior variance of the intercept, relative to that
+        of a weight.
+    """
+
+    variance: float = 1.0
+    bias: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variance", positive("variance", self.variance))
+        object.__setattr__(self, "bias", nonnegative("bias", self.bias))
+
+    @property
+    def smoothness(self) -> float:
+        return math.inf
+
+    def power(self) -> int:
+        """Return the degree of the polynomials that this kernel spans."""
+        return 1
+
+    def scaled(self, factor: float) -> Self:
+        return replace(self, variance=self.variance * factor)
+
+    def __call__(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        matrix: FloatArray = self.variance * (X @ (X if Y is None else Y).T + self.bias) ** self.power()
+        return matrix
+
+    def diag(self, X: FloatArray) -> FloatArray:
+        variances: FloatArray = self.variance * (np.einsum("ij,ij->i", X, X) + self.bias) ** self.power()
+        return variances
+
+
+class Linear(DotProduct):
+    r"""Bayesian linear regression: :math:`\sigma_f^2 (x \cdot x' + b)`."""
+
+
+@dataclass(frozen=True)
+class Polynomial(DotProduct):
+    r"""Polynomials up to a degree: :math:`\sigma_f^2 (x \cdot x' + b)^p`."""
+
+    bias: float = 1.0
+    degree: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "degree", whole("degree", self.degree, 1))
+
+    def power(self) -> int:
+        return self.degree

@@ -1,0 +1,102 @@
+"""Kernels of scikit-learn: turned into ours where there is a counterpart, wrapped as they are otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from gpcurves.errors import InputError
+from gpcurves.kernels.base import Kernel
+from gpcurves.kernels.composite import Product, Sum
+from gpcurves.kernels.dotproduct import Linear
+from gpcurves.kernels.stationary import OU, RBF, Matern, Matern32, Matern52, RationalQuadratic
+from gpcurves.validation import FloatArray
+
+
+@dataclass(frozen=True)
+class SklearnKernel(Kernel):
+    """A scikit-learn kernel without a counterpart here, evaluated by scikit-learn."""
+
+    kernel: Any
+    factor: float = 1.0
+
+    def __call__(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        return self.factor * np.asarray(self.kernel(X, Y), dtype=np.float64)
+
+    def diag(self, X: FloatArray) -> FloatArray:
+        return self.factor * np.asarray(self.kernel.diag(X), dtype=np.float64)
+
+    def scaled(self, factor: float) -> SklearnKernel:
+        return SklearnKernel(self.kernel, self.factor * factor)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"type": "SklearnKernel", "kernel": _describe(self.kernel), "factor": self.factor}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        return cls(_rebuild(data["kernel"]), data["factor"])
+
+
+def is_sklearn_kernel(thing: object) -> bool:
+    """Tell by its module, so that scikit-learn is not imported for it."""
+    return any(base.__module__ == "sklearn.gaussian_process.kernels" for base in type(thing).__mro__)
+
+
+def from_sklearn(kernel: Any) -> Kernel:
+    """Turn a scikit-learn kernel into one of ours."""
+    name = type(kernel).__name__
+    if name == "Sum":
+        return _with_constants(kernel, Sum)
+    if name == "Product":
+        return _with_constants(kernel, Product)
+    if name == "RBF":
+        return RBF(_scale(kernel))
+    if name == "Matern":
+        named: dict[float, type[OU] | type[Matern32] | type[Matern52] | type[RBF]]
+        named = {0.5: OU, 1.5: Matern32, 2.5: Matern52, np.inf: RBF}
+        return named[kernel.nu](_scale(kernel)) if kernel.nu in named else Matern(_scale(kernel), nu=kernel.nu)
+    if name == "RationalQuadratic":
+        return RationalQuadratic(_scale(kernel), alpha=kernel.alpha)
+    if name == "DotProduct":
+        return Linear(bias=kernel.sigma_0**2)
+    if name == "WhiteKernel":
+        raise InputError("a WhiteKernel is noise, not part of the function: give it as the noise of the problem")
+    return SklearnKernel(kernel)
+
+
+def _with_constants(kernel: Any, join: type[Sum] | type[Product]) -> Kernel:
+    constant = next((k for k in (kernel.k1, kernel.k2) if type(k).__name__ == "ConstantKernel"), None)
+    if join is Product and constant is not None:
+        other = kernel.k2 if constant is kernel.k1 else kernel.k1
+        return from_sklearn(other).scaled(float(constant.constant_value))
+    return join((from_sklearn(kernel.k1), from_sklearn(kernel.k2)))
+
+
+def _scale(kernel: Any) -> float | tuple[float, ...]:
+    scale = np.asarray(kernel.length_scale, dtype=np.float64)
+    return float(scale) if scale.ndim == 0 else tuple(scale.tolist())
+
+
+def _describe(kernel: Any) -> dict[str, Any]:
+    """Write a kernel as its class name and parameters; parts are kernels again."""
+    parameters = kernel.get_params(deep=False)
+    plain = {
+        key: _describe(value) if is_sklearn_kernel(value) else np.asarray(value).tolist()
+        for key, value in parameters.items()
+    }
+    return {"class": type(kernel).__name__, "parameters": plain}
+
+
+def _rebuild(data: dict[str, Any]) -> Any:
+    from sklearn.gaussian_process import kernels
+
+    cls = getattr(kernels, data["class"], None)
+    if cls is None or not (isinstance(cls, type) and issubclass(cls, kernels.Kernel)):
+        raise InputError(f"scikit-learn has no kernel {data['class']!r}")
+    parameters = {
+        key: _rebuild(value) if isinstance(value, dict) and "class" in value else value
+        for key, value in data["parameters"].items()
+    }
+    return cls(**parameters)

@@ -1,0 +1,277 @@
+r"""Covariance functions of the scaled distance :math:`r = \sqrt{\sum_i (x_i - x_i')^2 / l_i^2}`.
+
+Each gives its correlation :math:`\rho(r)`, the loss :math:`1 - \rho(r)` without cancellation at small `r`, and where it
+has one in closed form the Fourier transform: in `d` dimensions the transform at frequency `s` is
+:math:`\sigma_f^2 \prod_i l_i\, \psi_d(z)`, :math:`z = \sum_i (l_i s_i)^2`. Matérn after Rasmussen & Williams (2006),
+eqs. 4.14 and 4.15; the others are in the table of the encyclopedia entry *Gaussian Process*.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from scipy.special import gamma, gammainc, gammaln, kv, kve
+
+from gpcurves.errors import InputError
+from gpcurves.kernels.base import Kernel
+from gpcurves.validation import FloatArray, positive, positive_each
+
+
+@dataclass(frozen=True)
+class Stationary(Kernel):
+    """A kernel that depends on the scaled distance alone.
+
+    Parameters
+    ----------
+    lengthscale
+        The distance over which the function varies; one number, or one per input dimension.
+    variance
+        The prior variance C(x, x).
+    """
+
+    lengthscale: float | tuple[float, ...] = 1.0
+    variance: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lengthscale", positive_each("lengthscale", self.lengthscale))
+        object.__setattr__(self, "variance", positive("variance", self.variance))
+
+    @property
+    def input_dim(self) -> int | None:
+        """The number of lengthscales, where there is one per dimension."""
+        return len(self.lengthscale) if isinstance(self.lengthscale, tuple) else None
+
+    def scaled(self, factor: float) -> Self:
+        return replace(self, variance=self.variance * factor)
+
+    def lengthscales(self, dim: int) -> FloatArray:
+        """Return one lengthscale per dimension."""
+        return np.broadcast_to(np.asarray(self.lengthscale, dtype=np.float64), (dim,)).copy()
+
+    def __call__(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        from scipy.spatial.distance import cdist
+
+        scaled = X / self.lengthscale
+        other = scaled if Y is None else Y / self.lengthscale
+        matrix: FloatArray = self.variance * self.correlation(cdist(scaled, other))
+        return matrix
+
+    def diag(self, X: FloatArray) -> FloatArray:
+        return np.full(len(X), self.variance)
+
+    @abstractmethod
+    def correlation(self, r: FloatArray) -> FloatArray:
+        """Return C / C(0) at scaled distance r."""
+
+    def loss(self, r: FloatArray) -> FloatArray:
+        """Return 1 - C / C(0) at scaled distance r, accurate where it is small."""
+        return 1.0 - self.correlation(r)
+
+    def log_transform(self, z: FloatArray, dim: int) -> FloatArray | None:
+        """Return ln psi_d(z), or None where there is no closed form."""
+        return None
+
+
+@dataclass(frozen=True)
+class RBF(Stationary):
+    r"""Radial basis function, squared exponential: :math:`e^{-r^2/2}`. Infinitely smooth."""
+
+    @property
+    def smoothness(self) -> float:
+        return math.inf
+
+    def correlation(self, r: FloatArray) -> FloatArray:
+        return np.exp(-0.5 * r * r)
+
+    def loss(self, r: FloatArray) -> FloatArray:
+        return -np.expm1(-0.5 * r * r)
+
+    def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
+        return 0.5 * dim * math.log(2 * math.pi) - 2 * math.pi**2 * z
+
+
+def _matern_log_transform(nu: float, z: FloatArray, dim: int) -> FloatArray:
+    r"""Rasmussen & Williams (4.15): :math:`\propto (2\nu)^\nu (2\nu + 4\pi^2 z)^{-(\nu + d/2)}`."""
+    constant = dim * math.log(2) + 0.5 * dim * math.log(math.pi / (2 * nu)) + float(gammaln(nu + dim / 2) - gammaln(nu))
+    return np.asarray(constant - (nu + dim / 2) * np.log1p(4 * math.pi**2 * z / (2 * nu)))
+
+
+@dataclass(frozen=True)
+class OU(Stationary):
+    r"""Ornstein-Uhlenbeck, exponential: :math:`e^{-r}`. Continuous but rough."""
+
+    @property
+    def smoothness(self) -> float:
+        return 0.5
+
+    def correlation(self, r: FloatArray) -> FloatArray:
+        return np.exp(-r)
+
+    def loss(self, r: FloatArray) -> FloatArray:
+        return -np.expm1(-r)
+
+    def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
+        return _matern_log_transform(self.smoothness, z, dim)
+
+
+@dataclass(frozen=True)
+class Matern32(Stationary):
+    r"""Matérn with nu = 3/2: :math:`(1 + x) e^{-x}`, :math:`x = \sqrt3 r`."""
+
+    @property
+    def smoothness(self) -> float:
+        return 1.5
+
+    def correlation(self, r: FloatArray) -> FloatArray:
+        x = math.sqrt(3) * r
+        return (1 + x) * np.exp(-x)
+
+    def loss(self, r: FloatArray) -> FloatArray:
+        return np.asarray(gammainc(2, math.sqrt(3) * r))
+
+    def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
+        return _matern_log_transform(self.smoothness, z, dim)
+
+
+@dataclass(frozen=True)
+class Matern52(Stationary):
+    r"""Matérn with nu = 5/2: :math:`(1 + x + x^2/3) e^{-x}`, :math:`x = \sqrt5 r`."""
+
+    @property
+    def smoothness(self) -> float:
+        return 2.5
+
+    def correlation(self, r: FloatArray) -> FloatArray:
+        x = math.sqrt(5) * r
+        return (1 + x + x * x / 3) * np.exp(-x)
+
+    def loss(self, r: FloatArray) -> FloatArray:
+        x = math.sqrt(5) * r
+        return np.asarray(gammainc(3, x) + x * x / 6 * np.exp(-x))
+
+    def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
+        return _matern_log_transform(self.smoothness, z, dim)
+
+
+@dataclass(frozen=True)
+class Matern(Stationary):
+    r"""Matérn with any nu > 0: :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} x^\nu K_\nu(x)`, :math:`x = \sqrt{2\nu} r`."""
+
+    nu: float = 1.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "nu", positive("nu", self.nu))
+        if self.nu > 50:
+            raise InputError(f"nu must be at most 50, got {self.nu:g}: from there on use RBF, its limit")
+
+    @property
+    def smoothness(self) -> float:
+        return self.nu
+
+    def correlation(self, r: FloatArray) -> FloatArray:
+        x = np.maximum(math.sqrt(2 * self.nu) * r, 1e-300)
+        value = np.exp((1 - self.nu) * math.log(2) - gammaln(self.nu) + self.nu * np.log(x)) * kv(self.nu, x)
+        near = x < 1e-3
+        if near.any():
+            value[near] = 1.0 - self._loss_series(x[near])
+        return np.asarray(value)
+
+    def loss(self, r: FloatArray) -> FloatArray:
+        x = np.asarray(math.sqrt(2 * self.nu) * r)
+        value = 1.0 - self.correlation(r)
+        near = x < 0.5
+        if near.any():
+            value[near] = self._loss_series(x[near])
+        return value
+
+    def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
+        return _matern_log_transform(self.smoothness, z, dim)
+
+    def _loss_series(self, x: FloatArray) -> FloatArray:
+        r"""Sum the series of 1 - C at small x, from :math:`K_\nu \propto I_{-\nu} - I_\nu`.
+
+        Whole nu is the limit of its neighbours, taken as their mean 1e-5 apart on either side.
+        """
+        if abs(self.nu - round(self.nu)) < 1e-9:
+            step = 1e-5
+            return (_matern_loss_series(self.nu - step, x) + _matern_loss_series(self.nu + step, x)) / 2
+        return _matern_loss_series(self.nu, x)
+
+
+def _matern_loss_series(nu: float, x: FloatArray) -> FloatArray:
+    square = (x / 2) ** 2
+    regular, term = np.zeros_like(x), np.ones_like(x)
+    singular, other = np.ones_like(x), np.ones_like(x)
+    for k in range(1, 25):
+        term = term * square / (k * (k - nu))
+        regular = regular - term
+        other = other * square / (k * (k + nu))
+        singular = singular + other
+    return np.asarray(regular + gamma(1 - nu) / gamma(1 + nu) * (x / 2) ** (2 * nu) * singular)
+
+
+@dataclass(frozen=True)
+class RationalQuadratic(Stationary):
+    r"""Rational quadratic, RBFs of many lengthscales: :math:`(1 + r^2/2\alpha)^{-\alpha}`."""
+
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "alpha", positive("alpha", self.alpha))
+
+    @property
+    def smoothness(self) -> float:
+        return math.inf
+
+    def correlation(self, r: FloatArray) -> FloatArray:
+        return np.exp(-self.alpha * np.log1p(r * r / (2 * self.alpha)))
+
+    def loss(self, r: FloatArray) -> FloatArray:
+        return -np.expm1(-self.alpha * np.log1p(r * r / (2 * self.alpha)))
+
+    def log_transform(self, z: FloatArray, dim: int) -> FloatArray | None:
+        order = self.alpha - dim / 2
+        if order <= 0:  # its transform diverges at zero frequency: the periodised kernel does not exist
+            return None
+        constant = 0.5 * dim * math.log(2 * math.pi) + self.alpha * math.log(self.alpha) - float(gammaln(self.alpha))
+        x = 2 * np.sqrt(2 * math.pi**2 * self.alpha * np.maximum(z, 1e-300))
+        with np.errstate(all="ignore"):
+            body = math.log(2) + order * np.log(x / (2 * self.alpha)) + np.log(kve(order, x)) - x
+        origin = float(gammaln(order)) - order * math.log(self.alpha)
+        return np.asarray(constant + np.where((x < 1e-9) | ~np.isfinite(body), origin, body))
+
+
+@dataclass(frozen=True)
+class GammaExponential(Stationary):
+    r"""Stretched exponential: :math:`e^{-r^\gamma}`, 0 < gamma ≤ 2; OU at 1, RBF (other lengthscale) at 2."""
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "gamma", positive("gamma", self.gamma))
+        if self.gamma > 2:
+            raise InputError(f"gamma must be at most 2, got {self.gamma:g}: beyond, this is not a covariance function")
+
+    @property
+    def smoothness(self) -> float:
+        return math.inf if self.gamma == 2 else self.gamma / 2
+
+    def correlation(self, r: FloatArray) -> FloatArray:
+        return np.exp(-(r**self.gamma))
+
+    def loss(self, r: FloatArray) -> FloatArray:
+        return -np.expm1(-(r**self.gamma))
+
+    def log_transform(self, z: FloatArray, dim: int) -> FloatArray | None:
+        if self.gamma == 1:
+            return OU().log_transform(z, dim)
+        if self.gamma == 2:  # exp(-r^2) is an RBF of lengthscale 1/sqrt(2)
+            return RBF().log_transform(z / 2, dim) - 0.5 * dim * math.log(2)
+        return None

@@ -1,0 +1,114 @@
+"""What every method takes: a kernel, an input distribution and a noise level, or a bare spectrum and a noise level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gpcurves.errors import InputError
+from gpcurves.inputs import Discrete, Inputs, Torus, inputs_from_dict
+from gpcurves.kernels import Kernel, as_kernel, is_stationary, kernel_from_dict
+from gpcurves.spectra import Spectrum, spectrum_of
+from gpcurves.validation import nonnegative
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Gaussian process regression with the right prior: functions from GP(0, kernel), observed with Gaussian noise.
+
+    Parameters
+    ----------
+    kernel
+        A kernel of this package or of scikit-learn.
+    inputs
+        Where training and test inputs come from.
+    noise
+        The noise variance (the papers' sigma squared), at least 0.
+    """
+
+    kernel: Kernel
+    inputs: Inputs
+    noise: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", as_kernel(self.kernel))
+        object.__setattr__(self, "noise", nonnegative("noise", self.noise))
+        if not isinstance(self.inputs, Inputs):
+            raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {self.inputs!r}")
+        wanted = self.kernel.input_dim
+        if wanted is not None and wanted != self.inputs.dim:
+            raise InputError(f"the kernel has {wanted} lengthscales but inputs have {self.inputs.dim} dimensions")
+        if isinstance(self.inputs, Torus) and not is_stationary(self.kernel):
+            raise InputError("the torus needs a stationary kernel, which this is not: use inputs on the box")
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """Eigenvalues of the kernel with respect to the inputs, computed when first asked for."""
+        return spectrum_of(self.kernel, self.inputs)
+
+    @cached_property
+    def largest_variance(self) -> float | None:
+        """The largest prior variance C(x, x) over all inputs, or None where it has no known limit."""
+        if is_stationary(self.kernel):
+            return self.spectrum.trace
+        if isinstance(self.inputs, Discrete):
+            return float(self.kernel.diag(self.inputs.points).max())
+        return None
+
+    def coarser(self) -> Problem | None:
+        """Return this problem with a spectrum of lower accuracy, or None where the spectrum is exact."""
+        if self.spectrum.coarse is None:
+            return None
+        other = replace(self)
+        other.__dict__["spectrum"] = self.spectrum.coarse  # where cached_property keeps it
+        return other
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the problem as plain data; `problem_from_dict` builds it again."""
+        return {"kernel": self.kernel.to_dict(), "inputs": self.inputs.to_dict(), "noise": self.noise}
+
+    def describe(self) -> str:
+        """Say the problem in one line."""
+        return f"{self.kernel!r}, {self.inputs!r}, noise {self.noise:g}"
+
+
+@dataclass(frozen=True)
+class SpectrumProblem:
+    """A problem of which only eigenvalues and noise are known; the prior variance is taken to be uniform."""
+
+    spectrum: Spectrum
+    noise: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", nonnegative("noise", self.noise))
+
+    @property
+    def largest_variance(self) -> float:
+        """The prior variance, the same at every input."""
+        return self.spectrum.trace
+
+    def coarser(self) -> SpectrumProblem | None:
+        """Return this problem with a spectrum of lower accuracy, or None where the spectrum is exact."""
+        return None if self.spectrum.coarse is None else SpectrumProblem(self.spectrum.coarse, self.noise)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the problem as plain data; `problem_from_dict` builds it again."""
+        return {"spectrum": self.spectrum.to_dict(), "noise": self.noise}
+
+    def describe(self) -> str:
+        """Say the problem in one line."""
+        return f"{self.spectrum!r}, noise {self.noise:g}"
+
+
+AnyProblem = Problem | SpectrumProblem
+
+
+def problem_from_dict(data: dict[str, Any]) -> AnyProblem:
+    """Build a problem from what its ``to_dict`` returned."""
+    if "spectrum" in data:
+        listed = data["spectrum"]
+        return SpectrumProblem(Spectrum(np.array(listed["values"]), np.array(listed["multiplicities"])), data["noise"])
+    return Problem(kernel_from_dict(data["kernel"]), inputs_from_dict(data["inputs"]), data["noise"])

@@ -1,0 +1,1 @@
+"""Curve in; picture, table or page out."""

@@ -1,0 +1,244 @@
+r"""Spectra that are a function of a sum over independent whole numbers: the torus, and Gaussian inputs.
+
+On the torus :math:`\lambda_q = S(z)`, :math:`z = \sum_i (l_i q_i)^2` over integer vectors `q`; with Gaussian inputs
+:math:`\lambda_q = S(z)`, :math:`z = \sum_i b_i q_i` over non-negative ones. Vectors are never listed. Components with
+the same scale share one list of *shells*: values of `z` with the number of vectors that have it. Several lists are
+merged one after the other, keeping for smooth sums only Chebyshev nodes (`merge`), and for sums in order only the
+largest eigenvalues (`pairwise`). So memory is bounded in any dimension.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import erfc, gammaln
+
+from gpcurves.spectra.measure import chebyshev_nodes, moments_to_weights
+from gpcurves.spectra.spectrum import UNDERFLOW, Spectrum, Tail, gauss_legendre, panels
+from gpcurves.validation import FloatArray
+
+ArrayFunction = Callable[[FloatArray], FloatArray]
+
+MOST_LISTED = 2_000_000
+"""How many distinct eigenvalues may be listed one by one."""
+_LISTED_OF_MANY = 200_000
+_LONGEST_LINE = 1_000_000
+_SHARPNESS = 6.5
+
+
+@dataclass(frozen=True)
+class Shells:
+    """Values of `z` in ascending order and how many vectors have each."""
+
+    z: FloatArray
+    number: FloatArray
+
+    def up_to(self, limit: float) -> Shells:
+        """Return the shells with `z` at most ``limit``."""
+        stop = int(np.searchsorted(self.z, limit, side="right"))
+        return Shells(self.z[:stop], self.number[:stop])
+
+
+ORIGIN = Shells(np.zeros(1), np.ones(1))
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Logarithm of the eigenvalue as a decreasing function of `z`."""
+
+    log_value: ArrayFunction
+
+    def drop(self, z: FloatArray) -> FloatArray:
+        """Return by how much the logarithm has fallen since z = 0."""
+        fallen: FloatArray = self.log_value(np.zeros(1))[0] - self.log_value(z)
+        return fallen
+
+    @property
+    def underflow(self) -> float:
+        """The `z` beyond which eigenvalues are lost to double precision; at most 1e30."""
+        return float(invert(self.drop, np.array([UNDERFLOW]), 1e30)[0])
+
+
+def invert(increasing: ArrayFunction, target: FloatArray, highest: float) -> FloatArray:
+    """Solve ``increasing(z) = target`` for 0 < z < highest by bisection in ln z."""
+    low, high = np.full(target.shape, -90.0), np.full(target.shape, math.log(highest))
+    for _ in range(64):
+        middle = (low + high) / 2
+        above = increasing(np.exp(middle)) > target
+        high = np.where(above, middle, high)
+        low = np.where(above, low, middle)
+    return np.asarray(np.exp((low + high) / 2))
+
+
+def squares(scale: float, limit: float) -> Shells:
+    """List (scale q)^2 over all integers q; where they are too many, the far ones as nodes of the midpoint rule."""
+    last = math.sqrt(limit) / scale
+    listed = np.arange(min(math.floor(last), _LONGEST_LINE) + 1.0)
+    number = np.full(len(listed), 2.0)
+    number[0] = 1.0
+    if last > len(listed):
+        edges = np.geomspace(len(listed) - 0.5, last, max(2, math.ceil(8 * math.log(last / len(listed))) + 1))
+        far, width = gauss_legendre(edges)
+        listed, number = np.concatenate((listed, far)), np.concatenate((number, 2 * width))
+    return Shells((scale * listed) ** 2, number)
+
+
+def sums_of_squares(dim: int, scale: float, limit: float) -> Shells:
+    """Count the integer vectors with each squared length up to ``limit``, adding one dimension at a time."""
+    if dim == 1:
+        return squares(scale, limit)
+    largest = math.floor(limit / scale**2)
+    roots = np.arange(1, math.isqrt(largest) + 1)
+    number = np.zeros(largest + 1)
+    number[0] = 1.0
+    number[roots**2] = 2.0
+    for _ in range(dim - 1):
+        longer = number.copy()
+        for square in (roots**2).tolist():
+            longer[square:] += 2.0 * number[: largest + 1 - square]
+        number = longer
+    occurring = np.flatnonzero(number)
+    return Shells(scale**2 * occurring.astype(np.float64), number[occurring])
+
+
+def simplex(dim: int, rate: float, limit: float) -> Shells:
+    """List rate times the sum of ``dim`` non-negative integers, with their number (d + s - 1)! / (s! (d - 1)!)."""
+    last = limit / rate
+    level = np.arange(min(math.floor(last), MOST_LISTED) + 1.0)
+    width = np.ones(len(level))
+    if last > len(level):
+        far, step = gauss_legendre(np.geomspace(len(level) - 0.5, last, math.ceil(8 * math.log(last / len(level))) + 2))
+        level, width = np.concatenate((level, far)), np.concatenate((width, step))
+    log_number = gammaln(level + dim) - gammaln(level + 1) - gammaln(dim)
+    exact = np.rint(np.exp(log_number)) if dim > 1 else np.ones(len(level))
+    return Shells(rate * level, width * np.where(log_number < 30, exact, np.exp(log_number)))
+
+
+def pairwise(groups: list[Shells], limit: float, most: int) -> Shells | None:
+    """List the shells of the sum of all groups up to ``limit``, or return None if they are more than ``most``."""
+    z, number = ORIGIN.z, ORIGIN.number
+    for group in groups:
+        sizes = np.searchsorted(group.z, limit - z, side="right")
+        if int(sizes.sum()) > most:
+            return None
+        row = np.repeat(np.arange(len(z)), sizes)
+        column = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        z, number = z[row] + group.z[column], number[row] * group.number[column]
+    order = np.argsort(z, kind="stable")
+    return Shells(z[order], number[order])
+
+
+def merge(groups: list[Shells], limit: float, coordinate: ArrayFunction, degree: int) -> Shells:
+    """Return nodes that stand for the sum of all groups up to ``limit`` in smooth sums.
+
+    Bins have unit width in ``coordinate``, an increasing function of `z`, and ``degree`` Chebyshev nodes each.
+    """
+    bins = max(1, math.ceil(float(coordinate(np.array([limit]))[0])))
+    edges = invert(coordinate, np.arange(1.0, bins), 2 * limit)
+    middles = np.arange(bins)[:, None] + 0.5
+    nodes = invert(coordinate, (middles - chebyshev_nodes(degree) / 2).ravel(), 2 * limit)
+
+    def combine(few: Shells, many: Shells) -> Shells:
+        moments = np.zeros((degree, bins))
+        table = np.empty((degree, len(many.z)))
+        for z, number in zip(few.z.tolist(), few.number.tolist(), strict=True):
+            stop = int(np.searchsorted(many.z, limit - z, side="right"))
+            if stop == 0:
+                continue
+            total = z + many.z[:stop]
+            bounds = np.concatenate(([0], np.searchsorted(total, edges), [stop]))
+            occupied = np.flatnonzero(np.diff(bounds))
+            position = 2 * (coordinate(total) - np.repeat(occupied, np.diff(bounds)[occupied])) - 1
+            t = table[:, :stop]
+            t[0] = number * many.number[:stop]
+            np.multiply(t[0], position, out=t[1])
+            position *= 2
+            for k in range(2, degree):
+                np.multiply(position, t[k - 1], out=t[k])
+                t[k] -= t[k - 2]
+            moments[:, occupied] += np.add.reduceat(t, bounds[occupied], axis=1)
+        return Shells(nodes, moments_to_weights(moments)[::-1].T.ravel())
+
+    result = ORIGIN
+    for group in groups:
+        near = group.up_to(limit)
+        short = combine(ORIGIN, near) if len(near.z) > len(nodes) else near
+        few, many = sorted((short, result), key=lambda shells: len(shells.z))
+        result = combine(few, many)
+    return result
+
+
+def lattice_spectrum(
+    groups: list[Shells], profile: Profile, limit: float, z_of: ArrayFunction, fades: bool, origin: str
+) -> Spectrum:
+    """Join the groups, listed up to ``limit``, into a spectrum.
+
+    ``z_of`` gives `z` at a real index in the continuum. With ``fades`` the lattice goes on beyond the limit, and the
+    continuum replaces it there; without, what lies beyond is below double precision.
+    """
+    shells = pairwise(groups, limit, MOST_LISTED)
+    merged = None
+    if shells is None:
+        scale = math.sqrt(limit) / (2 * _SHARPNESS)
+
+        def coordinate(z: FloatArray) -> FloatArray:
+            return 2 * profile.drop(z) + np.sqrt(z) / scale if fades else profile.drop(z) / 2
+
+        merged = merge(groups, limit, coordinate, 16 if fades else 20)
+        near = min(float(group.z[1]) for group in groups)
+        while (more := pairwise(groups, near, _LISTED_OF_MANY)) is not None:
+            shells, near = more, 1.2 * near
+        assert shells is not None  # the first shells of each group are few
+    logs = profile.log_value(shells.z)
+    keep = logs > -744.0
+    values, number = np.exp(logs[keep]), shells.number[keep]
+    if merged is None and not fades:
+        return Spectrum(values, number, origin=origin)
+    return Spectrum(values, number, _tail(shells, merged, profile, limit, z_of, fades), origin=origin)
+
+
+def _tail(
+    shells: Shells, merged: Shells | None, profile: Profile, limit: float, z_of: ArrayFunction, fades: bool
+) -> Tail:
+    r"""Continue a list of shells, for sums in order from its end on, for smooth sums with a soft boundary.
+
+    A sharp boundary would leave the error of Gauss's circle problem. Instead the lattice fades out and the continuum
+    fades in as :math:`\chi = \frac12\mathrm{erfc}((\sqrt z - R)/w)`, :math:`R = \sqrt{z_{max}}/2`, :math:`w = R/6.5`.
+    The continuum's integrand is then smooth on the scale `w` of several lattice spacings, so that by Poisson's formula
+    its sum and its integral differ by about :math:`e^{-\pi^2 w^2}`, beyond double precision.
+    """
+    middle = math.sqrt(limit) / 2
+    width = middle / _SHARPNESS
+
+    def log_eigenvalue(index: FloatArray) -> FloatArray:
+        return profile.log_value(z_of(index))
+
+    def lattice_share(z: FloatArray) -> FloatArray:
+        return np.asarray(erfc((np.sqrt(z) - middle) / width) / 2) if fades else np.ones(len(z))
+
+    logs, number = np.empty(0), np.empty(0)
+    taper = lattice_share(shells.z)
+    if merged is not None:
+        logs, number = profile.log_value(merged.z), merged.number * lattice_share(merged.z)
+        taper = np.zeros(len(shells.z))
+    if fades:
+
+        def resolution(index: FloatArray) -> FloatArray:
+            root = np.sqrt(z_of(index))
+            return np.where(root < 2.2 * middle, 1.5 * np.gradient(root, np.log(index)) / width, 0.0)
+
+        first = float(invert(z_of, np.array([(0.06 * middle) ** 2]), 1e300)[0])
+        index, weight = gauss_legendre(panels(log_eigenvalue, first, resolution))
+        logs = np.concatenate((logs, log_eigenvalue(index)))
+        number = np.concatenate((number, weight * (1 - lattice_share(z_of(index)))))
+    # sums in order: shift the continuum's index so that it joins the last listed eigenvalue
+    start = float(shells.number.sum())
+    shift = float(invert(z_of, shells.z[-1:], 1e300)[0]) - start
+
+    def after_list(index: FloatArray) -> FloatArray:
+        return profile.log_value(z_of(index + shift))
+
+    return Tail(after_list, panels(after_list, start), logs, number, taper)

@@ -1,0 +1,6 @@
+"""Learning curves by formula: approximations, bounds, and scenarios that can be solved exactly."""
+
+from gpcurves.theory import approximations, bounds, degenerate, williams_vivarelli
+from gpcurves.theory.registry import METHODS, Kind, Method
+
+__all__ = ["METHODS", "Kind", "Method", "approximations", "bounds", "degenerate", "williams_vivarelli"]

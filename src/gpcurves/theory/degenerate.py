@@ -1,0 +1,58 @@
+r"""The degenerate scenario: no correlation between different inputs, solved exactly (Sollich & Halees 2002, section 5).
+
+Its spectrum may be any; here it is that of the problem, with uniform prior variance :math:`c = \mathrm{tr}\Lambda` and
+so input probabilities :math:`p_\alpha = \lambda_\alpha/c`. It shows how far learning curves with one and the same
+spectrum can differ.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gpcurves.problem import AnyProblem
+from gpcurves.theory.registry import Kind, register
+from gpcurves.validation import FloatArray
+
+_STEP = 0.22
+_BIN_WIDTH = 0.5
+
+
+@register(
+    "degenerate",
+    "degenerate scenario",
+    Kind.EXACT,
+    of="average error of the degenerate scenario",
+    promise="the exact curve of another problem, with the same spectrum but no correlation between different inputs",
+    source="Sollich & Halees 2002, eqs. (29) and (30)",
+    needs="whole n",
+    continuous=False,
+)
+def degenerate(problem: AnyProblem, n: FloatArray) -> FloatArray:
+    r"""Return :math:`\sum_\alpha\lambda_\alpha\langle\sigma^2/(\sigma^2+n_\alpha c)\rangle`, binomial :math:`n_\alpha`.
+
+    As the integral of SH02 (30) with :math:`r = e^{-t\sigma^2/c}`,
+    :math:`\frac{\sigma^2}{c}\int_0^\infty dt\, e^{-t\sigma^2/c}\sum\lambda(1 - p(1-e^{-t}))^n`. In :math:`\ln t` the
+    integrand is analytic in a strip and dies out on both sides, so the trapezoidal rule converges exponentially.
+    """
+    spectrum, noise = problem.spectrum, problem.noise
+    trace = spectrum.trace
+    measure = spectrum.compressed(width=_BIN_WIDTH)
+    chance = np.minimum(np.exp(measure.log_values) / trace, 1.0)
+    if noise == 0:
+        with np.errstate(divide="ignore"):
+            log_missed = np.log1p(-chance)
+        return np.array([_power(log_missed, count) @ measure.masses for count in n.tolist()])
+    ratio = noise / trace
+    slowest = min(1 / ratio, 1 / (1 + float(n.max(initial=0.0))))
+    log_t = np.arange(math.log(slowest) - 40.0, math.log(1 / ratio) + 4.0, _STEP)
+    t = np.exp(log_t)
+    weight = _STEP * ratio * t * np.exp(-ratio * t)
+    with np.errstate(divide="ignore"):
+        log_base = np.log1p(np.multiply.outer(-np.expm1(-t), -chance))
+    return np.array([weight @ (_power(log_base, count) @ measure.masses) for count in n.tolist()])
+
+
+def _power(log_base: FloatArray, exponent: float) -> FloatArray:
+    return np.exp(exponent * log_base) if exponent > 0 else np.ones_like(log_base)

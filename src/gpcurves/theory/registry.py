@@ -1,0 +1,136 @@
+"""The list of methods: what each computes, what it promises, when it applies and where it comes from.
+
+A method is a function of a problem and an array of n. Decorating it with `register` is all that is needed: the command
+line, ``--methods all``, the table of methods and the laws of the test suite read this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from gpcurves.errors import NotApplicableError, unknown_name
+from gpcurves.problem import AnyProblem
+from gpcurves.validation import FloatArray
+
+Evaluate = Callable[[AnyProblem, FloatArray], FloatArray]
+Condition = Callable[[AnyProblem], str | None]
+"""Returns why a problem does not meet the condition, or None where it does."""
+
+
+class Kind(Enum):
+    """What a number is in relation to the truth."""
+
+    APPROXIMATION = "approximation"
+    LOWER_BOUND = "lower bound"
+    UPPER_BOUND = "upper bound"
+    EXACT = "exact"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to compute a learning curve.
+
+    Attributes
+    ----------
+    name, title
+        Short name for code and command line; name in words.
+    kind, of
+        What it is (approximation, bound, exact), and of what.
+    promise
+        What may be relied on, in one sentence.
+    source
+        Paper and equation.
+    conditions
+        What a problem must meet; ``needs`` says the same in words.
+    continuous
+        Whether n may be any real number; otherwise it must be whole.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    of: str
+    promise: str
+    source: str
+    needs: str
+    conditions: tuple[Condition, ...]
+    continuous: bool
+    evaluate: Evaluate
+
+    def objection(self, problem: AnyProblem, n: FloatArray | None = None) -> str | None:
+        """Say why this method does not apply, or return None where it does."""
+        for condition in self.conditions:
+            reason = condition(problem)
+            if reason is not None:
+                return reason
+        if n is not None and not self.continuous:
+            broken = n[n != np.floor(n)]
+            if len(broken):
+                return f"n must be whole numbers, got {broken[0]:g}"
+        return None
+
+    def __call__(self, problem: AnyProblem, n: FloatArray) -> FloatArray:
+        """Return the error at each n, or raise where the method does not apply."""
+        reason = self.objection(problem, n)
+        if reason is not None:
+            raise NotApplicableError(f"method {self.name!r} does not apply: {reason}")
+        return self.evaluate(problem, n)
+
+
+class _Registry(Mapping[str, Method]):
+    """Methods by name, in the order in which they were defined; an unknown name is an error with a suggestion."""
+
+    def __init__(self) -> None:
+        self._methods: dict[str, Method] = {}
+
+    def add(self, method: Method) -> None:
+        assert method.name not in self._methods
+        self._methods[method.name] = method
+
+    def __getitem__(self, name: str) -> Method:
+        try:
+            return self._methods[name]
+        except KeyError:
+            raise unknown_name("method", name, self._methods) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._methods
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._methods)
+
+    def __len__(self) -> int:
+        return len(self._methods)
+
+
+METHODS = _Registry()
+
+
+def register(
+    name: str,
+    title: str,
+    kind: Kind,
+    *,
+    of: str = "average error",
+    promise: str,
+    source: str,
+    needs: str = "",
+    conditions: tuple[Condition, ...] = (),
+    continuous: bool = True,
+) -> Callable[[Evaluate], Evaluate]:
+    """Enter a function of (problem, n) into the list of methods."""
+
+    def enter(evaluate: Evaluate) -> Evaluate:
+        METHODS.add(Method(name, title, kind, of, promise, source, needs, conditions, continuous, evaluate))
+        return evaluate
+
+    return enter
+
+
+def noisy(problem: AnyProblem) -> str | None:
+    """Condition: there is noise."""
+    return None if problem.noise > 0 else "the noise must be greater than 0, got 0"

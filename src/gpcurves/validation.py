@@ -1,0 +1,96 @@
+"""Checks at the public boundary. Inside the package, values are trusted."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gpcurves.errors import InputError
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def real(name: str, value: object) -> float:
+    """Return ``value`` as a finite float."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise InputError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    if not math.isfinite(number):
+        raise InputError(f"{name} must be finite, got {number}")
+    return number
+
+
+def positive(name: str, value: object) -> float:
+    """Return ``value`` as a finite float above zero."""
+    number = real(name, value)
+    if number <= 0:
+        raise InputError(f"{name} must be greater than 0, got {number:g}")
+    return number
+
+
+def nonnegative(name: str, value: object) -> float:
+    """Return ``value`` as a finite float that is at least zero."""
+    number = real(name, value)
+    if number < 0:
+        raise InputError(f"{name} must be at least 0, got {number:g}")
+    return number
+
+
+def whole(name: str, value: object, minimum: int) -> int:
+    """Return ``value`` as an integer that is at least ``minimum``."""
+    number = real(name, value)
+    if not number.is_integer() or number < minimum:
+        raise InputError(f"{name} must be a whole number, at least {minimum}, got {number:g}")
+    return int(number)
+
+
+def positive_each(name: str, value: object) -> float | tuple[float, ...]:
+    """Return one positive float, or a tuple of them where a sequence is given."""
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
+        if len(value) == 0:
+            raise InputError(f"{name} must not be empty")
+        return tuple(positive(name, item) for item in np.asarray(value).tolist())
+    return positive(name, value)
+
+
+def points(name: str, value: object) -> FloatArray:
+    """Return ``value`` as a finite array of shape (points, dimensions); a flat one is one-dimensional inputs."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be an array of numbers, got {type(value).__name__}") from error
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.size == 0:
+        raise InputError(f"{name} must have shape (points, dimensions) and not be empty, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite, got NaN or infinity")
+    return frozen(array)
+
+
+def sizes(name: str, value: object) -> FloatArray:
+    """Return training-set sizes: a sequence as it is, an integer ``n`` as 0..n."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return np.arange(whole(name, value, 0) + 1, dtype=np.float64)
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be an integer or a sequence of numbers, got {value!r}") from error
+    if array.ndim != 1:
+        raise InputError(f"{name} must be an integer (meaning 0..{name}) or a sequence of numbers, got {value!r}")
+    if array.size == 0:
+        raise InputError(f"{name} must not be empty")
+    bad = ~np.isfinite(array) | (array < 0)
+    if bad.any():
+        raise InputError(f"{name} must be finite and at least 0, got {array[bad][0]:g}")
+    return array
+
+
+def frozen(array: FloatArray) -> FloatArray:
+    """Make an array read-only, so that results and problems cannot be changed behind one's back."""
+    array.setflags(write=False)
+    return array
