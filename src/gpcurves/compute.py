@@ -118,6 +118,8 @@ def _evaluate(problem: AnyProblem, method: Method, n: FloatArray) -> LearningCur
             notes.append(
                 f"the spectrum is {problem.spectrum.origin}: the curve is uncertain by up to {100 * worst:.2g} %"
             )
+    if (lost := (error < problem.spectrum.resolution) & (n > 0)).any() and problem.noise < problem.spectrum.resolution:
+        notes.append(f"errors from n = {n[lost].min():g} on are below what the numerical spectrum resolves")
     if (error < 0).any():
         notes.append(f"the expansion breaks down at n = {n[error < 0][0]:g}, where the correction exceeds LC itself")
     return LearningCurve(method.name, n, error, problem, spectrum_error=uncertainty, notes=tuple(notes))

@@ -151,6 +151,12 @@ class CurveSet(Mapping[str, LearningCurve]):
 
         return plot_curves(self, ax, **options)
 
+    def save(self, path: str | Path) -> None:
+        """Write a .csv table, .json data, a .png or .svg picture, or an interactive .html page."""
+        from gpcurves.report.save import save
+
+        save(self, path)
+
     def to_frame(self) -> pd.DataFrame:
         """Return a DataFrame with the columns method, n, error, stderr."""
         import pandas as pd

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpcurves.errors import InputError
+from gpcurves.representation import short_repr
 from gpcurves.validation import FloatArray
 
 INPUTS: dict[str, type[Inputs]] = {}
@@ -37,6 +38,9 @@ class Inputs(ABC):
     @abstractmethod
     def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
         """Return about ``count`` points and weights that integrate smooth functions over the distribution."""
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the distribution as plain data; `inputs_from_dict` builds it again."""

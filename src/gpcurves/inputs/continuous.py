@@ -36,7 +36,7 @@ def _normal_rule(count: int) -> tuple[FloatArray, FloatArray]:
     return x, weight / weight.sum()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Unit(Inputs):
     dim: int = 1
 
@@ -47,7 +47,7 @@ class _Unit(Inputs):
         return rng.random((count, self.dim))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Torus(_Unit):
     """Uniform on [0, 1]^dim with opposite faces joined; the kernel is summed over all its periodic images."""
 
@@ -58,7 +58,7 @@ class Torus(_Unit):
         return tensor_rule(self.dim, np.arange(each) / each, np.full(each, 1.0 / each))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Box(_Unit):
     """Uniform on [0, 1]^dim, without periodic images."""
 
@@ -69,7 +69,7 @@ class Box(_Unit):
         return tensor_rule(self.dim, (x + 1) / 2, w / 2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gaussian(Inputs):
     """Gaussian with zero mean.
 

@@ -11,7 +11,7 @@ from gpcurves.inputs.base import Inputs
 from gpcurves.validation import FloatArray, frozen, points
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Finite(Inputs):
     points: FloatArray
 

@@ -2,7 +2,7 @@
 
 from gpcurves.errors import InputError
 from gpcurves.kernels.base import Kernel, kernel_from_dict
-from gpcurves.kernels.composite import Product, Sum, is_stationary, line_covariance
+from gpcurves.kernels.composite import Product, Sum, as_rbf, is_stationary, line_covariance
 from gpcurves.kernels.dotproduct import Linear, Polynomial
 from gpcurves.kernels.sklearn import from_sklearn, is_sklearn_kernel
 from gpcurves.kernels.stationary import (
@@ -31,6 +31,7 @@ __all__ = [
     "Stationary",
     "Sum",
     "as_kernel",
+    "as_rbf",
     "is_stationary",
     "kernel_from_dict",
     "line_covariance",

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from gpcurves.errors import InputError
+from gpcurves.representation import short_repr
 from gpcurves.validation import FloatArray, positive
 
 KERNELS: dict[str, type[Kernel]] = {}
@@ -61,6 +62,9 @@ class Kernel(ABC):
 
     __radd__ = __add__
     __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the kernel as plain data; `kernel_from_dict` builds it again."""

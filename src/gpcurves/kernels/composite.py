@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, mul
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.kernels.base import Kernel, kernel_from_dict
 from gpcurves.validation import FloatArray
 
+if TYPE_CHECKING:
+    from gpcurves.kernels.stationary import RBF
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Composite(Kernel):
     """Several kernels taken together."""
 
@@ -104,3 +110,17 @@ def line_covariance(kernel: Kernel, distance: FloatArray) -> tuple[FloatArray, F
         # a0 b0 - a b = (a0 - a) b0 + a (b0 - b)
         value, loss, origin = value * next_value, loss * next_origin + value * next_loss, origin * next_origin
     return value, loss, origin
+
+
+def as_rbf(kernel: Kernel) -> RBF | None:
+    """Return an RBF kernel, or a product of several, as one RBF; None for any other kernel."""
+    from gpcurves.kernels.stationary import RBF
+
+    if isinstance(kernel, RBF):
+        return kernel
+    if isinstance(kernel, Product) and all(isinstance(part, RBF) for part in kernel.parts):
+        precision = sum(1 / np.square(part.lengthscale) for part in kernel.parts)  # type: ignore[attr-defined]
+        scale = 1 / np.sqrt(np.asarray(precision))
+        variance = math.prod(part.variance for part in kernel.parts)  # type: ignore[attr-defined]
+        return RBF(scale.tolist(), variance)
+    return None

@@ -12,7 +12,7 @@ from gpcurves.kernels.base import Kernel
 from gpcurves.validation import FloatArray, nonnegative, positive, whole
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DotProduct(Kernel):
     """A function of the scalar product, shifted by a constant.
 
@@ -56,7 +56,7 @@ class Linear(DotProduct):
     r"""Bayesian linear regression: :math:`\sigma_f^2 (x \cdot x' + b)`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Polynomial(DotProduct):
     r"""Polynomials up to a degree: :math:`\sigma_f^2 (x \cdot x' + b)^p`."""
 

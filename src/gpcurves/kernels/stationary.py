@@ -21,7 +21,7 @@ from gpcurves.kernels.base import Kernel
 from gpcurves.validation import FloatArray, positive, positive_each
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stationary(Kernel):
     """A kernel that depends on the scaled distance alone.
 
@@ -76,7 +76,7 @@ class Stationary(Kernel):
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RBF(Stationary):
     r"""Radial basis function, squared exponential: :math:`e^{-r^2/2}`. Infinitely smooth."""
 
@@ -100,7 +100,7 @@ def _matern_log_transform(nu: float, z: FloatArray, dim: int) -> FloatArray:
     return np.asarray(constant - (nu + dim / 2) * np.log1p(4 * math.pi**2 * z / (2 * nu)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OU(Stationary):
     r"""Ornstein-Uhlenbeck, exponential: :math:`e^{-r}`. Continuous but rough."""
 
@@ -118,7 +118,7 @@ class OU(Stationary):
         return _matern_log_transform(self.smoothness, z, dim)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Matern32(Stationary):
     r"""Matérn with nu = 3/2: :math:`(1 + x) e^{-x}`, :math:`x = \sqrt3 r`."""
 
@@ -137,7 +137,7 @@ class Matern32(Stationary):
         return _matern_log_transform(self.smoothness, z, dim)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Matern52(Stationary):
     r"""Matérn with nu = 5/2: :math:`(1 + x + x^2/3) e^{-x}`, :math:`x = \sqrt5 r`."""
 
@@ -157,7 +157,7 @@ class Matern52(Stationary):
         return _matern_log_transform(self.smoothness, z, dim)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Matern(Stationary):
     r"""Matérn with any nu > 0: :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} x^\nu K_\nu(x)`, :math:`x = \sqrt{2\nu} r`."""
 
@@ -215,7 +215,7 @@ def _matern_loss_series(nu: float, x: FloatArray) -> FloatArray:
     return np.asarray(regular + gamma(1 - nu) / gamma(1 + nu) * (x / 2) ** (2 * nu) * singular)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RationalQuadratic(Stationary):
     r"""Rational quadratic, RBFs of many lengthscales: :math:`(1 + r^2/2\alpha)^{-\alpha}`."""
 
@@ -247,7 +247,7 @@ class RationalQuadratic(Stationary):
         return np.asarray(constant + np.where((x < 1e-9) | ~np.isfinite(body), origin, body))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GammaExponential(Stationary):
     r"""Stretched exponential: :math:`e^{-r^\gamma}`, 0 < gamma ≤ 2; OU at 1, RBF (other lengthscale) at 2."""
 

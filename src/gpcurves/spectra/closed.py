@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from gpcurves.inputs import Gaussian, Inputs, Torus
-from gpcurves.kernels import RBF, Kernel, Product, Stationary, Sum
+from gpcurves.kernels import RBF, Kernel, as_rbf
+from gpcurves.spectra.fourier import fourier
 from gpcurves.spectra.lattice import Profile, Shells, lattice_spectrum, simplex, squares, sums_of_squares
 from gpcurves.spectra.spectrum import UNDERFLOW, Spectrum
 from gpcurves.validation import FloatArray
@@ -36,41 +37,12 @@ def closed_form(kernel: Kernel, inputs: Inputs) -> Spectrum | None:
     return None
 
 
-def as_rbf(kernel: Kernel) -> RBF | None:
-    """Return an RBF kernel, or a product of several, as one RBF."""
-    if isinstance(kernel, RBF):
-        return kernel
-    if isinstance(kernel, Product) and all(isinstance(part, RBF) for part in kernel.parts):
-        precision = sum(1 / np.square(part.lengthscale) for part in kernel.parts)  # type: ignore[attr-defined]
-        scale = 1 / np.sqrt(np.asarray(precision))
-        variance = math.prod(part.variance for part in kernel.parts)  # type: ignore[attr-defined]
-        return RBF(scale.tolist(), variance)
-    return None
-
-
 def _torus(kernel: Kernel, dim: int) -> Spectrum | None:
-    parts = kernel.parts if isinstance(kernel, Sum) else (kernel,)
-    terms = [as_rbf(part) or part for part in parts]
-    stationary = [part for part in terms if isinstance(part, Stationary)]
-    if len(stationary) < len(terms) or any(part.log_transform(np.zeros(1), dim) is None for part in stationary):
+    transform = fourier(kernel, dim)
+    if transform is None:
         return None
-    scales = np.array([part.lengthscales(dim) for part in stationary])
-    direction = scales[0]
-    ratio = scales[:, :1] / direction[0]
-    if not np.allclose(scales, ratio * direction, rtol=1e-12, atol=0):
-        return None  # kernels stretched in different directions: no single z
-
-    def log_value(z: FloatArray) -> FloatArray:
-        logs = []
-        for part, scale, factor in zip(stationary, scales, ratio[:, 0].tolist(), strict=True):
-            shape = part.log_transform(factor * factor * z, dim)
-            assert shape is not None  # checked above
-            logs.append(math.log(part.variance) + float(np.log(scale).sum()) + shape)
-        return logs[0] if len(logs) == 1 else np.asarray(logsumexp(logs, axis=0))
-
-    profile = Profile(log_value)
-    underflow = profile.underflow
-    kinds, sizes = (each.tolist() for each in np.unique(direction, return_counts=True))
+    underflow = transform.profile.underflow
+    kinds, sizes = (each.tolist() for each in np.unique(transform.scales, return_counts=True))
     if len(kinds) > 1:
         limit = (40 * kinds[-1]) ** 2
     elif dim == 1:
@@ -84,13 +56,7 @@ def _torus(kernel: Kernel, dim: int) -> Spectrum | None:
             groups.append(sums_of_squares(size, scale, reach))
         else:
             groups.extend([squares(scale, reach)] * size)
-    # number of integer vectors in the ellipsoid sum (l q)^2 < z
-    log_volume = 0.5 * dim * math.log(math.pi) - float(gammaln(dim / 2 + 1) + np.log(direction).sum())
-
-    def z_of(index: FloatArray) -> FloatArray:
-        return np.asarray(np.exp((np.log(index) - log_volume) * (2 / dim)))
-
-    return lattice_spectrum(groups, profile, reach, z_of, limit < underflow, _CLOSED)
+    return lattice_spectrum(groups, transform.profile, reach, transform.z_of, limit < underflow, _CLOSED)
 
 
 def _gaussian(kernel: RBF, inputs: Gaussian) -> Spectrum:

@@ -1,10 +1,11 @@
 r"""Spectra by diagonalising a matrix: exact for discrete inputs, by quadrature (Nyström) for all others.
 
 For discrete inputs the eigenvalues are those of :math:`P^{1/2} C P^{1/2}` (Sollich & Halees 2002, App. B). For others
-the same matrix on quadrature nodes approximates the leading eigenvalues; its small ones are worthless. Those that a
-quarter of the nodes confirms are kept, and a smooth tail conserves the trace: a power law with the exponent
-:math:`1 + 2\nu/d` that the kernel's smoothness prescribes, or for analytic kernels
-:math:`\lambda \propto e^{-b\, i^{1/d}}`. The same with a quarter of the nodes gives the error estimate.
+the same matrix on quadrature nodes approximates the leading eigenvalues; its small ones are worthless. Those that
+half of the nodes confirm are kept, and a smooth tail conserves the trace. On the box it has the shape of the
+kernel's Fourier transform; elsewhere it is a power law with the exponent :math:`1 + 2\nu/d` that the kernel's
+smoothness prescribes, or for analytic kernels :math:`\lambda \propto e^{-b\, i^{1/d}}`. The same with half of
+the nodes, confirmed by a quarter, gives the error estimate.
 """
 
 from __future__ import annotations
@@ -16,28 +17,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.inputs import Discrete, Inputs, Sample, Torus
+from gpcurves.inputs import Box, Discrete, Inputs, Sample, Torus
 from gpcurves.kernels import Kernel
 from gpcurves.kernels.periodised import periodised_matrix
+from gpcurves.spectra.fourier import Fourier, fourier
+from gpcurves.spectra.lattice import invert
 from gpcurves.spectra.spectrum import Spectrum, Tail
 from gpcurves.validation import FloatArray
 
 NODES = 1_600
 _AGREEMENT = 0.1
-_ROUNDING = 1e-13
+ROUNDING = 1e-13
 
 
 def numerical_spectrum(kernel: Kernel, inputs: Inputs) -> Spectrum:
     """Return the spectrum of any kernel on any inputs from the eigenvalues of a matrix."""
     if isinstance(inputs, Discrete):
         return matrix_spectrum(_covariance(kernel, inputs, inputs.points), inputs.probabilities)
-    fine = _on_nodes(kernel, inputs, NODES)
-    coarse = _on_nodes(kernel, inputs, NODES // 4 if not isinstance(inputs, Sample) else _quarter(inputs))
-    trusted = _trusted(fine.values, coarse.values)
+    count = min(NODES, len(inputs.points)) if isinstance(inputs, Sample) else NODES
+    fine, half, quarter = (node_spectrum(kernel, inputs, max(1, count // part)) for part in (1, 2, 4))
+    trusted = _trusted(fine.values, half.values)
+    confirmed = _trusted(half.values, quarter.values)
     if isinstance(inputs, Sample):  # the noise of sampling is in every eigenvalue, the largest too
-        trusted = max(trusted, min(fine.size, len(inputs.points) // 20))
-    decay = _Decay(kernel.smoothness, inputs.dim)
-    return _repaired(fine, trusted, decay, _repaired(coarse, max(1, min(trusted // 2, coarse.size)), decay, None))
+        trusted, confirmed = max(trusted, count // 20), max(confirmed, count // 40)
+    decay = _Decay(kernel.smoothness, inputs.dim, fourier(kernel, inputs.dim) if isinstance(inputs, Box) else None)
+    return _repaired(fine, trusted, decay, _repaired(half, max(1, min(confirmed, trusted // 2)), decay, None))
 
 
 def matrix_spectrum(matrix: object, probabilities: object = None) -> Spectrum:
@@ -60,11 +64,8 @@ def _covariance(kernel: Kernel, inputs: Inputs, X: FloatArray) -> FloatArray:
     return periodised_matrix(kernel, X, X) if isinstance(inputs, Torus) else kernel(X)
 
 
-def _quarter(inputs: Sample) -> int:
-    return max(1, min(NODES, len(inputs.points)) // 4)
-
-
-def _on_nodes(kernel: Kernel, inputs: Inputs, count: int) -> Spectrum:
+def node_spectrum(kernel: Kernel, inputs: Inputs, count: int) -> Spectrum:
+    """Return the eigenvalues on about ``count`` quadrature nodes, as they are."""
     X, weight = inputs.nodes(count)
     return _diagonalised(_covariance(kernel, inputs, X), weight, f"numerical, {len(X)} nodes")
 
@@ -88,12 +89,12 @@ def _diagonalised(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
             f"a kernel matrix must be positive semi-definite, got the eigenvalue {values[0]:g} "
             f"(the largest is {values[-1]:g})"
         )
-    keep = values > _ROUNDING * largest  # the rest is rounding error
+    keep = values > ROUNDING * largest  # the rest is rounding error
     return Spectrum(values[keep], None, None, None if overlaps is None else overlaps[keep], origin=origin)  # type: ignore[arg-type]
 
 
 def _trusted(fine: FloatArray, coarse: FloatArray) -> int:
-    """Count the leading eigenvalues that a quarter of the nodes confirms."""
+    """Count the leading eigenvalues that half of the nodes confirm."""
     shared = min(len(fine), len(coarse))
     agree = abs(fine[:shared] - coarse[:shared]) <= _AGREEMENT * fine[:shared]
     return shared if agree.all() else max(1, int(np.argmin(agree)))
@@ -105,17 +106,31 @@ class _Decay:
 
     smoothness: float | None
     dim: int
+    transform: Fourier | None
 
     def tail(self, last: float, start: float, mass: float) -> Tail:
         """Return the tail after ``start`` eigenvalues with this mass that joins the eigenvalue ``last``.
 
         For a power law of known exponent only the mass is matched: rounding off the last eigenvalues matters less.
         """
+        if self.transform is not None:
+            return Tail.sharp(self._fourier(self.transform, last, start, mass), start)
         if self.smoothness is not None and math.isinf(self.smoothness):
             return Tail.sharp(self._analytic(last, start, mass), start)
         excess = last * start / mass if self.smoothness is None else 2 * self.smoothness / self.dim
         first = mass * excess / start  # the integral of first * (index/start)^-(1+excess) is the mass
         return Tail.sharp(lambda index: math.log(first) - (1 + excess) * np.log(index / start), start)
+
+    def _fourier(
+        self, transform: Fourier, last: float, start: float, mass: float
+    ) -> Callable[[FloatArray], FloatArray]:
+        # join the last eigenvalue by shifting the index, then scale to conserve the trace
+        target = np.array([-math.log(last)])
+        found = float(invert(lambda index: -transform.log_eigenvalue(index), target, 1e30)[0])
+        shift = max(found, 0.01) - start
+        shape = Tail.sharp(lambda index: transform.log_eigenvalue(index + shift), start)
+        factor = math.log(mass / float(shape.integral(np.array([start]), 1.0)[0]))
+        return lambda index: factor + transform.log_eigenvalue(index + shift)
 
     def _analytic(self, last: float, start: float, mass: float) -> Callable[[FloatArray], FloatArray]:
         # with t = (i/start)^(1/d): mass / (last start) = d int_1^inf t^(d-1) e^(-b(t-1)) dt, decreasing in b
@@ -134,6 +149,7 @@ class _Decay:
 
 def _repaired(spectrum: Spectrum, trusted: int, decay: _Decay, coarse: Spectrum | None) -> Spectrum:
     """Keep the first ``trusted`` eigenvalues and put the rest of the trace into a smooth tail."""
+    trusted = min(trusted, spectrum.size)
     rest = float(spectrum.values[trusted:].sum())
     overlaps = spectrum.variance_overlaps
     tail = None
@@ -146,4 +162,5 @@ def _repaired(spectrum: Spectrum, trusted: int, decay: _Decay, coarse: Spectrum 
         None if overlaps is None else overlaps[:trusted],
         coarse,
         f"{spectrum.origin}, {trusted} eigenvalues trusted",
+        10 * ROUNDING * float(spectrum.values.sum()),
     )

@@ -127,6 +127,8 @@ class Spectrum:
         The same spectrum from half the effort, where it is numerical: the difference estimates its error.
     origin
         Where it came from, in words.
+    resolution
+        Errors below this are lost in the rounding errors of a numerical spectrum.
     """
 
     values: FloatArray
@@ -135,6 +137,7 @@ class Spectrum:
     variance_overlaps: FloatArray | None = field(default=None, repr=False)
     coarse: Spectrum | None = field(default=None, repr=False)
     origin: str = "given eigenvalues"
+    resolution: float = 0.0
 
     def __post_init__(self) -> None:
         values = _checked("eigenvalues", self.values)

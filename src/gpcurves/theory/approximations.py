@@ -35,7 +35,7 @@ def lower_continuous(problem: AnyProblem, n: FloatArray) -> FloatArray:
 
 @register(
     "lc1",
-    "Lower Continuous with the first correction for discrete n",
+    "LC corrected for whole n",
     Kind.APPROXIMATION,
     promise="never above LC, and usually within 1 % of it; not a bound",
     source="Sollich & Halees 2002, eq. (28)",

@@ -15,7 +15,8 @@ from gpcurves.theory.explicit import Scaled
 from gpcurves.theory.registry import Kind, noisy, register
 from gpcurves.validation import FloatArray
 
-_EVERY = "every single data set"
+MODIFIED = "a modified error"
+_EVERY = "the error of every single data set"
 
 
 @register(
@@ -112,7 +113,7 @@ def lower_opper(problem: AnyProblem, n: FloatArray) -> FloatArray:
     "uo",
     "upper Opper",
     Kind.UPPER_BOUND,
-    of="modified error",
+    of=MODIFIED,
     promise="bounds a modified error that never exceeds twice the noise; says nothing where the error is above the noise",
     source="Sollich & Halees 2002, eq. (20)",
     needs="noise > 0",

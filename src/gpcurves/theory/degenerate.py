@@ -21,9 +21,9 @@ _BIN_WIDTH = 0.5
 
 @register(
     "degenerate",
-    "degenerate scenario",
+    "same spectrum, uncorrelated inputs",
     Kind.EXACT,
-    of="average error of the degenerate scenario",
+    of="the average error of another problem",
     promise="the exact curve of another problem, with the same spectrum but no correlation between different inputs",
     source="Sollich & Halees 2002, eqs. (29) and (30)",
     needs="whole n",

@@ -115,7 +115,7 @@ def register(
     title: str,
     kind: Kind,
     *,
-    of: str = "average error",
+    of: str = "the average error",
     promise: str,
     source: str,
     needs: str = "",

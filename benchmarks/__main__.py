@@ -1,0 +1,101 @@
+"""Print every benchmark as a ratio: ``python -m benchmarks``."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import brentq
+
+import gpcurves as gpc
+
+
+def seconds(run: Callable[[], object], repeat: int = 5) -> float:
+    """Return the shortest of several runs."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def report(name: str, ratio: float, goal: str) -> None:
+    print(f"{name:<78} {ratio:9.2f}   (goal {goal})", flush=True)
+
+
+def lc_by_brentq(values: np.ndarray, noise: float, sizes: np.ndarray) -> list[float]:
+    """Solve LC as one would without this package: one log-space root per n over the same NumPy sum."""
+    trace = values.sum()
+
+    def error(log_error: float, n: float) -> float:
+        epsilon = np.exp(log_error)
+        return float(log_error - np.log((values / (1 + n / (noise + epsilon) * values)).sum()))
+
+    return [np.exp(brentq(error, np.log(trace) - 40, np.log(trace) + 1, args=(n,), xtol=1e-12)) for n in sizes]
+
+
+def eigenvalue_theory() -> None:
+    values = np.arange(1, 1_000_001.0) ** -2.0
+    sizes = np.geomspace(1, 1e5, 50)
+
+    def ours(count: int) -> gpc.LearningCurve:
+        return gpc.learning_curve(gpc.Spectrum(values), "lc", np.geomspace(1, 1e5, count), noise=0.05)
+
+    assert np.allclose(ours(50).error, lc_by_brentq(values, 0.05, sizes), rtol=1e-9, atol=0)
+    fifty = seconds(lambda: ours(50))
+    report(
+        "LC, 1e6 eigenvalues, 50 n: brentq per n / gpcurves",
+        seconds(lambda: lc_by_brentq(values, 0.05, sizes), 1) / fifty,
+        "> 20",
+    )
+    report("LC, 1e6 eigenvalues: 1000 n / 50 n", seconds(lambda: ours(1000)) / fifty, "little more than 1")
+
+
+def discrete_approximation() -> None:
+    values = np.arange(1, 10_001.0) ** -2.0
+    spectrum = gpc.Spectrum(values)
+
+    def plain() -> float:
+        G = values.copy()
+        for _ in range(10_000):
+            G = G - G * G / (0.05 + G.sum())
+        return float(G.sum())
+
+    ours = gpc.learning_curve(spectrum, "d", 10_000, noise=0.05).error[-1]
+    assert abs(ours / plain() - 1) < 1e-10
+    report(
+        "D, 1e4 eigenvalues, n = 0..10000: plain NumPy / gpcurves",
+        seconds(plain, 1) / seconds(lambda: gpc.learning_curve(gpc.Spectrum(values), "d", 10_000, noise=0.05), 2),
+        "> 1",
+    )
+
+
+def spectra() -> None:
+    def lattice() -> np.ndarray:
+        q = np.arange(-60, 61)
+        k = (q[:, None, None] ** 2 + q[None, :, None] ** 2 + q[None, None, :] ** 2).ravel()
+        return np.sort((1 + (2 * np.pi * 0.1) ** 2 * k) ** -2.0)
+
+    listing = seconds(lattice, 1)
+    ours = seconds(lambda: gpc.Problem(gpc.OU(0.1), gpc.Torus(3), 0.1).spectrum.trace, 2)
+    report(
+        "OU spectrum, torus d = 3: listing |q| <= 60 (tail lost) / gpcurves (tail integrated)", listing / ours, "> 1"
+    )
+
+
+def start() -> None:
+    def command(*words: str) -> float:
+        return seconds(lambda: subprocess.run([sys.executable, *words], check=True, capture_output=True), 7)
+
+    report(
+        "gpcurves --help / import numpy", command("-m", "gpcurves", "--help") / command("-c", "import numpy"), "< 2.5"
+    )
+
+
+if __name__ == "__main__":
+    eigenvalue_theory()
+    discrete_approximation()
+    spectra()
+    start()

@@ -1,0 +1,26 @@
+"""Learning curves of Sollich & Halees (2002), Figure 4: RBF kernel on the circle, lengthscale 0.01, noise 0.05.
+
+    python examples/demo.py [FOLDER]
+
+Writes curves.csv, curves.png and curves.html to the folder and prints a short summary.
+"""
+
+import sys
+from pathlib import Path
+
+import gpcurves as gpc
+from gpcurves.report.summary import summary
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "demo")
+folder.mkdir(parents=True, exist_ok=True)
+
+problem = gpc.Problem(kernel=gpc.RBF(0.01), inputs=gpc.Torus(dim=1), noise=0.05)
+shown = ["lc", "uc", "mw", "plaskota", "ov", "wv", "two"]
+curves = gpc.learning_curves(problem, n=600, methods=shown)
+for name in ("curves.csv", "curves.png", "curves.html"):
+    curves.save(folder / name)
+
+print(summary(problem, now=100, goals=[0.05, 0.01]))
+print()
+print(f"The numbers are in {folder}/curves.csv.")
+print(f"Look at {folder}/curves.png, or open {folder}/curves.html in a browser and point at a curve.")

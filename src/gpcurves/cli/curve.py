@@ -1,0 +1,169 @@
+"""``gpcurves curve``: learning curves for a kernel, inputs and noise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gpcurves.cli import parse
+from gpcurves.errors import GoalUnreachableError, InputError
+
+if TYPE_CHECKING:
+    from gpcurves.curve import CurveSet
+    from gpcurves.problem import AnyProblem
+    from gpcurves.report.save import Answers
+
+_DEFAULT_N = "0,1:1000:log:40"
+
+
+@click.command()
+@click.option("--kernel", help=f"Covariance function: {', '.join(parse.KERNELS)}.")
+@click.option("--lengthscale", help="Lengthscale, or one per dimension separated by commas.  [1]")
+@click.option("--variance", type=float, help="Prior variance of the kernel.  [1]")
+@click.option("--smoothness", type=float, help="nu of the kernel matern.  [1.5]")
+@click.option("--alpha", type=float, help="alpha of the kernel rq.  [1]")
+@click.option("--gamma", type=float, help="gamma of the kernel gammaexp.  [1]")
+@click.option("--bias", type=float, help="Constant in the kernels linear and poly.  [0 and 1]")
+@click.option("--degree", type=int, help="Degree of the kernel poly.  [2]")
+@click.option(
+    "--inputs", default="torus", show_default=True, help=f"Where inputs come from: {', '.join(parse.INPUTS)}."
+)
+@click.option("--dim", type=int, help="Dimension of the inputs.  [1]")
+@click.option("--input-variance", type=float, help="Variance of each component of gaussian inputs.  [1/12]")
+@click.option("--points", type=click.Path(path_type=Path), help="File with one input per row, for --inputs sample.")
+@click.option(
+    "--spectrum",
+    type=click.Path(path_type=Path),
+    help="File with eigenvalues (and multiplicities) instead of a kernel and inputs.",
+)
+@click.option("--noise", required=True, help="Noise variance.")
+@click.option(
+    "--n",
+    "sizes",
+    default=_DEFAULT_N,
+    show_default=True,
+    help="Numbers of examples: a list, start:stop:step, start:stop:log:count, or a mix.",
+)
+@click.option(
+    "--methods", default="all", show_default=True, help="Methods separated by commas; see 'gpcurves methods'."
+)
+@click.option("--goal", "goals", multiple=True, help="Also print the n that each method needs for this error.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write .csv, .json, .png, .svg or .html.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of CSV to stdout.")
+@click.option("--quiet", "-q", is_flag=True, help="No text for people on stderr.")
+def curve(
+    kernel: str | None,
+    inputs: str,
+    dim: int | None,
+    input_variance: float | None,
+    points: Path | None,
+    spectrum: Path | None,
+    noise: str,
+    sizes: str,
+    methods: str,
+    goals: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **options: str | float | None,
+) -> None:
+    r"""Compute the average error after n examples, by theory and by rigorous bounds.
+
+    Errors are mean squared errors against the noise-free function. CSV with the columns method,n,error,stderr goes to
+    stdout unless --out or --json says otherwise.
+
+    \b
+    Examples:
+      gpcurves curve --kernel rbf --lengthscale 0.01 --noise 0.05 --n 0,1,50,300 --methods lc,uc,plaskota
+      gpcurves curve --kernel ou --lengthscale 0.1 --dim 2 --noise 0.1 --n 1:10000:log:60 --out ou.html
+      gpcurves curve --kernel rbf --lengthscale 0.2,1 --inputs gaussian --dim 2 --noise 0.01 --goal 0.001
+      gpcurves curve --kernel matern52 --lengthscale 0.3 --inputs box --dim 3 --noise 0.01 --methods lc
+    """
+    from gpcurves.report.save import as_json as json_text
+    from gpcurves.report.save import check_output, save, table
+
+    if out is not None:
+        check_output(out)
+    if out is not None and as_json:
+        raise InputError("--json writes to stdout: give either --json or --out FILE.json")
+    n = parse.size_list("--n", sizes, whole=True)
+    targets = [parse.number("--goal", goal) for goal in goals]
+    wanted = "all" if methods.strip() == "all" else parse.names("--methods", methods)
+    level = parse.number("--noise", noise)
+    problem = _problem(kernel, inputs, dim, input_variance, points, spectrum, level, options)
+
+    from gpcurves.compute import learning_curves
+
+    curves = learning_curves(problem, n, wanted)
+    answers = _answers(curves, targets)
+    if out is not None:
+        save(curves, out, answers)
+    else:
+        click.echo(json_text(curves, answers) if as_json else table(curves), nl=False)
+    _say_goals(answers, err=out is None)
+    if not quiet:
+        _say(curves, out)
+
+
+def _problem(
+    kernel: str | None,
+    inputs: str,
+    dim: int | None,
+    input_variance: float | None,
+    points: Path | None,
+    spectrum: Path | None,
+    noise: float,
+    options: dict[str, str | float | None],
+) -> AnyProblem:
+    if spectrum is not None:
+        if kernel is not None or dim is not None or points is not None or any(v is not None for v in options.values()):
+            raise InputError("--spectrum replaces the kernel and the inputs: give it with --noise alone")
+        from gpcurves.problem import SpectrumProblem
+
+        return SpectrumProblem(parse.spectrum(spectrum), noise)
+    if kernel is None:
+        raise InputError(f"--kernel is needed: one of {', '.join(parse.KERNELS)}")
+    lengthscale = options.get("lengthscale")
+    if lengthscale is not None:
+        options = options | {"lengthscale": parse.scales("--lengthscale", str(lengthscale))}  # type: ignore[dict-item]
+        several = options["lengthscale"]
+        if dim is None and points is None and isinstance(several, tuple):
+            dim = len(several)
+    from gpcurves.problem import Problem
+
+    return Problem(parse.kernel(kernel, options), parse.inputs(inputs, dim, input_variance, points), noise)
+
+
+def _answers(curves: CurveSet, goals: list[float]) -> Answers:
+    from gpcurves.compute import required_n
+
+    answers: dict[float, dict[str, int | str]] = {}
+    for goal in goals:
+        answers[goal] = {}
+        for name in curves:
+            try:
+                answers[goal][name] = required_n(curves.problem, goal, name)
+            except GoalUnreachableError as error:
+                answers[goal][name] = str(error)
+    return answers
+
+
+def _say_goals(answers: Answers, *, err: bool) -> None:
+    """Print the required n where it does not mix with the data: on stdout if that is free."""
+    for goal, each in answers.items():
+        click.echo(f"examples needed for an error of {goal:g}:", err=err)
+        for name, n in each.items():
+            click.echo(f"  {name:<11}{n if isinstance(n, int) else 'never: ' + n}", err=err)
+
+
+def _say(curves: CurveSet, out: Path | None) -> None:
+    for name, reason in curves.skipped.items():
+        click.echo(f"left out {name}: {reason}", err=True)
+    notes = dict.fromkeys(note for each in curves.values() for note in each.notes)
+    for note in notes:
+        names = [name for name, each in curves.items() if note in each.notes]
+        click.echo(f"note ({', '.join(names)}): {note}", err=True)
+    if out is not None:
+        click.echo(f"wrote {out}", err=True)

@@ -1,0 +1,136 @@
+"""One self-contained page with an interactive picture: opens offline, needs nothing from outside."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gpcurves.curve import CurveSet
+from gpcurves.report.style import REGION, error_limits, group_of, logarithmic_n, region, style_of
+from gpcurves.theory import METHODS
+from gpcurves.validation import FloatArray
+
+_STYLE = """
+body { font-family: system-ui, sans-serif; color: #222; max-width: 1100px; margin: 1.5em auto; padding: 0 1em; }
+h1 { font-size: 1.3em; } h2 { font-size: 1.1em; margin-top: 1.6em; } p.problem { color: #555; }
+table { border-collapse: collapse; font-size: 0.9em; } td, th { padding: 0.3em 0.8em; text-align: left;
+border-bottom: 1px solid #ddd; vertical-align: top; }
+td.number { font-variant-numeric: tabular-nums; text-align: right; }
+div.wide { overflow-x: auto; }
+"""
+
+
+def page(curves: CurveSet, required: Mapping[float, Mapping[str, str]] | None = None) -> str:
+    """Return an HTML page with the curves, what each promises, and the required n for each goal."""
+    import plotly.io
+
+    figure = _figure(curves)
+    picture = plotly.io.to_html(
+        figure, include_plotlyjs=True, full_html=False, config={"displaylogo": False, "responsive": True}
+    )
+    title = f"Learning curves: {curves.problem.describe()}"
+    parts = [
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>",
+        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>",
+        f"<h1>How fast does it learn?</h1><p class='problem'>{html.escape(curves.problem.describe())}</p>",
+        picture,
+        _goals(required or {}),
+        _promises(curves),
+        "</body></html>\n",
+    ]
+    return "\n".join(parts)
+
+
+def _figure(curves: CurveSet) -> Any:
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    low, high = error_limits(curves)
+    allowed = region(curves)
+    if allowed is not None:
+        n, lower, upper = allowed
+        quiet = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": n.tolist()}
+        figure.add_scatter(y=upper.tolist(), showlegend=False, **quiet)
+        figure.add_scatter(
+            y=np.maximum(lower, low / 10).tolist(),
+            fill="tonexty",
+            fillcolor=REGION,
+            name="where the truth must lie",
+            **quiet,
+        )
+    for name, curve in curves.items():
+        style = style_of(curves, name)
+        if group_of(name).endswith("bounds") and low < curve.error[-1] < high:
+            figure.add_annotation(
+                x=1.0,
+                xref="paper",
+                xanchor="left",
+                y=float(np.log10(curve.error[-1])),
+                text=name,
+                showarrow=False,
+                font={"size": 11, "color": style.colour},
+            )
+        figure.add_scatter(
+            x=curve.n.tolist(),
+            y=_positive(curve.error),
+            name=style.label,
+            mode="lines" if curve.stderr is None and len(curve.n) > 1 else "markers",
+            line={"color": style.colour, "dash": style.dash, "width": style.width, "simplify": False},
+            error_y=None if curve.stderr is None else {"array": curve.stderr.tolist()},
+            hovertemplate=f"<b>{name}</b><br>n = %{{x}}<br>error = %{{y:.4g}}<extra></extra>",
+        )
+    n = next(iter(curves.values())).n
+    span = [np.log10(n[n > 0].min()), np.log10(n.max())] if logarithmic_n(n) else None
+    figure.update_layout(
+        template="plotly_white",
+        xaxis={"title": {"text": "number of examples n"}, "type": "log" if span else "linear", "range": span},
+        yaxis={
+            "title": {"text": "average squared error"},
+            "type": "log",
+            "range": [np.log10(low), np.log10(high)],
+            "exponentformat": "power",
+            "dtick": 1,
+        },
+        height=560,
+        margin={"t": 30},
+        legend={"font": {"size": 12}, "traceorder": "normal", "x": 1.08},
+    )
+    return figure
+
+
+def _positive(values: FloatArray) -> list[float | None]:
+    return [value if value > 0 else None for value in values.tolist()]
+
+
+def _goals(required: Mapping[float, Mapping[str, str]]) -> str:
+    if not required:
+        return ""
+    rows = [
+        f"<tr><td class='number'>{goal:g}</td><td>{html.escape(name)}</td><td>{html.escape(answer)}</td></tr>"
+        for goal, answers in required.items()
+        for name, answer in answers.items()
+    ]
+    head = "<tr><th>goal</th><th>method</th><th>examples needed</th></tr>"
+    return f"<h2>Examples needed</h2><div class='wide'><table>{head}{''.join(rows)}</table></div>"
+
+
+def _promises(curves: CurveSet) -> str:
+    rows = []
+    noted = any(curve.notes for curve in curves.values())
+    for name, curve in curves.items():
+        if name not in METHODS:
+            continue
+        method = METHODS[name]
+        cells = [f"<b>{name}</b><br>{html.escape(method.title)}", f"{method.kind.value} of {html.escape(method.of)}"]
+        cells += [html.escape(text) for text in (method.promise, method.source)]
+        cells += [html.escape("; ".join(curve.notes))] if noted else []
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    headings = ["method", "what it is", "what it promises", "source"] + (["notes"] if noted else [])
+    head = "<tr>" + "".join(f"<th>{heading}</th>" for heading in headings) + "</tr>"
+    left_out = "".join(f"<li><b>{name}</b>: {html.escape(why)}</li>" for name, why in curves.skipped.items())
+    skipped = f"<h2>Left out</h2><ul>{left_out}</ul>" if left_out else ""
+    return f"<h2>What each curve promises</h2><div class='wide'><table>{head}{''.join(rows)}</table></div>{skipped}"

@@ -1,0 +1,74 @@
+"""Writing curves to a file whose suffix says how: table, data, picture or page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpcurves.errors import InputError, unknown_name
+from gpcurves.files import check_writable, write_complete
+
+if TYPE_CHECKING:
+    from gpcurves.curve import CurveSet
+
+SUFFIXES = (".csv", ".json", ".png", ".svg", ".html")
+Answers = Mapping[float, Mapping[str, int | str]]
+"""For each goal, the required n of each method, or the reason why there is none."""
+
+
+def check_output(path: Path) -> None:
+    """Refuse an output that cannot be written before anything is computed."""
+    if path.suffix.lower() not in SUFFIXES:
+        if not path.suffix:
+            raise InputError(f"the output needs a suffix that says what to write ({', '.join(SUFFIXES)}), got {path}")
+        raise unknown_name("output format", path.suffix, SUFFIXES)
+    check_writable(path)
+
+
+def save(curves: CurveSet, path: str | Path, answers: Answers | None = None) -> None:
+    """Write curves in the format that the suffix names, completely or not at all."""
+    target = Path(path)
+    check_output(target)
+    write_complete(target, render(target.suffix.lower(), curves, answers or {}))
+
+
+def render(suffix: str, curves: CurveSet, answers: Answers) -> bytes:
+    """Return curves in one of the formats."""
+    if suffix == ".csv":
+        return table(curves).encode()
+    if suffix == ".json":
+        return as_json(curves, answers).encode()
+    if suffix == ".html":
+        from gpcurves.report.page import page
+
+        spoken = {goal: {name: str(n) for name, n in each.items()} for goal, each in answers.items()}
+        return page(curves, spoken).encode()
+    return curves.plot().to_bytes(suffix[1:])
+
+
+def table(curves: CurveSet) -> str:
+    """Return the CSV table of the contract: method, n, error, stderr."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["method", "n", "error", "stderr"])
+    for name, curve in curves.items():
+        spread = [""] * len(curve.n) if curve.stderr is None else [repr(value) for value in curve.stderr.tolist()]
+        for n, error, stderr in zip(curve.n.tolist(), curve.error.tolist(), spread, strict=True):
+            writer.writerow([name, int(n) if n.is_integer() else repr(n), repr(error), stderr])
+    return text.getvalue()
+
+
+def as_json(curves: CurveSet, answers: Answers) -> str:
+    """Return the JSON of a set of curves, with the answers to goals besides."""
+    data = json.loads(curves.to_json())
+    if answers:
+        data["required_n"] = [
+            {"error": goal, "method": name, **({"n": n} if isinstance(n, int) else {"n": None, "reason": n})}
+            for goal, each in answers.items()
+            for name, n in each.items()
+        ]
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"

@@ -1,0 +1,98 @@
+"""How each kind of curve is drawn, for pictures and pages alike: colours that colour-blind readers can tell apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpcurves.curve import CurveSet, LearningCurve
+from gpcurves.theory import METHODS, Kind
+from gpcurves.theory.bounds import MODIFIED
+from gpcurves.validation import FloatArray
+
+REGION = "#dfe8f1"
+_LOWER, _UPPER, _OTHER, _TRUTH = "#46525c", "#a0522d", "#8a8a2a", "#000000"
+_APPROXIMATIONS = {"lc": "#0072B2", "uc": "#D55E00", "d": "#009E73", "lc1": "#CC79A7"}
+_MORE = ("#56B4E9", "#E69F00", "#F0E442")
+OTHERS = "of something else"
+DASHES = ("dash", "dot", "dashdot", "longdash")
+
+
+@dataclass(frozen=True)
+class Style:
+    """Colour, dash pattern (in plotly's words), width, and the label of a curve."""
+
+    colour: str
+    dash: str
+    width: float
+    label: str
+
+
+def kind_of(curve: LearningCurve) -> Kind | None:
+    """Return what a curve promises; None for methods that estimate the truth."""
+    return METHODS[curve.method].kind if curve.method in METHODS else None
+
+
+def group_of(name: str) -> str:
+    """Return the heading under which a legend lists a method."""
+    if name not in METHODS:
+        return "truth"
+    method = METHODS[name]
+    if method.kind is Kind.EXACT or method.of == MODIFIED:
+        return OTHERS
+    return f"{method.kind.value}s"
+
+
+def style_of(curves: CurveSet, name: str) -> Style:
+    """Return how the curve of this name is drawn among the others."""
+    kind = kind_of(curves[name])
+    same = [other for other in curves if kind_of(curves[other]) is kind]
+    place = same.index(name)
+    if kind is None:
+        return Style(_TRUTH, "solid", 1.5, name)
+    label = f"{name}: {METHODS[name].title}"
+    if kind is Kind.APPROXIMATION:
+        colour = _APPROXIMATIONS.get(name, _MORE[place % len(_MORE)])
+        return Style(colour, {"d": "dash", "lc1": "dot"}.get(name, "solid"), 2.2, label)
+    if group_of(name) == OTHERS:
+        return Style(_OTHER, "dashdot" if kind is Kind.EXACT else "dot", 1.6, label)
+    return Style(_LOWER if kind is Kind.LOWER_BOUND else _UPPER, DASHES[place % len(DASHES)], 1.4, label)
+
+
+def region(curves: CurveSet) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Return n and the edges of the region in which the bounds say that the average error lies.
+
+    The prior variance is an upper bound too: no data set makes a posterior variance larger. None without any bound.
+    """
+    kinds = {name: METHODS[name].kind for name in curves if name in METHODS}
+    lower = [curves[name].error for name, kind in kinds.items() if kind is Kind.LOWER_BOUND]
+    upper = [
+        curves[name].error for name, kind in kinds.items() if kind is Kind.UPPER_BOUND and METHODS[name].of != MODIFIED
+    ]
+    if not lower and not upper:
+        return None
+    n = next(iter(curves.values())).n
+    prior = np.full(len(n), curves.problem.spectrum.trace)
+    return n, np.max([np.zeros(len(n)), *lower], axis=0), np.min([prior, *upper], axis=0)
+
+
+def logarithmic_n(n: FloatArray) -> bool:
+    """Tell whether n is better seen on a logarithmic axis: it spans decades, and not in equal steps."""
+    some = n[n > 0]
+    if len(some) < 3 or some.max() < 50 * some.min():
+        return False
+    steps = np.diff(np.sort(some))
+    return bool(steps.max() > 1.5 * steps.min())
+
+
+def error_limits(curves: CurveSet) -> tuple[float, float]:
+    """Return the range of errors worth showing: down to the curves, or to the best bounds where there are only bounds."""
+    shown = [c.error for name, c in curves.items() if kind_of(c) in (None, Kind.APPROXIMATION, Kind.EXACT)]
+    if not shown:
+        allowed = region(curves)
+        shown = [c.error for c in curves.values()] if allowed is None else [allowed[1], allowed[2]]
+    values = np.concatenate(shown)
+    values = values[values > 0]
+    top = max(curves.problem.spectrum.trace, float(values.max(initial=0.0)))
+    return max(float(values.min(initial=top)) / 4, top * 1e-15), top * 1.6

@@ -1,0 +1,48 @@
+"""A learning curve in a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpcurves.compute import learning_curves, required_n
+from gpcurves.errors import GoalUnreachableError
+from gpcurves.problem import AnyProblem
+from gpcurves.report.style import region
+
+
+def summary(problem: AnyProblem, now: int, goals: Sequence[float]) -> str:
+    """Say the error after ``now`` examples, what each goal needs, and which regime learning is in."""
+    curves = learning_curves(problem, [now])
+    error = float(curves["lc"].error[0])
+    allowed = region(curves)
+    assert allowed is not None  # all methods include bounds
+    lines = [
+        f"Problem: {problem.describe()}",
+        "",
+        f"After {now} examples the error is about {error:.3g} (LC approximation);",
+        f"the bounds prove that it lies between {allowed[1][0]:.3g} and {allowed[2][0]:.3g}.",
+    ]
+    lines += [goal_sentence(problem, goal) for goal in goals]
+    lines.append(regime(error, problem.noise))
+    return "\n".join(lines)
+
+
+def goal_sentence(problem: AnyProblem, goal: float) -> str:
+    """Say how many examples an error needs: about, and at least."""
+    try:
+        about = f"about {required_n(problem, goal, 'lc')} examples (LC)"
+    except GoalUnreachableError:
+        about = "more than 1e12 examples (LC)"
+    least = max(required_n(problem, goal, name) for name in ("plaskota", "ov"))
+    return f"An error of {goal:g} needs {about}, and certainly no fewer than {least}."
+
+
+def regime(error: float, noise: float) -> str:
+    """Say whether learning is about covering the inputs or about averaging out noise."""
+    if noise == 0:
+        return "Regime: there is no noise, so that every example teaches something new wherever it falls."
+    if error > 2 * noise:
+        return f"Regime: initial. The error is above the noise ({noise:g}): examples still have to cover the inputs."
+    if error < noise / 2:
+        return f"Regime: asymptotic. The error is below the noise ({noise:g}): more examples mainly average it out."
+    return f"Regime: crossover. The error is about the noise ({noise:g}): inputs are covered, averaging begins."
