@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         NotApplicableError,
         NumericalError,
     )
-    from gpcurves.inputs import Box, Discrete, Gaussian, Sample, Torus
+    from gpcurves.inputs import Box, Discrete, Gaussian, Sample, Torus, Univariate
     from gpcurves.kernels import (
         OU,
         RBF,
@@ -72,6 +72,7 @@ __all__ = [
     "Spectrum",
     "SpectrumProblem",
     "Torus",
+    "Univariate",
     "__version__",
     "learning_curve",
     "learning_curves",
@@ -83,7 +84,7 @@ _HOME = {
     "compute": ("learning_curve", "learning_curves", "required_n"),
     "curve": ("CurveSet", "LearningCurve", "load"),
     "errors": ("GPCurvesError", "GoalUnreachableError", "InputError", "NotApplicableError", "NumericalError"),
-    "inputs": ("Box", "Discrete", "Gaussian", "Sample", "Torus"),
+    "inputs": ("Box", "Discrete", "Gaussian", "Sample", "Torus", "Univariate"),
     "kernels": (
         "OU",
         "RBF",

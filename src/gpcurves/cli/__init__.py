@@ -20,7 +20,7 @@ from gpcurves.errors import GPCurvesError, InputError
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="gpcurves", message="%(prog)s %(version)s")
 def cli() -> None:
-    r"""Tell how fast a Gaussian process learns.
+    """Tell how fast a Gaussian process learns.
 
     \b
     Examples:

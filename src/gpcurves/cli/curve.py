@@ -69,7 +69,7 @@ def curve(
     quiet: bool,
     **options: str | float | None,
 ) -> None:
-    r"""Compute the average error after n examples, by theory and by rigorous bounds.
+    """Compute the average error after n examples, by theory and by rigorous bounds.
 
     Errors are mean squared errors against the noise-free function. CSV with the columns method,n,error,stderr goes to
     stdout unless --out or --json says otherwise.

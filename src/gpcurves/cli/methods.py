@@ -11,7 +11,7 @@ import click
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Write the list as JSON.")
 def methods(as_json: bool) -> None:
-    r"""List the methods: what each is, what it promises, what it needs and where it comes from.
+    """List the methods: what each is, what it promises, what it needs and where it comes from.
 
     \b
     Example:

@@ -141,7 +141,7 @@ def spectrum(path: Path) -> Spectrum:
     table = read_table(path, "eigenvalues")
     if table.shape[1] > 2:
         raise InputError(f"{path} must have one column (eigenvalue) or two (and multiplicity), got {table.shape[1]}")
-    return Spectrum(table[:, 0], table[:, 1] if table.shape[1] == 2 else None)  # type: ignore[arg-type]
+    return Spectrum(table[:, 0], table[:, 1] if table.shape[1] == 2 else None)
 
 
 def read_table(path: Path, what: str) -> np.ndarray[Any, Any]:

@@ -3,5 +3,6 @@
 from gpcurves.inputs.base import Inputs, inputs_from_dict
 from gpcurves.inputs.continuous import Box, Gaussian, Torus
 from gpcurves.inputs.finite import Discrete, Sample
+from gpcurves.inputs.univariate import Univariate
 
-__all__ = ["Box", "Discrete", "Gaussian", "Inputs", "Sample", "Torus", "inputs_from_dict"]
+__all__ = ["Box", "Discrete", "Gaussian", "Inputs", "Sample", "Torus", "Univariate", "inputs_from_dict"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,6 +50,11 @@ class Inputs(ABC):
             **{key: np.asarray(value).tolist() for key, value in plain.items() if value is not None},
         }
 
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Build a distribution of this class from its parameters."""
+        return cls(**data)
+
 
 def inputs_from_dict(data: dict[str, Any]) -> Inputs:
     """Build an input distribution from what `Inputs.to_dict` returned."""
@@ -57,7 +62,7 @@ def inputs_from_dict(data: dict[str, Any]) -> Inputs:
     name = parameters.pop("type", None)
     if name not in INPUTS:
         raise InputError(f"unknown input distribution {name!r} in saved problem")
-    return INPUTS[name](**parameters)
+    return INPUTS[name].from_dict(parameters)
 
 
 def tensor_rule(dim: int, one: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs
-from gpcurves.validation import FloatArray, frozen, points
+from gpcurves.validation import FloatArray, frozen
+from gpcurves.validation import points as checked_points
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class _Finite(Inputs):
     points: FloatArray
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "points", points("points", self.points))
+    def __init__(self, points: npt.ArrayLike) -> None:
+        object.__setattr__(self, "points", checked_points("points", points))
 
     @property
     def dim(self) -> int:
@@ -32,7 +34,6 @@ class _Finite(Inputs):
         return f"{type(self).__name__}({len(self.points)} points, dim={self.dim})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Sample(_Finite):
     """Points drawn from an unknown distribution, which they stand for; its small eigenvalues are extrapolated."""
 
@@ -45,17 +46,16 @@ class Sample(_Finite):
         return chosen, np.full(len(chosen), 1.0 / len(chosen))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Discrete(_Finite):
     """Exactly these points, with these probabilities (equal ones if not given)."""
 
-    probabilities: FloatArray = None  # type: ignore[assignment]  # filled in __post_init__
+    probabilities: FloatArray
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def __init__(self, points: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> None:
+        super().__init__(points)
         count = len(self.points)
-        given = self.probabilities
-        chance = np.full(count, 1.0 / count) if given is None else np.array(given, dtype=np.float64)
+        chance = np.full(count, 1.0 / count) if probabilities is None else np.array(probabilities, dtype=np.float64)
         if chance.shape != (count,):
             raise InputError(f"probabilities must be one per point ({count}), got shape {chance.shape}")
         if not np.isfinite(chance).all() or (chance < 0).any():

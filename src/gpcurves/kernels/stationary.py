@@ -157,6 +157,10 @@ class Matern52(Stationary):
         return _matern_log_transform(self.smoothness, z, dim)
 
 
+_SERIES = 0.5
+"""Below this x the general Matérn is summed as a series."""
+
+
 @dataclass(frozen=True, repr=False)
 class Matern(Stationary):
     r"""Matérn with any nu > 0: :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} x^\nu K_\nu(x)`, :math:`x = \sqrt{2\nu} r`."""
@@ -174,9 +178,10 @@ class Matern(Stationary):
         return self.nu
 
     def correlation(self, r: FloatArray) -> FloatArray:
-        x = np.maximum(math.sqrt(2 * self.nu) * r, 1e-300)
-        value = np.exp((1 - self.nu) * math.log(2) - gammaln(self.nu) + self.nu * np.log(x)) * kv(self.nu, x)
-        near = x < 1e-3
+        x = np.asarray(math.sqrt(2 * self.nu) * r)
+        near = x < _SERIES
+        far = np.maximum(x, _SERIES)
+        value = np.exp((1 - self.nu) * math.log(2) - gammaln(self.nu) + self.nu * np.log(far)) * kv(self.nu, far)
         if near.any():
             value[near] = 1.0 - self._loss_series(x[near])
         return np.asarray(value)
@@ -184,7 +189,7 @@ class Matern(Stationary):
     def loss(self, r: FloatArray) -> FloatArray:
         x = np.asarray(math.sqrt(2 * self.nu) * r)
         value = 1.0 - self.correlation(r)
-        near = x < 0.5
+        near = x < _SERIES
         if near.any():
             value[near] = self._loss_series(x[near])
         return value
@@ -240,11 +245,12 @@ class RationalQuadratic(Stationary):
         if order <= 0:  # its transform diverges at zero frequency: the periodised kernel does not exist
             return None
         constant = 0.5 * dim * math.log(2 * math.pi) + self.alpha * math.log(self.alpha) - float(gammaln(self.alpha))
-        x = 2 * np.sqrt(2 * math.pi**2 * self.alpha * np.maximum(z, 1e-300))
-        with np.errstate(all="ignore"):
-            body = math.log(2) + order * np.log(x / (2 * self.alpha)) + np.log(kve(order, x)) - x
+        x = np.sqrt(8 * math.pi**2 * self.alpha * np.asarray(z))
+        far = np.maximum(x, 1e-9)
+        with np.errstate(divide="ignore"):  # far out its logarithm is minus infinity
+            body = math.log(2) + order * np.log(far / (2 * self.alpha)) + np.log(kve(order, far)) - far
         origin = float(gammaln(order)) - order * math.log(self.alpha)
-        return np.asarray(constant + np.where((x < 1e-9) | ~np.isfinite(body), origin, body))
+        return np.asarray(constant + np.where(x < 1e-9, origin, body))
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpcurves.curve import CurveSet
-from gpcurves.report.style import REGION, error_limits, group_of, logarithmic_n, region, style_of
+from gpcurves.report.style import REGION, ascending, error_limits, group_of, logarithmic_n, region, style_of
 from gpcurves.theory import METHODS
 from gpcurves.validation import FloatArray
 
@@ -27,7 +27,7 @@ def page(curves: CurveSet, required: Mapping[float, Mapping[str, str]] | None = 
     """Return an HTML page with the curves, what each promises, and the required n for each goal."""
     import plotly.io
 
-    figure = _figure(curves)
+    figure = _figure(ascending(curves))
     picture = plotly.io.to_html(
         figure, include_plotlyjs=True, full_html=False, config={"displaylogo": False, "responsive": True}
     )

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from gpcurves.curve import CurveSet
-from gpcurves.report.style import REGION, Style, error_limits, group_of, kind_of, logarithmic_n, region, style_of
+from gpcurves.report.style import (
+    REGION,
+    Style,
+    ascending,
+    error_limits,
+    group_of,
+    kind_of,
+    logarithmic_n,
+    region,
+    style_of,
+)
 from gpcurves.theory import Kind
 from gpcurves.validation import FloatArray
 
@@ -58,6 +68,7 @@ def plot_curves(curves: CurveSet, ax: Any = None, *, title: str | None = None) -
 
         figure = Figure(figsize=(10, 5.4), layout="constrained")
         ax = figure.add_subplot()
+    curves = ascending(curves)
     low, high = error_limits(curves)
     n = next(iter(curves.values())).n
     allowed = region(curves)
@@ -97,7 +108,7 @@ def plot_curves(curves: CurveSet, ax: Any = None, *, title: str | None = None) -
     if logarithmic_n(n):
         ax.set_xscale("log")
         ax.set_xlim(n[n > 0].min(), n.max())
-    elif len(n) > 1:
+    elif n.max() > n.min():
         ax.set_xlim(n.min(), n.max())
     _label_edges(ax, curves, edges, low, high)
     ax.set_xlabel("number of examples n")

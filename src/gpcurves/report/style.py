@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,6 +58,16 @@ def style_of(curves: CurveSet, name: str) -> Style:
     if group_of(name) == OTHERS:
         return Style(_OTHER, "dashdot" if kind is Kind.EXACT else "dot", 1.6, label)
     return Style(_LOWER if kind is Kind.LOWER_BOUND else _UPPER, DASHES[place % len(DASHES)], 1.4, label)
+
+
+def ascending(curves: CurveSet) -> CurveSet:
+    """Return the same curves with n in ascending order, as lines need it."""
+    ordered = {}
+    for name, curve in curves.items():
+        order = np.argsort(curve.n, kind="stable")
+        stderr = None if curve.stderr is None else curve.stderr[order]
+        ordered[name] = replace(curve, n=curve.n[order], error=curve.error[order], stderr=stderr, spectrum_error=None)
+    return CurveSet(curves.problem, ordered, curves.skipped)
 
 
 def region(curves: CurveSet) -> tuple[FloatArray, FloatArray, FloatArray] | None:

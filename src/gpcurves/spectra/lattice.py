@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfc, gammaln
 
+from gpcurves.quadrature import gauss_legendre
 from gpcurves.spectra.measure import chebyshev_nodes, moments_to_weights
-from gpcurves.spectra.spectrum import UNDERFLOW, Spectrum, Tail, gauss_legendre, panels
+from gpcurves.spectra.spectrum import UNDERFLOW, Spectrum, Tail, panels
 from gpcurves.validation import FloatArray
 
 ArrayFunction = Callable[[FloatArray], FloatArray]
@@ -208,7 +209,7 @@ def _tail(
     A sharp boundary would leave the error of Gauss's circle problem. Instead the lattice fades out and the continuum
     fades in as :math:`\chi = \frac12\mathrm{erfc}((\sqrt z - R)/w)`, :math:`R = \sqrt{z_{max}}/2`, :math:`w = R/6.5`.
     The continuum's integrand is then smooth on the scale `w` of several lattice spacings, so that by Poisson's formula
-    its sum and its integral differ by about :math:`e^{-\pi^2 w^2}`, beyond double precision.
+    its sum and its integral differ by about :math:`e^{-\pi^2 w^2/l^2}`, beyond double precision.
     """
     middle = math.sqrt(limit) / 2
     width = middle / _SHARPNESS

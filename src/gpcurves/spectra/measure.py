@@ -1,4 +1,4 @@
-r"""A spectrum squeezed into a few thousand nodes, for sums over all its eigenvalues.
+r"""A spectrum squeezed into a thousand nodes or so, for sums over all its eigenvalues.
 
 Every sum that theory needs has the form :math:`\sum_i m_i \lambda_i f(h \lambda_i)` with an `f` that is analytic
 in :math:`\ln\lambda` up to :math:`\mathrm{Im}\ln\lambda = \pm\pi` (where :math:`1 + h\lambda` vanishes), whatever
@@ -120,7 +120,7 @@ def thin(logs: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
 def compress(log_values: FloatArray, multiplicities: FloatArray, width: float = WIDTH) -> Measure:
     """Squeeze eigenvalues in descending order, given by their logarithms, into a `Measure`."""
     top = log_values[0]
-    edges = np.append(np.arange(0.0, top - log_values[-1], width), np.inf)
+    edges = np.append(np.arange(0.0, max(top - log_values[-1], width), width), np.inf)
     cuts = np.searchsorted(-log_values, edges - top)
     cuts[0] = 0
     nodes: list[FloatArray] = []

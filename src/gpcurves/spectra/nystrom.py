@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.inputs import Box, Discrete, Inputs, Sample, Torus
@@ -41,10 +42,12 @@ def numerical_spectrum(kernel: Kernel, inputs: Inputs) -> Spectrum:
     if isinstance(inputs, Sample):  # the noise of sampling is in every eigenvalue, the largest too
         trusted, confirmed = max(trusted, count // 20), max(confirmed, count // 40)
     decay = _Decay(kernel.smoothness, inputs.dim, fourier(kernel, inputs.dim) if isinstance(inputs, Box) else None)
-    return _repaired(fine, trusted, decay, _repaired(half, max(1, min(confirmed, trusted // 2)), decay, None))
+    if trusted < fine.size:  # the tail is a guess: let the comparison make it earlier
+        confirmed = max(1, min(confirmed, trusted // 2))
+    return _repaired(fine, trusted, decay, _repaired(half, confirmed, decay, None))
 
 
-def matrix_spectrum(matrix: object, probabilities: object = None) -> Spectrum:
+def matrix_spectrum(matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> Spectrum:
     """Return the spectrum of a covariance matrix on discrete inputs; see `Spectrum.from_kernel_matrix`."""
     try:
         C = np.array(matrix, dtype=np.float64)
@@ -56,7 +59,7 @@ def matrix_spectrum(matrix: object, probabilities: object = None) -> Spectrum:
         raise InputError("a kernel matrix must be finite, got NaN or infinity")
     if not np.allclose(C, C.T, rtol=1e-8, atol=1e-10 * abs(C).max()):
         raise InputError("a kernel matrix must be symmetric")
-    chance = Discrete(np.arange(len(C)), probabilities).probabilities  # type: ignore[arg-type]
+    chance = Discrete(np.arange(len(C)), probabilities).probabilities
     return _diagonalised(C, chance, f"{len(C)} discrete inputs")
 
 
@@ -90,7 +93,7 @@ def _diagonalised(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
             f"(the largest is {values[-1]:g})"
         )
     keep = values > ROUNDING * largest  # the rest is rounding error
-    return Spectrum(values[keep], None, None, None if overlaps is None else overlaps[keep], origin=origin)  # type: ignore[arg-type]
+    return Spectrum(values[keep], None, None, None if overlaps is None else overlaps[keep], origin=origin)
 
 
 def _trusted(fine: FloatArray, coarse: FloatArray) -> int:

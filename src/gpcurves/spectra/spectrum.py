@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.quadrature import GAUSS_NODES, GAUSS_WEIGHTS, gauss_legendre
 from gpcurves.spectra.measure import Measure, compress
 from gpcurves.validation import FloatArray, frozen
 
-_GAUSS_X, _GAUSS_W = (np.asarray(a) for a in np.polynomial.legendre.leggauss(16))
 UNDERFLOW = 690.0
 """Eigenvalues smaller than the largest by this much in the logarithm are beyond double precision."""
 
@@ -61,23 +62,16 @@ class Tail:
     def integral(self, lower: FloatArray, power: float) -> FloatArray:
         r"""Return :math:`\int_{n}^{\infty} \lambda(x)^{p}\,dx` for each lower limit at or beyond the list."""
         index, width = gauss_legendre(self.edges)
-        panel = (np.exp(power * self.log_eigenvalue(index)) * width).reshape(-1, len(_GAUSS_X)).sum(axis=1)
+        panel = (np.exp(power * self.log_eigenvalue(index)) * width).reshape(-1, len(GAUSS_NODES)).sum(axis=1)
         later = np.append(np.cumsum(panel[::-1])[::-1], 0.0)
         upper = np.searchsorted(self.edges, lower, side="right")
         inside = upper < len(self.edges)
         result = np.zeros(len(lower))
         top = self.edges[upper[inside]]
         half = (top - lower[inside]) / 2
-        at = (top + lower[inside])[:, None] / 2 + half[:, None] * _GAUSS_X
-        result[inside] = half * (np.exp(power * self.log_eigenvalue(at)) @ _GAUSS_W) + later[upper[inside]]
+        at = (top + lower[inside])[:, None] / 2 + half[:, None] * GAUSS_NODES
+        result[inside] = half * (np.exp(power * self.log_eigenvalue(at)) @ GAUSS_WEIGHTS) + later[upper[inside]]
         return result
-
-
-def gauss_legendre(edges: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return nodes and weights of the composite 16-point rule on these panels."""
-    half = np.diff(edges)[:, None] / 2
-    middle = (edges[1:] + edges[:-1])[:, None] / 2
-    return (middle + half * _GAUSS_X).ravel(), (half * _GAUSS_W).ravel()
 
 
 def panels(
@@ -108,7 +102,7 @@ def panels(
     return edges
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Spectrum:
     r"""Eigenvalues with multiplicities, in any order; zeros are dropped.
 
@@ -132,19 +126,26 @@ class Spectrum:
     """
 
     values: FloatArray
-    multiplicities: FloatArray = None  # type: ignore[assignment]  # filled in __post_init__
-    tail: Tail | None = field(default=None, repr=False)
-    variance_overlaps: FloatArray | None = field(default=None, repr=False)
-    coarse: Spectrum | None = field(default=None, repr=False)
-    origin: str = "given eigenvalues"
-    resolution: float = 0.0
+    multiplicities: FloatArray
+    tail: Tail | None
+    variance_overlaps: FloatArray | None
+    coarse: Spectrum | None
+    origin: str
+    resolution: float
 
-    def __post_init__(self) -> None:
-        values = _checked("eigenvalues", self.values)
-        number = (
-            np.ones(len(values)) if self.multiplicities is None else _checked("multiplicities", self.multiplicities)
-        )
-        overlaps = self.variance_overlaps
+    def __init__(
+        self,
+        values: npt.ArrayLike,
+        multiplicities: npt.ArrayLike | None = None,
+        tail: Tail | None = None,
+        variance_overlaps: FloatArray | None = None,
+        coarse: Spectrum | None = None,
+        origin: str = "given eigenvalues",
+        resolution: float = 0.0,
+    ) -> None:
+        values = _checked("eigenvalues", values)
+        number = np.ones(len(values)) if multiplicities is None else _checked("multiplicities", multiplicities)
+        overlaps = variance_overlaps
         if len(values) != len(number):
             raise InputError(f"a spectrum needs as many multiplicities as values, got {len(number)} and {len(values)}")
         keep = None if values.min(initial=1.0) > 0 and number.min(initial=1.0) > 0 else (values > 0) & (number > 0)
@@ -157,12 +158,19 @@ class Spectrum:
             order = np.argsort(-values, kind="stable")
             values, number = values[order], number[order]
             overlaps = None if overlaps is None else overlaps[order]
-        object.__setattr__(self, "values", frozen(values))
-        object.__setattr__(self, "multiplicities", frozen(number))
-        object.__setattr__(self, "variance_overlaps", overlaps)
+        for name, value in (
+            ("values", frozen(values)),
+            ("multiplicities", frozen(number)),
+            ("tail", tail),
+            ("variance_overlaps", overlaps),
+            ("coarse", coarse),
+            ("origin", origin),
+            ("resolution", resolution),
+        ):
+            object.__setattr__(self, name, value)
 
     @classmethod
-    def from_kernel_matrix(cls, matrix: object, probabilities: object = None) -> Spectrum:
+    def from_kernel_matrix(cls, matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> Spectrum:
         r"""Return the spectrum of a covariance matrix on discrete inputs, eigenvalues of :math:`P^{1/2} C P^{1/2}`.
 
         Without probabilities the inputs are equally likely. Source: Sollich & Halees 2002, App. B, eq. (36).
@@ -194,10 +202,6 @@ class Spectrum:
     @cached_property
     def measure(self) -> Measure:
         """Nodes and weights for smooth sums over all eigenvalues."""
-        return self.compressed()
-
-    def compressed(self, **options: Any) -> Measure:
-        """Return nodes and weights for smooth sums; ``options`` are those of `compress`."""
         logs, number = np.log(self.values), self.multiplicities
         if self.tail is not None:
             number = number if self.tail.taper is None else number * self.tail.taper
@@ -206,7 +210,7 @@ class Spectrum:
             keep = np.flatnonzero(number)
             order = keep[np.argsort(-logs[keep], kind="stable")]
             logs, number = logs[order], number[order]
-        return compress(logs, number, **options)
+        return compress(logs, number)
 
     def beyond(self, count: FloatArray) -> FloatArray:
         """Return the sum of all eigenvalues after the first ``count`` (any real number, linear in between)."""

@@ -37,7 +37,7 @@ def lower_continuous(problem: AnyProblem, n: FloatArray) -> FloatArray:
     "lc1",
     "LC corrected for whole n",
     Kind.APPROXIMATION,
-    promise="never above LC, and usually within 1 % of it; not a bound",
+    promise="never above LC, and close to it unless the noise is low; not a bound",
     source="Sollich & Halees 2002, eq. (28)",
 )
 def lower_continuous_corrected(problem: AnyProblem, n: FloatArray) -> FloatArray:
@@ -52,15 +52,16 @@ def lower_continuous_corrected(problem: AnyProblem, n: FloatArray) -> FloatArray
 
     def corrected(h: FloatArray, n: FloatArray) -> FloatArray:
         q = 1 / (1 + np.multiply.outer(h, scaled.values))
-        G = scaled.values * q
-        error = G @ scaled.multiplicities
-        gap = scaled.noise + (G * q) @ scaled.multiplicities
-        square = (G * G) @ scaled.multiplicities
-        with np.errstate(divide="ignore", invalid="ignore"):
-            spread = (G * (G - (square / error)[:, None]) ** 2) @ scaled.multiplicities
-            difference = scaled.noise * (G**3 @ scaled.multiplicities) + error * spread
-            correction = n * difference / ((scaled.noise + error) * gap * gap)
-        return error - np.where((n > 0) & (error > 0), correction, 0.0)
+        error = q @ scaled.masses
+        unit = np.where(error > 0, error, 1.0)  # measure everything in units of LC, so that nothing underflows
+        G = scaled.values * q / unit[:, None]
+        noise = scaled.noise / unit
+        gap = noise + (G * q) @ scaled.multiplicities
+        mean = (G * G) @ scaled.multiplicities
+        spread = (G * (G - mean[:, None]) ** 2) @ scaled.multiplicities
+        difference = noise * (G**3 @ scaled.multiplicities) + spread
+        relative = np.where(error > 0, n * difference / ((noise + 1) * gap * gap), 0.0)
+        return np.asarray(error * (1 - relative))
 
     return scaled.unit * scaled.by_rows(corrected, h, n)
 

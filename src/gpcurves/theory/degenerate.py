@@ -16,7 +16,6 @@ from gpcurves.theory.registry import Kind, register
 from gpcurves.validation import FloatArray
 
 _STEP = 0.22
-_BIN_WIDTH = 0.5
 
 
 @register(
@@ -38,12 +37,14 @@ def degenerate(problem: AnyProblem, n: FloatArray) -> FloatArray:
     """
     spectrum, noise = problem.spectrum, problem.noise
     trace = spectrum.trace
-    measure = spectrum.compressed(width=_BIN_WIDTH)
+    measure = spectrum.measure
     chance = np.minimum(np.exp(measure.log_values) / trace, 1.0)
+    seen = chance * (1 + float(n.max(initial=0.0))) > 1e-18  # the others are inputs that no data set contains
+    chance, masses, never_seen = chance[seen], measure.masses[seen], float(measure.masses[~seen].sum())
     if noise == 0:
         with np.errstate(divide="ignore"):
             log_missed = np.log1p(-chance)
-        return np.array([_power(log_missed, count) @ measure.masses for count in n.tolist()])
+        return np.array([never_seen + _power(log_missed, count) @ masses for count in n.tolist()])
     ratio = noise / trace
     slowest = min(1 / ratio, 1 / (1 + float(n.max(initial=0.0))))
     log_t = np.arange(math.log(slowest) - 40.0, math.log(1 / ratio) + 4.0, _STEP)
@@ -51,7 +52,7 @@ def degenerate(problem: AnyProblem, n: FloatArray) -> FloatArray:
     weight = _STEP * ratio * t * np.exp(-ratio * t)
     with np.errstate(divide="ignore"):
         log_base = np.log1p(np.multiply.outer(-np.expm1(-t), -chance))
-    return np.array([weight @ (_power(log_base, count) @ measure.masses) for count in n.tolist()])
+    return np.array([never_seen + weight @ (_power(log_base, count) @ masses) for count in n.tolist()])
 
 
 def _power(log_base: FloatArray, exponent: float) -> FloatArray:

@@ -15,11 +15,11 @@ from functools import singledispatch
 import numpy as np
 from scipy.special import ndtr
 
-from gpcurves.inputs import Box, Discrete, Gaussian, Inputs, Sample, Torus
+from gpcurves.inputs import Box, Discrete, Gaussian, Inputs, Sample, Torus, Univariate
 from gpcurves.kernels import is_stationary, line_covariance
 from gpcurves.kernels.periodised import circle_covariance
 from gpcurves.problem import AnyProblem, Problem
-from gpcurves.spectra.spectrum import gauss_legendre
+from gpcurves.quadrature import GAUSS_NODES, GAUSS_WEIGHTS, gauss_legendre
 from gpcurves.theory.registry import Kind, register
 from gpcurves.validation import FloatArray
 
@@ -34,6 +34,8 @@ def _one_dimensional(problem: AnyProblem) -> str | None:
         return f"inputs must be one-dimensional, got dimension {problem.inputs.dim}"
     if not is_stationary(problem.kernel):
         return "the kernel must be stationary"
+    if mean_missed.dispatch(type(problem.inputs)) is mean_missed.dispatch(object):
+        return f"the distance to the nearest example has no known law for {type(problem.inputs).__name__} inputs"
     return None
 
 
@@ -70,7 +72,9 @@ def williams_vivarelli(problem: AnyProblem, n: FloatArray) -> FloatArray:
     origin = covariance(np.zeros(1))[2]
     some = n > 0
     result = np.full(len(n), origin)
-    result[some] = (origin * problem.noise + mean_missed(problem.inputs, n[some], missed)) / (origin + problem.noise)
+    if some.any():
+        unexplained = mean_missed(problem.inputs, n[some], missed)
+        result[some] = (origin * problem.noise + unexplained) / (origin + problem.noise)
     return result
 
 
@@ -114,6 +118,36 @@ def _gaussian(inputs: Gaussian, n: FloatArray, missed: Missed) -> FloatArray:
     return np.array([weight @ ((m * density * np.exp((m - 1) * log_none)) @ q) for m in n.tolist()])
 
 
+@mean_missed.register
+def _univariate(inputs: Univariate, n: FloatArray, missed: Missed) -> FloatArray:
+    law = inputs.distribution
+    x, share = inputs.quantiles(np.concatenate(([0.0], 2.0 ** np.arange(-40, 0.0))))
+    first, last = law.support()
+    edges = _distance_edges(float(x[-1] - x[0]), n)
+    result = np.zeros(len(n))
+    for at, weight in zip(x.tolist(), share.tolist(), strict=True):
+        ends = [end for end in (at - first, last - at) if edges[1] < end < edges[-1]]  # where the density may jump
+        a, width = gauss_legendre(np.unique(np.concatenate((edges, ends))))
+        density = law.pdf(at + a) + law.pdf(at - a)
+        chance = law.cdf(at + a) - law.cdf(at - a)
+        small = chance < 1e-3
+        lower, upper = np.maximum(at - a[small], first), np.minimum(at + a[small], last)
+        chance[small] = _interval_chance(law.pdf, lower, upper)
+        with np.errstate(divide="ignore"):
+            outside = np.log(law.sf(at + a) + law.cdf(at - a))
+            log_none = np.where(chance < 0.5, np.log1p(-np.minimum(chance, 0.5)), outside)
+        log_none = np.maximum(log_none, -1e30)  # so that 0 times it is 0
+        result += weight * n * (np.exp(np.multiply.outer(n - 1, log_none)) @ (width * density * missed(a)))
+    return result
+
+
+def _interval_chance(density: Callable[[FloatArray], FloatArray], lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return the chance of small intervals by quadrature, which keeps its relative accuracy."""
+    half = (upper - lower) / 2
+    chance: FloatArray = half * (density(lower[:, None] + half[:, None] * (1 + GAUSS_NODES)) @ GAUSS_WEIGHTS)
+    return chance
+
+
 @mean_missed.register(Discrete)
 @mean_missed.register(Sample)
 def _points(inputs: Discrete | Sample, n: FloatArray, missed: Missed) -> FloatArray:
@@ -128,10 +162,13 @@ def _points(inputs: Discrete | Sample, n: FloatArray, missed: Missed) -> FloatAr
 
 def _distances(largest: float, n: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return nodes that resolve every scale of distance down to far below the spacing of the examples."""
+    return gauss_legendre(_distance_edges(largest, n))
+
+
+def _distance_edges(largest: float, n: FloatArray) -> FloatArray:
     smallest = 1e-13 * largest / (1 + float(n.max()))
     edges = np.geomspace(smallest, largest, math.ceil(math.log(largest / smallest) / math.log(1.6)) + 1)
-    edges[-1] = largest
-    return gauss_legendre(np.concatenate(([0.0], edges)))
+    return np.concatenate(([0.0], edges[:-1], [largest]))
 
 
 def _normal(x: FloatArray) -> FloatArray:

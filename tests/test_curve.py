@@ -1,0 +1,168 @@
+"""What every method returns: curves that keep, show and reproduce themselves."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpcurves as gpc
+
+PROBLEMS: dict[str, gpc.Problem | gpc.SpectrumProblem] = {
+    "torus": gpc.Problem(gpc.RBF((0.1, 0.2), variance=2.0), gpc.Torus(dim=2), 0.05),
+    "box": gpc.Problem(gpc.OU(0.3) + 0.5 * gpc.RBF(0.1), gpc.Box(dim=1), 0.01),
+    "gaussian": gpc.Problem(gpc.RBF(0.3), gpc.Gaussian(covariance=((1.0, 0.2), (0.2, 2.0))), 0.1),
+    "discrete": gpc.Problem(gpc.Matern(0.5, nu=0.7), gpc.Discrete([[0.0], [1.0], [2.0]], [0.5, 0.3, 0.2]), 0.1),
+    "sample": gpc.Problem(gpc.Matern32(0.5) * gpc.RBF(2.0), gpc.Sample(np.linspace(0, 1, 60)), 0.1),
+    "linear": gpc.Problem(gpc.Linear(bias=1.0), gpc.Gaussian(dim=2, variance=1.0), 0.1),
+    "spectrum": gpc.SpectrumProblem(gpc.Spectrum([3.0, 1.0], [1, 4]), 0.2),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_saved_curve_reproduces_itself(name: str, tmp_path: Path) -> None:
+    problem = PROBLEMS[name]
+    curve = gpc.learning_curve(problem, "lc", n=[0, 1, 10])
+    curve.to_json(tmp_path / "curve.json")
+    back = gpc.load(tmp_path / "curve.json")
+    assert isinstance(back, gpc.LearningCurve)
+    assert back.problem == problem
+    again = gpc.learning_curve(back.problem, back.method, back.n)
+    for other in (back, again):
+        np.testing.assert_array_equal(other.n, curve.n)
+        np.testing.assert_array_equal(other.error, curve.error)
+        assert other.notes == curve.notes
+    assert back.version == gpc.__version__
+    assert back.to_json() == curve.to_json()
+
+
+def test_a_saved_set_reproduces_itself(tmp_path: Path) -> None:
+    curves = gpc.learning_curves(PROBLEMS["torus"], n=3)
+    curves.to_json(tmp_path / "set.json")
+    back = gpc.load(tmp_path / "set.json")
+    assert isinstance(back, gpc.CurveSet)
+    assert list(back) == list(curves)
+    assert back.skipped == curves.skipped
+    assert back.skipped["wv"] == "inputs must be one-dimensional, got dimension 2"
+    assert back.to_json() == curves.to_json()
+
+
+def test_scikit_learn_kernels_survive_saving(tmp_path: Path) -> None:
+    from sklearn.gaussian_process import kernels
+
+    periodic = kernels.ExpSineSquared(length_scale=0.5, periodicity=0.4)
+    problem = gpc.Problem(2.0 * periodic + kernels.RBF(0.3), gpc.Box(dim=1), 0.1)
+    curve = gpc.learning_curve(problem, "lc", n=[5])
+    curve.to_json(tmp_path / "curve.json")
+    back = gpc.load(tmp_path / "curve.json")
+    assert isinstance(back, gpc.LearningCurve)
+    np.testing.assert_array_equal(gpc.learning_curve(back.problem, "lc", n=[5]).error, curve.error)
+
+
+def test_arrays_are_read_only_and_copies() -> None:
+    n = np.array([0.0, 1.0])
+    curve = gpc.learning_curve(PROBLEMS["torus"], "lc", n)
+    with pytest.raises(ValueError, match="read-only"):
+        curve.error[0] = 0.0
+    n[0] = 7.0
+    assert curve.n[0] == 0
+
+
+def test_an_integer_means_everything_up_to_it() -> None:
+    np.testing.assert_array_equal(gpc.learning_curve(PROBLEMS["torus"], "lc", n=3).n, [0, 1, 2, 3])
+
+
+def test_frames() -> None:
+    curves = gpc.learning_curves(PROBLEMS["torus"], n=[0, 2.0], methods=["lc", "ov"])
+    assert list(curves.to_frame().columns) == ["method", "n", "error", "stderr"]
+    assert curves.to_frame()["method"].tolist() == ["lc", "lc", "ov", "ov"]
+    assert list(curves["lc"].to_frame().columns) == ["n", "error", "stderr"]
+    assert curves["lc"].to_frame()["stderr"].isna().all()
+
+
+def test_representations_say_what_they_are() -> None:
+    curves = gpc.learning_curves(PROBLEMS["torus"], n=300, methods="all")
+    assert "RBF(lengthscale=(0.1, 0.2), variance=2), Torus(dim=2), noise 0.05" in repr(curves)
+    assert "wv          does not apply: inputs must be one-dimensional" in repr(curves)
+    assert "LearningCurve('lc', n = 0…300 (301 values)" in repr(curves["lc"])
+    assert curves["lc"]._repr_html_().count("<tr") == 13  # a heading and a dozen rows
+    assert "<th>plaskota</th>" in curves._repr_html_()
+
+
+def test_numerical_spectra_carry_their_uncertainty() -> None:
+    curve = gpc.learning_curve(PROBLEMS["box"], "lc", n=[0, 10, 1000])
+    assert curve.spectrum_error is not None
+    assert (curve.spectrum_error < 0.1 * curve.error).all()
+    assert curve.spectrum_error[-1] > 0
+    assert any("uncertain by up to" in note for note in curve.notes)
+    assert gpc.learning_curve(PROBLEMS["torus"], "lc", n=[10]).spectrum_error is None
+
+
+def test_an_expansion_that_breaks_down_says_so() -> None:
+    curve = gpc.learning_curve(gpc.Spectrum([1.0, 0.5, 0.1]), "lc1", n=[3], noise=1e-12)
+    assert curve.error[0] < 0
+    assert "the expansion breaks down at n = 3" in curve.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is not a learning curve"),
+        ("[]", "is not a learning curve"),
+        ('{"schema": 99, "curve": {}}', "has schema 99"),
+        (
+            '{"schema": 1, "problem": {"kernel": {"type": "Nope"}, "inputs": {}, "noise": 1}}',
+            "unknown kernel type 'Nope'",
+        ),
+    ],
+)
+def test_files_that_are_no_curves_are_refused(content: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    with pytest.raises(gpc.InputError, match=message):
+        gpc.load(path)
+
+
+def test_missing_file() -> None:
+    with pytest.raises(gpc.InputError, match=r"cannot read nowhere\.json: No such file"):
+        gpc.load("nowhere.json")
+
+
+@pytest.mark.parametrize(
+    ("problem", "options", "message"),
+    [
+        ("torus", {"n": []}, "n must not be empty"),
+        ("torus", {"n": [-1]}, "n must be finite and at least 0, got -1"),
+        ("torus", {"n": [np.nan]}, "n must be finite and at least 0, got nan"),
+        ("torus", {"n": "ten"}, "n must be an integer or a sequence of numbers, got 'ten'"),
+        ("torus", {"n": 2.5}, "n must be an integer"),
+        ("torus", {"n": [1], "methods": []}, "methods must not be empty"),
+        ("torus", {"n": [1], "methods": ["lcx"]}, "did you mean 'lc'"),
+        ("torus", {"n": [1.5], "methods": ["d"]}, "method 'd' does not apply: n must be whole numbers, got 1.5"),
+        ("torus", {"n": [1], "methods": ["wv"]}, "method 'wv' does not apply: inputs must be one-dimensional"),
+        ("torus", {"n": [1], "noise": 1.0}, "noise is part of the problem"),
+    ],
+)
+def test_bad_requests(problem: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(gpc.InputError, match=message):
+        gpc.learning_curves(PROBLEMS[problem], **options)  # type: ignore[arg-type]
+
+
+def test_bad_problems() -> None:
+    with pytest.raises(gpc.InputError, match=r"noise must be at least 0, got -0\.1"):
+        gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), -0.1)
+    with pytest.raises(gpc.InputError, match="the kernel has 2 lengthscales but inputs have 3 dimensions"):
+        gpc.Problem(gpc.RBF((1.0, 2.0)), gpc.Torus(3), 0.1)
+    with pytest.raises(gpc.InputError, match="the torus needs a stationary kernel"):
+        gpc.Problem(gpc.Linear(), gpc.Torus(1), 0.1)
+    with pytest.raises(gpc.InputError, match="inputs must be an input distribution"):
+        gpc.Problem(gpc.RBF(0.1), "torus", 0.1)  # type: ignore[arg-type]
+    with pytest.raises(gpc.InputError, match="a kernel must be one of gpcurves or of scikit-learn"):
+        gpc.Problem("rbf", gpc.Torus(1), 0.1)  # type: ignore[arg-type]
+    with pytest.raises(gpc.InputError, match="a bare spectrum needs the noise"):
+        gpc.learning_curve(gpc.Spectrum([1.0]), "lc", n=[1])
+    with pytest.raises(gpc.InputError, match="eigenvalues must be at least 0, got -1"):
+        gpc.Spectrum([1.0, -1.0])
+    with pytest.raises(gpc.InputError, match="eigenvalues must be finite, got NaN"):
+        gpc.Spectrum([1.0, np.nan])
+    with pytest.raises(gpc.InputError, match="at least one eigenvalue greater than 0"):
+        gpc.Spectrum([0.0])
