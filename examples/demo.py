@@ -1,4 +1,4 @@
-"""Learning curves of Sollich & Halees (2002), Figure 4: RBF kernel on the circle, lengthscale 0.01, noise 0.05.
+"""Theory against truth for Sollich & Halees (2002), Figure 4: RBF on the circle, lengthscale 0.01, noise 0.05.
 
     python examples/demo.py [FOLDER]
 
@@ -16,11 +16,13 @@ folder.mkdir(parents=True, exist_ok=True)
 
 problem = gpc.Problem(kernel=gpc.RBF(0.01), inputs=gpc.Torus(dim=1), noise=0.05)
 shown = ["lc", "uc", "mw", "plaskota", "ov", "wv", "two"]
-curves = gpc.learning_curves(problem, n=600, methods=shown)
+theory = gpc.learning_curves(problem, n=600, methods=shown)
+truth = gpc.learning_curve(problem, "simulation", n=range(0, 601, 20), datasets=100, rng=0)
+curves = gpc.CurveSet.of(*theory.values(), truth)
 for name in ("curves.csv", "curves.png", "curves.html"):
     curves.save(folder / name)
 
-print(summary(problem, now=100, goals=[0.05, 0.01]))
+print(summary(problem, now=100, goals=[0.05, 0.01], truth=truth))
 print()
 print(f"The numbers are in {folder}/curves.csv.")
 print(f"Look at {folder}/curves.png, or open {folder}/curves.html in a browser and point at a curve.")

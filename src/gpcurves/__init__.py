@@ -5,6 +5,7 @@ The package is laid out as the theory is:
 * `problem`   a kernel (`kernels`), an input distribution (`inputs`) and a noise level
 * `spectra`   eigenvalues of the kernel with respect to the inputs
 * `theory`    approximations, bounds and exact scenarios, in one list: ``METHODS``
+* `simulation` the truth by Monte Carlo, run by the `engine`
 * `compute`   `learning_curve`, `learning_curves`, `required_n`
 * `curve`     `LearningCurve` and `CurveSet`, what every method returns; `load`
 * `report`    pictures and pages; `cli` the command line
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING
 from gpcurves._version import __version__
 
 if TYPE_CHECKING:
-    from gpcurves.compute import learning_curve, learning_curves, required_n
+    from gpcurves.compute import METHODS, learning_curve, learning_curves, required_n
     from gpcurves.curve import CurveSet, LearningCurve, load
     from gpcurves.errors import (
         GoalUnreachableError,
@@ -42,9 +43,8 @@ if TYPE_CHECKING:
         Polynomial,
         RationalQuadratic,
     )
-    from gpcurves.problem import Problem, SpectrumProblem
+    from gpcurves.problem import Problem, SpectrumProblem, Teacher
     from gpcurves.spectra import Spectrum
-    from gpcurves.theory import METHODS
 
 __all__ = [
     "METHODS",
@@ -71,6 +71,7 @@ __all__ = [
     "Sample",
     "Spectrum",
     "SpectrumProblem",
+    "Teacher",
     "Torus",
     "Univariate",
     "__version__",
@@ -81,7 +82,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "compute": ("learning_curve", "learning_curves", "required_n"),
+    "compute": ("METHODS", "learning_curve", "learning_curves", "required_n"),
     "curve": ("CurveSet", "LearningCurve", "load"),
     "errors": ("GPCurvesError", "GoalUnreachableError", "InputError", "NotApplicableError", "NumericalError"),
     "inputs": ("Box", "Discrete", "Gaussian", "Sample", "Torus", "Univariate"),
@@ -96,9 +97,8 @@ _HOME = {
         "Polynomial",
         "RationalQuadratic",
     ),
-    "problem": ("Problem", "SpectrumProblem"),
+    "problem": ("Problem", "SpectrumProblem", "Teacher"),
     "spectra": ("Spectrum",),
-    "theory": ("METHODS",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

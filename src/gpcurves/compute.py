@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import GoalUnreachableError, InputError, NumericalError
 from gpcurves.problem import AnyProblem, Problem, SpectrumProblem
+from gpcurves.simulation.simulate import simulate
 from gpcurves.spectra import Spectrum
-from gpcurves.theory import METHODS, Method
+from gpcurves.theory import METHODS, Kind, Method
 from gpcurves.theory.approximations import lc_examples
 from gpcurves.validation import FloatArray, positive, sizes
+
+__all__ = ["METHODS", "learning_curve", "learning_curves", "required_n"]
 
 MOST_EXAMPLES = 1e12
 """Where the search for a required n gives up."""
@@ -20,7 +24,7 @@ _DECADES = ((0.0, 1e3), (1e3, 1e6), (1e6, 1e9), (1e9, MOST_EXAMPLES))
 
 
 def learning_curve(
-    problem: Problem | SpectrumProblem | Spectrum, method: str, n: object, *, noise: float | None = None
+    problem: Problem | SpectrumProblem | Spectrum, method: str, n: object, *, noise: float | None = None, **options: Any
 ) -> LearningCurve:
     """Return the average error after n examples.
 
@@ -34,8 +38,15 @@ def learning_curve(
         Training-set sizes; an integer means 0..n.
     noise
         Noise variance, for a bare spectrum only.
+    **options
+        Options of the method; only "simulation" has any, see `gpcurves.simulation.simulate`.
     """
-    return _evaluate(_as_problem(problem, noise), METHODS[method], sizes("n", n))
+    asked, chosen, at = _as_problem(problem, noise), METHODS[method], sizes("n", n)
+    if chosen.kind is Kind.ESTIMATE:
+        return simulate(asked, at, **options)
+    if options:
+        raise InputError(f"method {method!r} takes no option {next(iter(options))!r}: its numbers are determined")
+    return _evaluate(asked, chosen, at)
 
 
 def learning_curves(
@@ -45,12 +56,15 @@ def learning_curves(
     *,
     noise: float | None = None,
 ) -> CurveSet:
-    """Return the curves of several methods; "all" takes those that apply and records why others do not."""
+    """Return the curves of several methods; "all" takes the theory that applies and records why the rest does not.
+
+    Simulations are made one at a time, by `learning_curve`, which takes their options.
+    """
     asked = _as_problem(problem, noise)
     at = sizes("n", n)
     if isinstance(methods, str) and methods != "all":
         methods = [methods]
-    names = list(METHODS) if methods == "all" else list(methods)
+    names = [m.name for m in METHODS.values() if m.kind is not Kind.ESTIMATE] if methods == "all" else list(methods)
     if not names:
         raise InputError("methods must not be empty")
     chosen = [METHODS[name] for name in names]
@@ -73,6 +87,8 @@ def required_n(
     asked = _as_problem(problem, noise)
     goal = positive("error", error)
     chosen = METHODS[method]
+    if chosen.kind is Kind.ESTIMATE:
+        raise InputError("a required n is searched for in theory: simulate the curve and read it off instead")
     reached = _first_reached(asked, chosen, goal)
     if reached is None:
         floor = float(chosen(asked, np.array([MOST_EXAMPLES]))[0])
@@ -109,9 +125,12 @@ def _evaluate(problem: AnyProblem, method: Method, n: FloatArray) -> LearningCur
     notes: list[str] = []
     uncertainty = None
     if (coarser := problem.coarser()) is not None:
-        uncertainty = abs(method(coarser, n) - error)
         with np.errstate(divide="ignore", invalid="ignore"):
-            worst = float(np.nanmax(np.where(error > 0, uncertainty / error, 0.0)))
+            relative = np.where(error > 0, abs(method(coarser, n) / error - 1), 0.0)
+        order = np.argsort(n)  # the difference may cross zero by chance: it never gets smaller with n
+        relative[order] = np.maximum.accumulate(relative[order])
+        uncertainty = relative * error
+        worst = float(relative.max())
         if worst > 1e-4:
             notes.append(
                 f"the spectrum is {problem.spectrum.origin}: the curve is uncertain by up to {100 * worst:.2g} %"

@@ -44,6 +44,8 @@ class LearningCurve:
         What else determines the numbers: options of the method and the seed.
     spectrum_error
         Estimated error of ``error`` that comes from a numerical spectrum, or None where the spectrum is exact.
+    details
+        Further arrays along n, by name: for simulations quantiles over data sets, and what was asked for besides.
     notes
         What a reader should know about these numbers, in sentences.
     version
@@ -58,6 +60,7 @@ class LearningCurve:
     options: Mapping[str, Any] = field(default_factory=dict)
     rng: int | None = None
     spectrum_error: FloatArray | None = None
+    details: Mapping[str, FloatArray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     version: str = __version__
 
@@ -67,6 +70,8 @@ class LearningCurve:
             if value is not None:
                 object.__setattr__(self, name, frozen(np.array(value, dtype=np.float64)))
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+        kept = {name: frozen(np.array(value, dtype=np.float64)) for name, value in self.details.items()}
+        object.__setattr__(self, "details", MappingProxyType(kept))
 
     def plot(self, ax: Any = None, **options: Any) -> CurveDisplay:
         """Draw the curve into ``ax``, or into a new figure; returns what was drawn."""
@@ -84,8 +89,8 @@ class LearningCurve:
         return _dump({"curve": self._record(), "problem": self.problem.to_dict(), "version": self.version}, path)
 
     def _record(self) -> dict[str, Any]:
-        def listed(array: FloatArray | None) -> list[float] | None:
-            return None if array is None else array.tolist()
+        def listed(array: FloatArray | None) -> list[float | None] | None:
+            return None if array is None else [None if np.isnan(value) else value for value in array.tolist()]
 
         return {
             "method": self.method,
@@ -95,6 +100,7 @@ class LearningCurve:
             "error": listed(self.error),
             "stderr": listed(self.stderr),
             "spectrum_error": listed(self.spectrum_error),
+            "details": {name: listed(array) for name, array in self.details.items()},
             "notes": list(self.notes),
         }
 

@@ -4,20 +4,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.inputs import Discrete, Inputs, Torus, inputs_from_dict
+from gpcurves.inputs import Discrete, Inputs, Sample, Torus, inputs_from_dict
 from gpcurves.kernels import Kernel, as_kernel, is_stationary, kernel_from_dict
 from gpcurves.spectra import Spectrum, spectrum_of
 from gpcurves.validation import nonnegative
 
+_NODES = 1_000
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """Where the data really come from, where that is not what the student believes.
+
+    Parameters
+    ----------
+    kernel
+        The true covariance function.
+    noise
+        The true noise variance.
+    """
+
+    kernel: Kernel
+    noise: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", as_kernel(self.kernel))
+        object.__setattr__(self, "noise", nonnegative("the teacher's noise", self.noise))
+
 
 @dataclass(frozen=True)
 class Problem:
-    """Gaussian process regression with the right prior: functions from GP(0, kernel), observed with Gaussian noise.
+    """Gaussian process regression: functions from GP(0, kernel), observed with Gaussian noise.
 
     Parameters
     ----------
@@ -27,22 +49,26 @@ class Problem:
         Where training and test inputs come from.
     noise
         The noise variance (the papers' sigma squared), at least 0.
+    teacher
+        The true kernel and noise, where kernel and noise above are only what the student believes.
     """
 
     kernel: Kernel
     inputs: Inputs
     noise: float
+    teacher: Teacher | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", as_kernel(self.kernel))
         object.__setattr__(self, "noise", nonnegative("noise", self.noise))
         if not isinstance(self.inputs, Inputs):
             raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {self.inputs!r}")
-        wanted = self.kernel.input_dim
-        if wanted is not None and wanted != self.inputs.dim:
-            raise InputError(f"the kernel has {wanted} lengthscales but inputs have {self.inputs.dim} dimensions")
-        if isinstance(self.inputs, Torus) and not is_stationary(self.kernel):
-            raise InputError("the torus needs a stationary kernel, which this is not: use inputs on the box")
+        for kernel in (self.kernel,) if self.teacher is None else (self.kernel, self.teacher.kernel):
+            wanted = kernel.input_dim
+            if wanted is not None and wanted != self.inputs.dim:
+                raise InputError(f"the kernel has {wanted} lengthscales but inputs have {self.inputs.dim} dimensions")
+            if isinstance(self.inputs, Torus) and not is_stationary(kernel):
+                raise InputError("the torus needs a stationary kernel, which this is not: use inputs on the box")
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -58,6 +84,15 @@ class Problem:
             return float(self.kernel.diag(self.inputs.points).max())
         return None
 
+    @property
+    def true_variance(self) -> float:
+        """The average prior variance of the true function, its error before anything is learnt."""
+        kernel = self.kernel if self.teacher is None else self.teacher.kernel
+        if isinstance(self.inputs, Torus):
+            return spectrum_of(kernel, self.inputs).trace
+        X, weights = self.inputs.nodes(_NODES if not isinstance(self.inputs, Sample) else len(self.inputs.points))
+        return float(weights @ kernel.diag(X))
+
     def coarser(self) -> Problem | None:
         """Return this problem with a spectrum of lower accuracy, or None where the spectrum is exact."""
         if self.spectrum.coarse is None:
@@ -68,11 +103,17 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as plain data; `problem_from_dict` builds it again."""
-        return {"kernel": self.kernel.to_dict(), "inputs": self.inputs.to_dict(), "noise": self.noise}
+        plain = {"kernel": self.kernel.to_dict(), "inputs": self.inputs.to_dict(), "noise": self.noise}
+        if self.teacher is not None:
+            plain["teacher"] = {"kernel": self.teacher.kernel.to_dict(), "noise": self.teacher.noise}
+        return plain
 
     def describe(self) -> str:
         """Say the problem in one line."""
-        return f"{self.kernel!r}, {self.inputs!r}, noise {self.noise:g}"
+        said = f"{self.kernel!r}, {self.inputs!r}, noise {self.noise:g}"
+        if self.teacher is not None:
+            said += f"; teacher {self.teacher.kernel!r}, noise {self.teacher.noise:g}"
+        return said
 
 
 @dataclass(frozen=True)
@@ -81,6 +122,7 @@ class SpectrumProblem:
 
     spectrum: Spectrum
     noise: float
+    teacher: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise", nonnegative("noise", self.noise))
@@ -111,4 +153,6 @@ def problem_from_dict(data: dict[str, Any]) -> AnyProblem:
     if "spectrum" in data:
         listed = data["spectrum"]
         return SpectrumProblem(Spectrum(np.array(listed["values"]), np.array(listed["multiplicities"])), data["noise"])
-    return Problem(kernel_from_dict(data["kernel"]), inputs_from_dict(data["inputs"]), data["noise"])
+    told = data.get("teacher")
+    teacher = None if told is None else Teacher(kernel_from_dict(told["kernel"]), told["noise"])
+    return Problem(kernel_from_dict(data["kernel"]), inputs_from_dict(data["inputs"]), data["noise"], teacher)

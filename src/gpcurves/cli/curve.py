@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpcurves.cli import parse
-from gpcurves.errors import GoalUnreachableError, InputError
+from gpcurves.errors import GoalUnreachableError, InputError, unknown_name
 
 if TYPE_CHECKING:
     from gpcurves.curve import CurveSet
@@ -49,6 +49,19 @@ _DEFAULT_N = "0,1:1000:log:40"
 @click.option(
     "--methods", default="all", show_default=True, help="Methods separated by commas; see 'gpcurves methods'."
 )
+@click.option("--simulate", "datasets", type=int, help="Also simulate the truth with this many data sets.")
+@click.option("--precision", type=float, help="Simulate until the standard error is this fraction of the error.")
+@click.option("--rng", type=int, default=0, show_default=True, help="Seed of the simulation.")
+@click.option(
+    "--workers", default="1", show_default=True, help="Local processes, or tcp://HOST:PORT of a Dask scheduler."
+)
+@click.option(
+    "--store", type=click.Path(path_type=Path), help="SQLite file that keeps finished data sets, to go on later."
+)
+@click.option("--teacher-kernel", help="True kernel, where --kernel is what the student believes.")
+@click.option("--teacher-lengthscale", help="True lengthscale.")
+@click.option("--teacher-variance", type=float, help="True prior variance.")
+@click.option("--teacher-noise", help="True noise variance.")
 @click.option("--goal", "goals", multiple=True, help="Also print the n that each method needs for this error.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write .csv, .json, .png, .svg or .html.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of CSV to stdout.")
@@ -63,13 +76,22 @@ def curve(
     noise: str,
     sizes: str,
     methods: str,
+    datasets: int | None,
+    precision: float | None,
+    rng: int,
+    workers: str,
+    store: Path | None,
+    teacher_kernel: str | None,
+    teacher_lengthscale: str | None,
+    teacher_variance: float | None,
+    teacher_noise: str | None,
     goals: tuple[str, ...],
     out: Path | None,
     as_json: bool,
     quiet: bool,
     **options: str | float | None,
-) -> None:
-    """Compute the average error after n examples, by theory and by rigorous bounds.
+) -> int | None:
+    """Compute the average error after n examples: by theory, by rigorous bounds and by simulation.
 
     Errors are mean squared errors against the noise-free function. CSV with the columns method,n,error,stderr goes to
     stdout unless --out or --json says otherwise.
@@ -80,6 +102,8 @@ def curve(
       gpcurves curve --kernel ou --lengthscale 0.1 --dim 2 --noise 0.1 --n 1:10000:log:60 --out ou.html
       gpcurves curve --kernel rbf --lengthscale 0.2,1 --inputs gaussian --dim 2 --noise 0.01 --goal 0.001
       gpcurves curve --kernel matern52 --lengthscale 0.3 --inputs box --dim 3 --noise 0.01 --methods lc
+      gpcurves curve --kernel rbf --lengthscale 0.05 --noise 0.01 --n 0:100:10 --methods lc,ov --simulate 50
+      gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.001 --n 0:60:5 --teacher-kernel ou --simulate 50
     """
     from gpcurves.report.save import as_json as json_text
     from gpcurves.report.save import check_output, save, table
@@ -93,10 +117,14 @@ def curve(
     wanted = "all" if methods.strip() == "all" else parse.names("--methods", methods)
     level = parse.number("--noise", noise)
     problem = _problem(kernel, inputs, dim, input_variance, points, spectrum, level, options)
-
-    from gpcurves.compute import learning_curves
-
-    curves = learning_curves(problem, n, wanted)
+    told = {"lengthscale": teacher_lengthscale, "variance": teacher_variance}
+    problem = _with_teacher(problem, kernel, teacher_kernel, options, told, teacher_noise)
+    running: dict[str, Any] = {"datasets": datasets, "precision": precision, "rng": rng}
+    running |= {"workers": workers, "store": store, "progress": False if quiet else None}
+    try:
+        curves = _curves(problem, n, wanted, running)
+    except KeyboardInterrupt as stop:
+        return _say_interrupted(stop, store)
     answers = _answers(curves, targets)
     if out is not None:
         save(curves, out, answers)
@@ -105,6 +133,7 @@ def curve(
     _say_goals(answers, err=out is None)
     if not quiet:
         _say(curves, out)
+    return None
 
 
 def _problem(
@@ -136,6 +165,71 @@ def _problem(
     return Problem(parse.kernel(kernel, options), parse.inputs(inputs, dim, input_variance, points), noise)
 
 
+def _with_teacher(
+    problem: AnyProblem,
+    kernel: str | None,
+    teacher_kernel: str | None,
+    options: dict[str, str | float | None],
+    told: dict[str, str | float | None],
+    noise: str | None,
+) -> AnyProblem:
+    """Add the teacher that the options describe; what they leave out is as for the student."""
+    given = {key: value for key, value in told.items() if value is not None}
+    if teacher_kernel is None and not given and noise is None:
+        return problem
+    from dataclasses import replace
+
+    from gpcurves.problem import Problem, Teacher
+
+    if not isinstance(problem, Problem) or kernel is None:
+        raise InputError("a teacher needs a student with a kernel: --spectrum has none")
+    name = teacher_kernel or kernel
+    if name.lower() not in parse.KERNELS:
+        raise unknown_name("kernel", name, parse.KERNELS)
+    takes = parse.KERNELS[name.lower()][1]
+    merged = {key: value for key, value in (options | given).items() if key in takes or key in given}
+    if isinstance(merged.get("lengthscale"), str):
+        merged["lengthscale"] = parse.scales("--teacher-lengthscale", str(merged["lengthscale"]))  # type: ignore[assignment]
+    level = problem.noise if noise is None else parse.number("--teacher-noise", noise)
+    return replace(problem, teacher=Teacher(parse.kernel(name, merged), level))
+
+
+def _curves(problem: AnyProblem, n: list[float], wanted: str | list[str], running: dict[str, Any]) -> CurveSet:
+    """Compute the theory that was asked for and the simulation, if it was or if nothing else can answer."""
+    from gpcurves.compute import learning_curve, learning_curves
+    from gpcurves.curve import CurveSet
+    from gpcurves.simulation.simulate import SIMULATION
+
+    named = wanted != "all" and SIMULATION in wanted
+    simulated = (
+        named or problem.teacher is not None or running["datasets"] is not None or running["precision"] is not None
+    )
+    theory = "all" if wanted == "all" else [name for name in wanted if name != SIMULATION]
+    curves = learning_curves(problem, n, theory) if theory else CurveSet(problem, {})
+    if not simulated:
+        return curves
+    truth = learning_curve(problem, SIMULATION, n, **running)
+    return CurveSet(problem, {**curves, SIMULATION: truth}, curves.skipped)
+
+
+def _say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
+    """Print what there is after Ctrl-C, and how to go on."""
+    from gpcurves.curve import CurveSet
+    from gpcurves.report.save import table
+
+    curve = getattr(stop, "curve", None)
+    if curve is not None:
+        click.echo(table(CurveSet.of(curve)), nl=False)
+        click.echo(
+            f"gpcurves: interrupted after {curve.options['drawn']} data sets, of which this is the average", err=True
+        )
+    else:
+        click.echo("gpcurves: interrupted", err=True)
+    kept = f"finished data sets are kept in {store}" if store else "with --store FILE finished data sets are kept"
+    click.echo(f"gpcurves: {kept}: run the same command again to go on", err=True)
+    return 130
+
+
 def _answers(curves: CurveSet, goals: list[float]) -> Answers:
     from gpcurves.compute import required_n
 
@@ -143,6 +237,8 @@ def _answers(curves: CurveSet, goals: list[float]) -> Answers:
     for goal in goals:
         answers[goal] = {}
         for name in curves:
+            if name == "simulation":
+                continue
             try:
                 answers[goal][name] = required_n(curves.problem, goal, name)
             except GoalUnreachableError as error:
@@ -159,8 +255,9 @@ def _say_goals(answers: Answers, *, err: bool) -> None:
 
 
 def _say(curves: CurveSet, out: Path | None) -> None:
-    for name, reason in curves.skipped.items():
-        click.echo(f"left out {name}: {reason}", err=True)
+    for reason in dict.fromkeys(curves.skipped.values()):
+        names = [name for name, why in curves.skipped.items() if why == reason]
+        click.echo(f"left out {', '.join(names)}: {reason}", err=True)
     notes = dict.fromkeys(note for each in curves.values() for note in each.notes)
     for note in notes:
         names = [name for name, each in curves.items() if note in each.notes]

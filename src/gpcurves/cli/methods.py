@@ -19,7 +19,7 @@ def methods(as_json: bool) -> None:
     """
     import json
 
-    from gpcurves.theory import METHODS
+    from gpcurves.compute import METHODS
 
     if as_json:
         keys = ("name", "title", "of", "promise", "source", "needs", "continuous")

@@ -96,7 +96,12 @@ def _rebuild(data: dict[str, Any]) -> Any:
     if cls is None or not (isinstance(cls, type) and issubclass(cls, kernels.Kernel)):
         raise InputError(f"scikit-learn has no kernel {data['class']!r}")
     parameters = {
-        key: _rebuild(value) if isinstance(value, dict) and "class" in value else value
+        key: _rebuild(value) if isinstance(value, dict) and "class" in value else _tuples(value)
         for key, value in data["parameters"].items()
     }
     return cls(**parameters)
+
+
+def _tuples(value: Any) -> Any:
+    """Turn lists back into the tuples that scikit-learn compares by."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

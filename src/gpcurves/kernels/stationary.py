@@ -14,11 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.special import gamma, gammainc, gammaln, kv, kve
+from scipy.special import digamma, gamma, gammainc, gammaln, k0, k1, kv, kve
 
 from gpcurves.errors import InputError
 from gpcurves.kernels.base import Kernel
 from gpcurves.validation import FloatArray, positive, positive_each
+
+_ROWS = 128
+_SMALLEST_LOG = -700.0
+"""Below this exponent a correlation is set to e^-700: subnormal numbers would make everything slow."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,7 +61,15 @@ class Stationary(Kernel):
 
         scaled = X / self.lengthscale
         other = scaled if Y is None else Y / self.lengthscale
-        matrix: FloatArray = self.variance * self.correlation(cdist(scaled, other))
+        matrix: FloatArray = np.empty((len(scaled), len(other)))
+        for start in range(0, len(scaled), _ROWS):  # a few rows at a time stay in the cache
+            stop = start + _ROWS
+            first = start if Y is None else 0
+            block = self.correlation(cdist(scaled[start:stop], other[first:]))
+            block *= self.variance
+            matrix[start:stop, first:] = block
+            if Y is None:
+                matrix[first:, start:stop] = block.T
         return matrix
 
     def diag(self, X: FloatArray) -> FloatArray:
@@ -85,7 +97,7 @@ class RBF(Stationary):
         return math.inf
 
     def correlation(self, r: FloatArray) -> FloatArray:
-        return np.exp(-0.5 * r * r)
+        return np.exp(np.maximum(-0.5 * r * r, _SMALLEST_LOG))
 
     def loss(self, r: FloatArray) -> FloatArray:
         return -np.expm1(-0.5 * r * r)
@@ -109,7 +121,7 @@ class OU(Stationary):
         return 0.5
 
     def correlation(self, r: FloatArray) -> FloatArray:
-        return np.exp(-r)
+        return np.exp(np.maximum(-r, _SMALLEST_LOG))
 
     def loss(self, r: FloatArray) -> FloatArray:
         return -np.expm1(-r)
@@ -172,6 +184,8 @@ class Matern(Stationary):
         object.__setattr__(self, "nu", positive("nu", self.nu))
         if self.nu > 50:
             raise InputError(f"nu must be at most 50, got {self.nu:g}: from there on use RBF, its limit")
+        if 0 < abs(self.nu - round(self.nu)) < 1e-6:
+            raise InputError(f"nu must be whole or differ from a whole number by at least 1e-6, got {self.nu!r}")
 
     @property
     def smoothness(self) -> float:
@@ -179,11 +193,13 @@ class Matern(Stationary):
 
     def correlation(self, r: FloatArray) -> FloatArray:
         x = np.asarray(math.sqrt(2 * self.nu) * r)
+        if (2 * self.nu) % 2 == 1:
+            return _half_integer_matern(round(self.nu - 0.5), x)
         near = x < _SERIES
         far = np.maximum(x, _SERIES)
-        value = np.exp((1 - self.nu) * math.log(2) - gammaln(self.nu) + self.nu * np.log(far)) * kv(self.nu, far)
+        value = np.exp((1 - self.nu) * math.log(2) - gammaln(self.nu) + self.nu * np.log(far)) * _bessel(self.nu, far)
         if near.any():
-            value[near] = 1.0 - self._loss_series(x[near])
+            value[near] = 1.0 - _matern_loss_series(self.nu, x[near])
         return np.asarray(value)
 
     def loss(self, r: FloatArray) -> FloatArray:
@@ -191,24 +207,37 @@ class Matern(Stationary):
         value = 1.0 - self.correlation(r)
         near = x < _SERIES
         if near.any():
-            value[near] = self._loss_series(x[near])
+            value[near] = _matern_loss_series(self.nu, x[near])
         return value
 
     def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
         return _matern_log_transform(self.smoothness, z, dim)
 
-    def _loss_series(self, x: FloatArray) -> FloatArray:
-        r"""Sum the series of 1 - C at small x, from :math:`K_\nu \propto I_{-\nu} - I_\nu`.
 
-        Whole nu is the limit of its neighbours, taken as their mean 1e-5 apart on either side.
-        """
-        if abs(self.nu - round(self.nu)) < 1e-9:
-            step = 1e-5
-            return (_matern_loss_series(self.nu - step, x) + _matern_loss_series(self.nu + step, x)) / 2
-        return _matern_loss_series(self.nu, x)
+def _half_integer_matern(p: int, x: FloatArray) -> FloatArray:
+    r"""Return the Matérn correlation for :math:`\nu = p + 1/2`: a polynomial times :math:`e^{-x}`, all terms positive."""
+    terms = [math.factorial(p + i) / (math.factorial(i) * math.factorial(p - i)) for i in range(p + 1)]
+    total = np.full_like(x, terms[0])
+    for term in terms[1:]:
+        total = total * (2 * x) + term
+    return np.asarray(math.factorial(p) / math.factorial(2 * p) * total * np.exp(-x))
+
+
+def _bessel(nu: float, x: FloatArray) -> FloatArray:
+    """Return K_nu(x); whole orders by the recurrence upwards, which is stable and quick."""
+    if nu != round(nu):
+        return np.asarray(kv(nu, x))
+    before, now = k0(x), k1(x)
+    for order in range(1, round(nu)):
+        before, now = now, before + 2 * order / x * now
+    return np.asarray(now)
 
 
 def _matern_loss_series(nu: float, x: FloatArray) -> FloatArray:
+    r"""Sum the series of 1 - C at small x, from that of :math:`K_\nu`."""
+    whole = round(nu)
+    if nu == whole:
+        return _whole_matern_loss_series(whole, x)
     square = (x / 2) ** 2
     regular, term = np.zeros_like(x), np.ones_like(x)
     singular, other = np.ones_like(x), np.ones_like(x)
@@ -218,6 +247,22 @@ def _matern_loss_series(nu: float, x: FloatArray) -> FloatArray:
         other = other * square / (k * (k + nu))
         singular = singular + other
     return np.asarray(regular + gamma(1 - nu) / gamma(1 + nu) * (x / 2) ** (2 * nu) * singular)
+
+
+def _whole_matern_loss_series(nu: int, x: FloatArray) -> FloatArray:
+    """Sum the series with the logarithm that whole orders have (Abramowitz & Stegun 9.6.11)."""
+    square = (x / 2) ** 2
+    finite, term = np.zeros_like(x), np.ones_like(x)
+    for k in range(1, nu):
+        term = term * -square / (k * (nu - k))
+        finite = finite + term
+    power = np.ones_like(x) / math.factorial(nu)
+    log_half = np.log(np.maximum(x, 1e-300) / 2)
+    logarithmic = np.zeros_like(x)
+    for k in range(25):
+        logarithmic = logarithmic + power * (2 * log_half - float(digamma(k + 1) + digamma(nu + k + 1)))
+        power = power * square / ((k + 1) * (nu + k + 1))
+    return np.asarray(-finite + (-1) ** nu / math.factorial(nu - 1) * square**nu * logarithmic)
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gpcurves.compute import METHODS
 from gpcurves.curve import CurveSet
 from gpcurves.report.style import REGION, ascending, error_limits, group_of, logarithmic_n, region, style_of
-from gpcurves.theory import METHODS
 from gpcurves.validation import FloatArray
 
 _STYLE = """
@@ -80,7 +80,8 @@ def _figure(curves: CurveSet) -> Any:
             name=style.label,
             mode="lines" if curve.stderr is None and len(curve.n) > 1 else "markers",
             line={"color": style.colour, "dash": style.dash, "width": style.width, "simplify": False},
-            error_y=None if curve.stderr is None else {"array": curve.stderr.tolist()},
+            error_y=None if curve.stderr is None else {"array": np.nan_to_num(curve.stderr).tolist()},
+            marker={"size": 5},
             hovertemplate=f"<b>{name}</b><br>n = %{{x}}<br>error = %{{y:.4g}}<extra></extra>",
         )
     n = next(iter(curves.values())).n
@@ -122,8 +123,6 @@ def _promises(curves: CurveSet) -> str:
     rows = []
     noted = any(curve.notes for curve in curves.values())
     for name, curve in curves.items():
-        if name not in METHODS:
-            continue
         method = METHODS[name]
         cells = [f"<b>{name}</b><br>{html.escape(method.title)}", f"{method.kind.value} of {html.escape(method.of)}"]
         cells += [html.escape(text) for text in (method.promise, method.source)]

@@ -87,7 +87,15 @@ def plot_curves(curves: CurveSet, ax: Any = None, *, title: str | None = None) -
         style = style_of(curves, name)
         if curve.stderr is not None:
             lines[name] = ax.errorbar(
-                curve.n, curve.error, curve.stderr, fmt="o", markersize=3, color=style.colour, label=style.label
+                curve.n,
+                curve.error,
+                curve.stderr,
+                fmt="o",
+                markersize=3,
+                linewidth=1,
+                color=style.colour,
+                label=style.label,
+                zorder=4,
             )
             continue
         visible = np.where(curve.error > 0, curve.error, np.nan)

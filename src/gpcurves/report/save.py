@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,10 +57,15 @@ def table(curves: CurveSet) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["method", "n", "error", "stderr"])
     for name, curve in curves.items():
-        spread = [""] * len(curve.n) if curve.stderr is None else [repr(value) for value in curve.stderr.tolist()]
+        spread = [""] * len(curve.n) if curve.stderr is None else [_cell(value) for value in curve.stderr.tolist()]
         for n, error, stderr in zip(curve.n.tolist(), curve.error.tolist(), spread, strict=True):
-            writer.writerow([name, int(n) if n.is_integer() else repr(n), repr(error), stderr])
+            writer.writerow([name, int(n) if n.is_integer() else repr(n), _cell(error), stderr])
     return text.getvalue()
+
+
+def _cell(value: float) -> str:
+    """Write a number so that it reads back the same; what is not known stays empty."""
+    return "" if math.isnan(value) else repr(value)
 
 
 def as_json(curves: CurveSet, answers: Answers) -> str:

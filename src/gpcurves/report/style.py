@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gpcurves.compute import METHODS
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.theory import METHODS, Kind
+from gpcurves.theory import Kind
 from gpcurves.theory.bounds import MODIFIED
 from gpcurves.validation import FloatArray
 
@@ -30,15 +31,16 @@ class Style:
 
 
 def kind_of(curve: LearningCurve) -> Kind | None:
-    """Return what a curve promises; None for methods that estimate the truth."""
-    return METHODS[curve.method].kind if curve.method in METHODS else None
+    """Return what a curve promises; None for those that estimate the truth."""
+    kind = METHODS[curve.method].kind
+    return None if kind is Kind.ESTIMATE else kind
 
 
 def group_of(name: str) -> str:
     """Return the heading under which a legend lists a method."""
-    if name not in METHODS:
-        return "truth"
     method = METHODS[name]
+    if method.kind is Kind.ESTIMATE:
+        return "truth"
     if method.kind is Kind.EXACT or method.of == MODIFIED:
         return OTHERS
     return f"{method.kind.value}s"
@@ -50,7 +52,7 @@ def style_of(curves: CurveSet, name: str) -> Style:
     same = [other for other in curves if kind_of(curves[other]) is kind]
     place = same.index(name)
     if kind is None:
-        return Style(_TRUTH, "solid", 1.5, name)
+        return Style(_TRUTH, "solid", 1.5, "simulation, ± standard error")
     label = f"{name}: {METHODS[name].title}"
     if kind is Kind.APPROXIMATION:
         colour = _APPROXIMATIONS.get(name, _MORE[place % len(_MORE)])
@@ -75,7 +77,7 @@ def region(curves: CurveSet) -> tuple[FloatArray, FloatArray, FloatArray] | None
 
     The prior variance is an upper bound too: no data set makes a posterior variance larger. None without any bound.
     """
-    kinds = {name: METHODS[name].kind for name in curves if name in METHODS}
+    kinds = {name: METHODS[name].kind for name in curves}
     lower = [curves[name].error for name, kind in kinds.items() if kind is Kind.LOWER_BOUND]
     upper = [
         curves[name].error for name, kind in kinds.items() if kind is Kind.UPPER_BOUND and METHODS[name].of != MODIFIED

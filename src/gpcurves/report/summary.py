@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from gpcurves.compute import learning_curves, required_n
+from gpcurves.curve import LearningCurve
 from gpcurves.errors import GoalUnreachableError
 from gpcurves.problem import AnyProblem
 from gpcurves.report.style import region
 
 
-def summary(problem: AnyProblem, now: int, goals: Sequence[float]) -> str:
-    """Say the error after ``now`` examples, what each goal needs, and which regime learning is in."""
+def summary(problem: AnyProblem, now: int, goals: Sequence[float], truth: LearningCurve | None = None) -> str:
+    """Say the error after ``now`` examples, what each goal needs, and which regime learning is in.
+
+    ``truth`` is a simulated curve that includes ``now``, to set beside the theory.
+    """
     curves = learning_curves(problem, [now])
     error = float(curves["lc"].error[0])
     allowed = region(curves)
@@ -22,6 +28,10 @@ def summary(problem: AnyProblem, now: int, goals: Sequence[float]) -> str:
         f"After {now} examples the error is about {error:.3g} (LC approximation);",
         f"the bounds prove that it lies between {allowed[1][0]:.3g} and {allowed[2][0]:.3g}.",
     ]
+    if truth is not None and truth.stderr is not None:
+        at = int(np.flatnonzero(truth.n == now)[0])
+        error = float(truth.error[at])
+        lines.append(f"Simulated, it is {error:.4g} ± {truth.stderr[at]:.1g} ({truth.options['drawn']} data sets).")
     lines += [goal_sentence(problem, goal) for goal in goals]
     lines.append(regime(error, problem.noise))
     return "\n".join(lines)

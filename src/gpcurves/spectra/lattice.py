@@ -237,7 +237,7 @@ def _tail(
         number = np.concatenate((number, weight * (1 - lattice_share(z_of(index)))))
     # sums in order: shift the continuum's index so that it joins the last listed eigenvalue
     start = float(shells.number.sum())
-    shift = float(invert(z_of, shells.z[-1:], 1e300)[0]) - start
+    shift = float(invert(z_of, shells.z[-1:], 1e300)[0]) + float(shells.number[-1]) / 2 - start
 
     def after_list(index: FloatArray) -> FloatArray:
         return profile.log_value(z_of(index + shift))

@@ -44,7 +44,7 @@ def numerical_spectrum(kernel: Kernel, inputs: Inputs) -> Spectrum:
     decay = _Decay(kernel.smoothness, inputs.dim, fourier(kernel, inputs.dim) if isinstance(inputs, Box) else None)
     if trusted < fine.size:  # the tail is a guess: let the comparison make it earlier
         confirmed = max(1, min(confirmed, trusted // 2))
-    return _repaired(fine, trusted, decay, _repaired(half, confirmed, decay, None))
+    return _repaired(fine, trusted, decay, _repaired(quarter, confirmed, decay, None))
 
 
 def matrix_spectrum(matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> Spectrum:
@@ -64,7 +64,7 @@ def matrix_spectrum(matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None =
 
 
 def _covariance(kernel: Kernel, inputs: Inputs, X: FloatArray) -> FloatArray:
-    return periodised_matrix(kernel, X, X) if isinstance(inputs, Torus) else kernel(X)
+    return periodised_matrix(kernel, X) if isinstance(inputs, Torus) else kernel(X)
 
 
 def node_spectrum(kernel: Kernel, inputs: Inputs, count: int) -> Spectrum:

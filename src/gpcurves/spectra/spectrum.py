@@ -59,6 +59,17 @@ class Tail:
         index, width = gauss_legendre(edges)
         return cls(log_eigenvalue, edges, log_eigenvalue(index), width)
 
+    def integral_to(self, upper: FloatArray, power: float) -> FloatArray:
+        r"""Return :math:`\int_{start}^{n} \lambda(x)^{p}\,dx` for each upper limit at or beyond the list."""
+        index, width = gauss_legendre(self.edges)
+        panel = (np.exp(power * self.log_eigenvalue(index)) * width).reshape(-1, len(GAUSS_NODES)).sum(axis=1)
+        earlier = np.concatenate(([0.0], np.cumsum(panel)))
+        place = np.clip(np.searchsorted(self.edges, upper, side="right") - 1, 0, len(self.edges) - 2)
+        top = np.minimum(upper, self.edges[-1])
+        half = (top - self.edges[place]) / 2
+        at = (top + self.edges[place])[:, None] / 2 + half[:, None] * GAUSS_NODES
+        return np.asarray(half * (np.exp(power * self.log_eigenvalue(at)) @ GAUSS_WEIGHTS) + earlier[place])
+
     def integral(self, lower: FloatArray, power: float) -> FloatArray:
         r"""Return :math:`\int_{n}^{\infty} \lambda(x)^{p}\,dx` for each lower limit at or beyond the list."""
         index, width = gauss_legendre(self.edges)
@@ -226,11 +237,10 @@ class Spectrum:
         result: FloatArray = sums[block] + sign * inside * each[block]
         beyond = count > self.listed
         if self.tail is not None and beyond.any():
-            later = self.tail.integral(count[beyond], power)
             if sign < 0:
-                result[beyond] = later * self._tail_factor
-            else:
-                result[beyond] += self.tail.integral(self.tail.edges[:1], power) - later
+                result[beyond] = self.tail.integral(count[beyond], power) * self._tail_factor
+            else:  # from the list on: the integral of the roots to infinity may be huge, and swallow the difference
+                result[beyond] += self.tail.integral_to(count[beyond], power)
         return result
 
     @cached_property

@@ -58,9 +58,14 @@ def lower_continuous_corrected(problem: AnyProblem, n: FloatArray) -> FloatArray
         noise = scaled.noise / unit
         gap = noise + (G * q) @ scaled.multiplicities
         mean = (G * G) @ scaled.multiplicities
-        spread = (G * (G - mean[:, None]) ** 2) @ scaled.multiplicities
-        difference = noise * (G**3 @ scaled.multiplicities) + spread
-        relative = np.where(error > 0, n * difference / ((noise + 1) * gap * gap), 0.0)
+        mean_q = (G * q) @ scaled.multiplicities
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # G = (1 - q)/(h error): where q is small, its deviations keep the digits that those of G lose
+            by_q = (mean_q[:, None] - q) / (h * error)[:, None]
+            deviation = np.where(mean_q[:, None] < 0.5, by_q, G - mean[:, None])
+            spread = (G * deviation**2) @ scaled.multiplicities
+            difference = noise * (G**3 @ scaled.multiplicities) + spread
+            relative = np.where((error > 0) & (n > 0), n * difference / ((noise + 1) * gap * gap), 0.0)
         return np.asarray(error * (1 - relative))
 
     return scaled.unit * scaled.by_rows(corrected, h, n)

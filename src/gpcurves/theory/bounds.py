@@ -56,7 +56,8 @@ def plaskota(problem: AnyProblem, n: FloatArray) -> FloatArray:
     if noise == 0:
         return spectrum.beyond(n)
     budget = n * spectrum.trace
-    k = np.minimum(n, _most_observed(spectrum, budget / noise))
+    with np.errstate(over="ignore"):
+        k = np.minimum(n, _most_observed(spectrum, budget / noise))
     return noise / np.where(n > 0, budget + k * noise, 1.0) * spectrum.root_sum(k) ** 2 + spectrum.beyond(k)
 
 
@@ -178,17 +179,19 @@ def trecate_williams_opper(problem: AnyProblem, n: FloatArray) -> FloatArray:
         listed: FloatArray = (gap / (gap + np.multiply.outer(n, values))) @ mass
         return listed + (spectrum.trace - float(mass.sum()) if spectrum.tail is not None else 0.0)
     scaled = Scaled.of(spectrum, noise)
-    gap = scaled.noise + float(scaled.masses.sum()) - scaled.values
+    # noise + trace - value, without cancellation where one eigenvalue is nearly all of the trace
+    others = float(scaled.masses[1:].sum()) + float(scaled.multiplicities[0] - 1) * float(scaled.values[0])
+    gap = scaled.noise + others + (scaled.values[0] - scaled.values)
 
     def bound(n: FloatArray) -> FloatArray:
-        return (gap / (gap + np.multiply.outer(n, scaled.values))) @ scaled.masses
+        return np.asarray((gap / (gap + np.multiply.outer(n, scaled.values))) @ scaled.masses)
 
     return scaled.unit * scaled.by_rows(bound, n)
 
 
 def _ratio(scaled: Scaled, n: FloatArray) -> FloatArray:
     """Return n / noise; without noise infinity, but 0 at n = 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(n > 0, n / np.float64(scaled.noise), 0.0)
 
 

@@ -99,9 +99,19 @@ def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
     grid = np.linspace(low.min() - 1e-9, high.max(), 200)
     at_grid = excess(grid, np.zeros(len(grid)))[0]
     beyond = n > at_grid[-1] * (1 - 1e-15)
-    place = np.clip(np.searchsorted(at_grid, n), 1, len(grid) - 1)
-    low = np.maximum(low, grid[place - 1] - 1e-6)
-    high = np.minimum(high, grid[place] + 1e-6)
+    # on a plateau, where n is close to a number of eigenvalues, the rounded grid cannot tell where the root is
+    below = np.clip(np.searchsorted(at_grid, n * (1 - 1e-11)) - 1, 0, len(grid) - 1)
+    above = np.clip(np.searchsorted(at_grid, n * (1 + 1e-11)), 0, len(grid) - 1)
+    low = np.maximum(low, grid[below] - 1e-6)
+    high = np.minimum(high, grid[above] + 1e-6)
+    for _ in range(12):
+        wide = high - low > 8.0
+        if not wide.any():
+            break
+        middle = (low[wide] + high[wide]) / 2
+        over = excess(middle, n[wide])[0] > 0
+        high[wide] = np.where(over, middle, high[wide])
+        low[wide] = np.where(over, low[wide], middle)
     log_h = np.clip(np.interp(np.log(n), np.log(at_grid), grid), low, high)
     active = ~beyond
     for _ in range(100):

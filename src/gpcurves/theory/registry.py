@@ -28,6 +28,7 @@ class Kind(Enum):
     LOWER_BOUND = "lower bound"
     UPPER_BOUND = "upper bound"
     EXACT = "exact"
+    ESTIMATE = "estimate"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Method:
         What a problem must meet; ``needs`` says the same in words.
     continuous
         Whether n may be any real number; otherwise it must be whole.
+    matched
+        Whether student and teacher must agree.
     """
 
     name: str
@@ -60,9 +63,12 @@ class Method:
     conditions: tuple[Condition, ...]
     continuous: bool
     evaluate: Evaluate
+    matched: bool = True
 
     def objection(self, problem: AnyProblem, n: FloatArray | None = None) -> str | None:
         """Say why this method does not apply, or return None where it does."""
+        if self.matched and problem.teacher is not None:
+            return "student and teacher must agree, and here they differ"
         for condition in self.conditions:
             reason = condition(problem)
             if reason is not None:
@@ -121,11 +127,12 @@ def register(
     needs: str = "",
     conditions: tuple[Condition, ...] = (),
     continuous: bool = True,
+    matched: bool = True,
 ) -> Callable[[Evaluate], Evaluate]:
     """Enter a function of (problem, n) into the list of methods."""
 
     def enter(evaluate: Evaluate) -> Evaluate:
-        METHODS.add(Method(name, title, kind, of, promise, source, needs, conditions, continuous, evaluate))
+        METHODS.add(Method(name, title, kind, of, promise, source, needs, conditions, continuous, evaluate, matched))
         return evaluate
 
     return enter

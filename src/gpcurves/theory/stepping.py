@@ -15,6 +15,8 @@ from gpcurves.validation import FloatArray
 _ONE_BY_ONE = 20_000
 _STRIDES = (32, 48, 64, 96, 128, 192, 256)
 _WINDOW = 1.5
+_NOTHING = 1e-300
+"""Below this, in units of the largest eigenvalue, nothing is left to learn."""
 
 
 def iterate(scaled: Scaled, n: FloatArray) -> FloatArray:
@@ -35,10 +37,14 @@ def _advance(scaled: Scaled, G: FloatArray, done: float, target: float) -> Float
     work = np.empty_like(G)
     while done < stop:
         total = scaled.noise + scaled.multiplicities @ G
-        if total <= 0:
+        if total <= _NOTHING:
             return np.zeros_like(G)
         np.multiply(G, -1 / total, out=work)
         work += 1.0
+        if (largest := G[top := int(np.argmax(G))]) > total / 2:  # where 1 - G/total would cancel
+            G[top] = 0.0
+            others = scaled.noise + scaled.multiplicities @ G + (scaled.multiplicities[top] - 1) * largest
+            G[top], work[top] = largest, others / total
         G *= work
         done += 1
     while done < target:
@@ -53,7 +59,7 @@ def _strides(scaled: Scaled, G: FloatArray, stride: float, count: int) -> FloatA
     for _ in range(count):
         now = np.exp(logs)
         total = scaled.noise + scaled.multiplicities @ now
-        if total <= 0:
+        if total <= _NOTHING:
             break
         logs += stride * np.log1p(-now / total)
     return np.exp(logs)

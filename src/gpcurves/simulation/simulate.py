@@ -1,0 +1,304 @@
+"""The method ``simulation``: draw data sets, average, and say how sure the average is."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gpcurves.curve import LearningCurve
+from gpcurves.engine import Interrupted, Settings, run, seed_of, stream
+from gpcurves.engine.seeds import Rng
+from gpcurves.errors import InputError, NotApplicableError, unknown_name
+from gpcurves.inputs import Box, Discrete, Gaussian, Inputs, Sample
+from gpcurves.kernels import Kernel
+from gpcurves.kernels.dotproduct import DotProduct
+from gpcurves.problem import AnyProblem, Problem
+from gpcurves.simulation.dataset import ClosedForm, Factor, Prior, Test, TestPoints, errors, training_errors
+from gpcurves.simulation.overlap import overlap
+from gpcurves.theory.registry import METHODS, Kind, register
+from gpcurves.validation import FloatArray, positive, whole
+
+SIMULATION = "simulation"
+QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
+_FIRST_ROUND = 32
+_MOST_DATASETS = 100_000
+_DATASETS = 200
+_TEST_POINTS = 1_000
+_MOST_WEIGHTED_POINTS = 4_000
+_ALGORITHM = 1
+"""Changes whenever the numbers of a data set would, so that old stores are not mixed with new results."""
+
+
+@dataclass(frozen=True)
+class DataSets:
+    """The work of the engine: the curve of the data set with a given number, as one row."""
+
+    problem: Mapping[str, Any]
+    sizes: tuple[int, ...]
+    seed: int
+    test_points: int
+    also: tuple[str, ...]
+    _problem: Problem = field(repr=False)
+    _prior_variance: float
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """Everything that determines a row."""
+        return {
+            "task": SIMULATION,
+            "algorithm": _ALGORITHM,
+            "problem": self.problem,
+            "n": list(self.sizes),
+            "rng": self.seed,
+            "test_points": None if self.exact else self.test_points,
+            "also": list(self.also),
+        }
+
+    @property
+    def width(self) -> int:
+        """Length of a row: one value per n and quantity."""
+        return len(self.sizes) * (1 + len(self.also))
+
+    @cached_property
+    def _fixed_test(self) -> Test | None:
+        """The test average that is the same for every data set, or None where test points are drawn for each."""
+        return exact_test(self._problem)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the average over test inputs is exact."""
+        return self._fixed_test is not None
+
+    def __call__(self, task: int) -> FloatArray:
+        """Draw a data set and return its errors at the sizes asked for."""
+        problem = self._problem
+        rng = stream(self.seed, task)
+        largest = max(self.sizes)
+        X = problem.inputs.draw(largest, rng)
+        test = self._fixed_test
+        if test is None:
+            points = problem.inputs.draw(self.test_points, rng)
+            test = TestPoints(points, np.full(len(points), 1.0 / len(points)))
+        student = Prior(problem.kernel, problem.inputs, problem.noise)
+        teacher = None
+        if problem.teacher is not None:
+            teacher = Prior(problem.teacher.kernel, problem.inputs, problem.teacher.noise)
+        factor = Factor.of(student.observed(X))
+        rows = [errors(student, teacher, factor, X, test, self._prior_variance)]
+        if self.also:
+            training, empirical = training_errors(problem.noise, factor, largest)
+            rows += [{"training": training, "empirical": empirical}[name] for name in self.also]
+        return np.concatenate([row[list(self.sizes)] for row in rows])
+
+
+def exact_test(problem: Problem) -> Test | None:
+    """Return a test average without sampling noise, where there is one."""
+    true_kernel = problem.kernel if problem.teacher is None else problem.teacher.kernel
+    closed = overlap(problem.kernel, problem.kernel, problem.inputs)
+    cross = overlap(problem.kernel, true_kernel, problem.inputs)
+    if closed is not None and cross is not None:
+        return ClosedForm(closed, cross)
+    nodes = _exact_nodes(problem.inputs, (problem.kernel, true_kernel))
+    return None if nodes is None else TestPoints(*nodes)
+
+
+def _exact_nodes(inputs: Inputs, kernels: Sequence[Kernel]) -> tuple[FloatArray, FloatArray] | None:
+    """Return points that average exactly: all of a finite set, or a rule that is exact for polynomial kernels."""
+    if isinstance(inputs, Discrete | Sample) and len(inputs.points) <= _MOST_WEIGHTED_POINTS:
+        return inputs.nodes(len(inputs.points))
+    if isinstance(inputs, Box | Gaussian) and inputs.dim <= 3 and all(isinstance(k, DotProduct) for k in kernels):
+        each = max(k.power() for k in kernels if isinstance(k, DotProduct)) + 1
+        if each**inputs.dim <= _MOST_WEIGHTED_POINTS:
+            return inputs.nodes(each**inputs.dim)
+    return None
+
+
+def _given_in_full(problem: AnyProblem) -> str | None:
+    return (
+        None if isinstance(problem, Problem) else "it needs the kernel and the inputs, and a bare spectrum has neither"
+    )
+
+
+@register(
+    SIMULATION,
+    "average over simulated data sets",
+    Kind.ESTIMATE,
+    promise="the truth, up to its standard error",
+    source="Sollich & Halees 2002, eqs. (3) and (4)",
+    needs="a kernel and inputs, whole n",
+    conditions=(_given_in_full,),
+    continuous=False,
+    matched=False,
+)
+def _average(problem: AnyProblem, n: FloatArray) -> FloatArray:
+    return simulate(problem, n, rng=0).error
+
+
+def simulate(
+    problem: AnyProblem,
+    n: FloatArray,
+    *,
+    datasets: int | None = None,
+    precision: float | None = None,
+    rng: Rng = None,
+    test_points: int = _TEST_POINTS,
+    also: Sequence[str] = (),
+    workers: int | str = 1,
+    store: Any = None,
+    progress: bool | None = None,
+) -> LearningCurve:
+    """Return the average error over data sets, with its standard error and quantiles over data sets.
+
+    Parameters
+    ----------
+    problem
+        What to simulate; a bare spectrum cannot be.
+    n
+        Whole numbers of examples.
+    datasets
+        How many data sets to draw, 200 unless given; with ``precision`` the most that may be drawn.
+    precision
+        Draw until the standard error is this fraction of the error at every n.
+    rng
+        Seed: the same seed gives the same numbers, whoever computes them.
+    test_points
+        Test inputs per data set, where the average over them has no closed form.
+    also
+        Further averages to put into ``details``: "training" (error against the noisy training targets) and
+        "empirical" (posterior variance averaged over the training inputs).
+    workers, store, progress
+        How to run, see `gpcurves.engine.Settings`; they change no number.
+    """
+    work, count, goal = _checked(problem, n, datasets, precision, rng, test_points, also)
+    options: dict[str, Any] = {"test_points": None if work.exact else test_points}
+    if precision is not None:
+        options["precision"] = precision
+    if datasets is not None or precision is None:
+        options["datasets"] = datasets or _DATASETS
+    if also:
+        options["also"] = list(also)
+    settings = Settings(workers, store, progress)
+    most = (datasets or _MOST_DATASETS) if precision is not None else count
+    try:
+        rows = run(work, count, settings, goal, most)
+    except Interrupted as stop:
+        if len(stop.results) < 2:
+            raise
+        curve = _curve(work, stop.results, options, (f"interrupted after {len(stop.results)} data sets",))
+        raise SimulationInterrupted(curve) from None
+    notes: tuple[str, ...] = ()
+    if goal is not None and goal(rows) > 1:
+        notes = (f"the precision was not reached with {len(rows)} data sets",)
+    return _curve(work, rows, options, notes)
+
+
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a simulation; carries the curve of the data sets that were finished."""
+
+    def __init__(self, curve: LearningCurve) -> None:
+        super().__init__("interrupted")
+        self.curve = curve
+
+
+def _checked(
+    problem: AnyProblem,
+    n: FloatArray,
+    datasets: int | None,
+    precision: float | None,
+    rng: Rng,
+    test_points: int,
+    also: Sequence[str],
+) -> tuple[DataSets, int, Any]:
+    reason = METHODS[SIMULATION].objection(problem, n)
+    if reason is not None:
+        raise NotApplicableError(f"method {SIMULATION!r} does not apply: {reason}")
+    assert isinstance(problem, Problem)  # a condition of the method
+    for name in also:
+        if name not in ("training", "empirical"):
+            raise unknown_name("quantity", name, ("training", "empirical"))
+    if also and problem.teacher is not None:
+        raise InputError("training and empirical errors are only defined where student and teacher agree")
+    count = _DATASETS if precision is None else _FIRST_ROUND
+    if datasets is not None:
+        count = min(count, whole("datasets", datasets, 2)) if precision is not None else whole("datasets", datasets, 2)
+    largest = int(n.max())
+    _check_memory(largest, test_points, problem.teacher is not None)
+    work = DataSets(
+        problem.to_dict(),
+        tuple(int(size) for size in n.tolist()),
+        seed_of(rng),
+        whole("test_points", test_points, 1),
+        tuple(also),
+        Problem(problem.kernel, problem.inputs, problem.noise, problem.teacher),  # without its cached spectrum
+        problem.true_variance,
+    )
+    if precision is None:
+        return work, count, None
+    fraction = positive("precision", precision)
+
+    def lack(rows: FloatArray) -> float:
+        errors = rows[:, : len(work.sizes)]
+        mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / math.sqrt(len(errors))
+        return float(np.nanmax(np.where(mean > 0, spread / (fraction * mean), 0.0), initial=0.0))
+
+    return work, count, lack
+
+
+def _check_memory(largest: int, test_points: int, mismatched: bool) -> None:
+    needed = 8.0 * (largest**2 * (5 if mismatched else 3) + 2 * largest * test_points)
+    try:
+        there = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (ValueError, OSError, AttributeError):  # not every system tells
+        return
+    if needed > 0.8 * there:
+        raise InputError(
+            f"a simulation of n = {largest} needs about {needed / 1e9:.0f} GB of memory per worker, "
+            f"this machine has {there / 1e9:.0f} GB: ask for a smaller n"
+        )
+
+
+def _curve(work: DataSets, rows: FloatArray, options: Mapping[str, Any], notes: tuple[str, ...]) -> LearningCurve:
+    n = np.array(work.sizes, dtype=np.float64)
+    blocks = dict(zip((SIMULATION, *work.also), np.split(rows, 1 + len(work.also), axis=1), strict=True))
+    means, spread = {}, {}
+    for name, block in blocks.items():
+        beside = block - block[0]  # what is the same for all data sets has no spread, and a mean without rounding
+        means[name] = block[0] + beside.mean(axis=0)
+        spread[name] = beside.std(axis=0, ddof=1) / math.sqrt(len(block))
+    details = {key: np.quantile(blocks[SIMULATION], level, axis=0) for key, level in QUANTILES.items()}
+    for name in work.also:
+        details |= {name: means[name], f"{name}_stderr": spread[name]}
+    return LearningCurve(
+        SIMULATION,
+        n,
+        means[SIMULATION],
+        work._problem,
+        stderr=spread[SIMULATION],
+        options={**options, "drawn": len(rows)},
+        rng=work.seed,
+        notes=(*notes, *_remarks(n, means[SIMULATION], spread[SIMULATION])),
+        details=details,
+    )
+
+
+def _remarks(n: FloatArray, mean: FloatArray, spread: FloatArray) -> list[str]:
+    remarks = []
+    if np.isnan(mean).any():
+        first = n[np.isnan(mean)].min()
+        remarks.append(
+            f"from n = {first:g} on double precision cannot resolve the error of every data set: no value is given there"
+        )
+    order = np.argsort(n)
+    known = order[~np.isnan(mean[order])]
+    lowest = np.minimum.accumulate(mean[known] + 2 * spread[known])
+    rise = mean[known] - 2 * spread[known] - lowest  # beyond what four standard errors explain
+    if len(rise) and rise.max() > 1e-12 * mean[known].max():
+        worst = known[np.argmax(rise)]
+        remarks.append(f"the curve is not monotonic: the error rises with more examples near n = {n[worst]:g}")
+    return remarks

@@ -1,0 +1,110 @@
+"""The number of examples that a goal needs: the smallest whole n at which the method's error is at most the goal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from cases import PAIRS, PROBLEMS, SPECTRA, evaluate
+from gpcurves import (
+    METHODS,
+    OU,
+    RBF,
+    Box,
+    GoalUnreachableError,
+    InputError,
+    Problem,
+    SpectrumProblem,
+    Torus,
+    required_n,
+)
+from gpcurves.problem import AnyProblem
+
+FLOORED = {"wv"}
+"""Methods whose error does not fall to zero with noise."""
+
+
+@pytest.mark.parametrize("share", [0.9, 0.3, 0.02])
+@pytest.mark.parametrize(("name", "method"), PAIRS)
+def test_it_is_the_smallest_n_that_reaches_the_goal(name: str, method: str, share: float) -> None:
+    problem = PROBLEMS[name]
+    goal = share * problem.spectrum.trace
+    if method in FLOORED and problem.noise > 0:
+        goal = max(goal, 1.2 * problem.noise)
+    found = required_n(problem, goal, method)
+    assert isinstance(found, int)
+    assert evaluate(problem, method, [found])[0] <= goal * (1 + 1e-9)
+    assert found == 0 or evaluate(problem, method, [found - 1])[0] > goal
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "simulation"])
+def test_a_goal_met_without_examples_needs_none(method: str) -> None:
+    problem = PROBLEMS["circle, rbf"]
+    start = float(evaluate(problem, method, [0])[0])
+    assert required_n(problem, start * 1.0001, method) == 0
+    assert required_n(problem, start * 100, method) == 0
+
+
+@pytest.mark.parametrize("method", ["lc", "uc", "ov", "two", "d", "mw", "plaskota", "lo"])
+def test_goals_at_the_error_of_a_whole_n_are_reached_there(method: str) -> None:
+    problem = SpectrumProblem(SPECTRA["power law"], 0.02)
+    for n in (1, 10, 49):
+        assert required_n(problem, float(evaluate(problem, method, [n])[0]) * (1 + 1e-12), method) == n
+
+
+@pytest.mark.parametrize("method", ["lc", "uc", "ov", "d"])
+def test_far_goals_are_found_among_billions(method: str) -> None:
+    problem = SpectrumProblem(SPECTRA["power law"], 1.0)
+    found = required_n(problem, 1e-8, method)
+    # far out every method is OV: sum of λ/(1 + nλ) tends to 50/n
+    np.testing.assert_allclose(found, 50 / 1e-8, rtol=1e-4)
+
+
+def test_without_noise_a_finite_spectrum_is_learnt_with_as_many_examples() -> None:
+    problem = SpectrumProblem(SPECTRA["power law"], 0.0)
+    for method in ("lc", "mw", "plaskota"):
+        assert required_n(problem, 1e-200, method) <= 50
+        assert required_n(problem, SPECTRA["power law"].values[-1] * 1e-6, method) == 50
+    assert required_n(problem, 1e-300, "ov") == 1
+
+
+UNREACHABLE: list[tuple[AnyProblem, str, float]] = [
+    (Problem(RBF(0.2), Torus(1), 0.1), "wv", 0.05),
+    (Problem(OU(0.2), Box(1), 0.1), "wv", 0.0909),
+    (SpectrumProblem(SPECTRA["power law"], 1.0), "lc", 1e-13),
+    (SpectrumProblem(SPECTRA["power law"], 1.0), "ov", 1e-13),
+    (SpectrumProblem(SPECTRA["power law"], 1.0), "d", 1e-13),
+    (Problem(OU(0.2), Torus(2), 0.0), "mw", 1e-9),
+]
+
+
+@pytest.mark.parametrize(("problem", "method", "goal"), UNREACHABLE)
+def test_unreachable_goals_say_how_far_one_gets(problem: AnyProblem, method: str, goal: float) -> None:
+    with pytest.raises(
+        GoalUnreachableError, match=rf"method '{method}' never reaches the error {goal:g}: after 1e\+12"
+    ):
+        required_n(problem, goal, method)
+
+
+BAD: list[tuple[Callable[[], object], str]] = [
+    (lambda: required_n(PROBLEMS["circle, rbf"], 0.0), "error must be greater than 0, got 0"),
+    (lambda: required_n(PROBLEMS["circle, rbf"], -1.0), "error must be greater than 0, got -1"),
+    (lambda: required_n(PROBLEMS["circle, rbf"], math.nan), "error must be finite, got nan"),
+    (
+        lambda: required_n(PROBLEMS["circle, rbf"], 0.1, "plascota"),
+        "unknown method 'plascota': did you mean 'plaskota'",
+    ),
+    (lambda: required_n(PROBLEMS["circle, rbf"], 0.1, noise=0.1), "noise is part of the problem"),
+    (lambda: required_n(SPECTRA["random"], 0.1), "a bare spectrum needs the noise variance: pass noise="),
+    (lambda: required_n(PROBLEMS["circle, no noise"], 0.1, "uo"), "the noise must be greater than 0, got 0"),
+    (lambda: required_n(PROBLEMS["torus, rbf"], 0.1, "wv"), "inputs must be one-dimensional, got dimension 2"),
+]
+
+
+@pytest.mark.parametrize(("ask", "sentence"), BAD, ids=[sentence for _, sentence in BAD])
+def test_bad_questions_are_refused_in_a_sentence(ask: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        ask()
