@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import brentq
+from threadpoolctl import threadpool_limits
 
 import gpcurves as gpc
 
@@ -85,6 +86,67 @@ def spectra() -> None:
     )
 
 
+def simulation() -> None:
+    problem = gpc.Problem(gpc.RBF(0.05), gpc.Torus(1), 0.05)
+
+    def ours(n: int, datasets: int) -> float:
+        """Return seconds per data set for the whole curve 0..n."""
+        sizes = range(n + 1)
+        return seconds(lambda: gpc.learning_curve(problem, "simulation", sizes, datasets=datasets, rng=0), 3) / datasets
+
+    with threadpool_limits(1):
+        mine = ours(500, 20)
+        report("simulation, n = 0..500: refitting scikit-learn at every n, 1000 test points / gpcurves",
+               refitting() / mine, "> 200")  # fmt: skip
+        report("simulation, n = 0..500: adding one row at a time to the inverse / gpcurves",
+               seconds(lambda: one_row_at_a_time(500), 1) / mine, "> 10")  # fmt: skip
+        matrix = np.random.default_rng(0).random((3000, 3000))
+        peak = 2 * 3000**3 / seconds(lambda: matrix @ matrix, 3)
+        # Cholesky n^3/3 and L^-1 B L^-T n^3; the kernel matrices are not counted but take their time
+        report(
+            "simulation, n = 2000: flop rate / that of a large dgemm", 4 / 3 * 2000**3 / ours(2000, 3) / peak, "> 0.5"
+        )
+
+
+def refitting() -> float:
+    """Return the seconds that fitting and predicting anew at n = 1..500 take, from every 25th of them."""
+    from sklearn.gaussian_process import GaussianProcessRegressor, kernels
+
+    rng = np.random.default_rng(0)
+    X, y, test = rng.random((500, 1)), rng.standard_normal(500), rng.random((1000, 1))
+    total = 0.0
+    for n in range(13, 501, 25):
+        model = GaussianProcessRegressor(kernels.RBF(0.05), alpha=0.05, optimizer=None)
+        begin = time.perf_counter()
+        model.fit(X[:n], y[:n]).predict(test, return_std=True)
+        total += 25 * (time.perf_counter() - begin)
+    return total
+
+
+def one_row_at_a_time(largest: int) -> np.ndarray:
+    """Grow the inverse of K by one row and column for each example and average over 1000 test inputs."""
+    rng = np.random.default_rng(0)
+    x, test = rng.random(largest), rng.random(1000)
+
+    def kernel(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.exp(-0.5 * (np.subtract.outer(a, b) / 0.05) ** 2)
+
+    cross = kernel(x, test)
+    inverse = np.array([[1 / 1.05]])
+    errors = []
+    for n in range(1, largest):
+        column = kernel(x[:n], x[n : n + 1])[:, 0]
+        solved = inverse @ column
+        pivot = 1.05 - column @ solved
+        grown = np.empty((n + 1, n + 1))
+        grown[:n, :n] = inverse + np.outer(solved, solved) / pivot
+        grown[n, :n] = grown[:n, n] = -solved / pivot
+        grown[n, n] = 1 / pivot
+        inverse = grown
+        errors.append(1 - np.mean(np.einsum("ij,ij->j", cross[: n + 1], inverse @ cross[: n + 1])))
+    return np.array(errors)
+
+
 def start() -> None:
     def command(*words: str) -> float:
         return seconds(lambda: subprocess.run([sys.executable, *words], check=True, capture_output=True), 7)
@@ -98,4 +160,5 @@ if __name__ == "__main__":
     eigenvalue_theory()
     discrete_approximation()
     spectra()
+    simulation()
     start()

@@ -186,3 +186,23 @@ def _finished(store: Path) -> int:
             return 0
         finally:
             connection.interrupt()
+
+
+def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (Path(__file__).parent.parent / "README.md").read_text()
+    commands = [line.split()[2:] for line in text.splitlines() if line.startswith("$ gpcurves ")]
+    assert len(commands) == 4
+    monkeypatch.chdir(tmp_path)
+    for command in commands:
+        assert run([*command, "--quiet"] if command[0] == "curve" else command) == 0
+    assert {p.name for p in tmp_path.iterdir()} >= {"ou.html", "run.sqlite"}
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (Path(__file__).parent.parent / "README.md").read_text()
+    blocks = [part.split("```")[0] for part in text.split("```python\n")[1:]]
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {}
+    for block in blocks:
+        exec(block, namespace)
+    assert (tmp_path / "curves.html").exists()
