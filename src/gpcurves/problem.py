@@ -90,6 +90,8 @@ class Problem:
         kernel = self.kernel if self.teacher is None else self.teacher.kernel
         if isinstance(self.inputs, Torus):
             return spectrum_of(kernel, self.inputs).trace
+        if is_stationary(kernel):
+            return float(kernel.diag(np.zeros((1, self.inputs.dim)))[0])
         X, weights = self.inputs.nodes(_NODES if not isinstance(self.inputs, Sample) else len(self.inputs.points))
         return float(weights @ kernel.diag(X))
 

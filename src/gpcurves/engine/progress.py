@@ -26,10 +26,11 @@ class Progress:
             self._bar.total = total
             self._bar.refresh()
 
-    def advance(self, count: int) -> None:
-        """Say that more tasks are done."""
+    def advance(self, count: int) -> bool:
+        """Say that more tasks are done; return whether anybody is looking."""
         if self._bar is not None:
             self._bar.update(count)
+        return self._bar is not None
 
     def note(self, text: str) -> None:
         """Show a few words beside the bar."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -58,36 +59,49 @@ class Interrupted(KeyboardInterrupt):
         self.results = results
 
 
-Enough = Callable[[FloatArray], float]
-"""Given the results so far, returns how far they are from being enough: at most 1 means enough."""
+Gauge = Callable[[FloatArray], float]
+"""Given the results so far, returns how precise they are: smaller is better."""
 
 
-def run(work: Work, count: int, settings: Settings, enough: Enough | None = None, most: int = 1_000_000) -> FloatArray:
+def run(
+    work: Work,
+    count: int,
+    settings: Settings,
+    gauge: Gauge | None = None,
+    goal: float | None = None,
+    most: int = 1_000_000,
+) -> FloatArray:
     """Return the results of tasks 0, 1, … as rows.
 
-    Without a rule, ``count`` tasks are done. With a rule, it is asked after ``count`` tasks and then after half as many
-    again, until it is content or ``most`` tasks are done; which tasks are used never depends on who was faster.
+    Without a goal, ``count`` tasks are done. With a goal for the gauge, it is read after ``count`` tasks and then after
+    at least half as many again, until it is met or ``most`` tasks are done; which tasks are used never depends on who
+    was faster. The gauge is also shown as progress.
     """
-    with Progress(settings.progress, "data sets") as progress:
-        store = Store(settings.store) if settings.store is not None else None
-        try:
-            done = dict(store.finished(work.description, work.width)) if store is not None else {}
-            total = count
-            while True:
-                progress.expect(total, sum(task < total for task in done))
-                _complete(work, total, done, settings, store, progress)
-                results = _rows(work, done, total)
-                if enough is None or total >= most or (lack := enough(results)) <= 1:
-                    return results
-                progress.note(f"precision {lack:.2g} times the goal")
-                total = min(most, max(math.ceil(1.5 * total), min(math.ceil(0.9 * total * lack**2), 8 * total)))
-        finally:
-            if store is not None:
-                store.close()
+    with Progress(settings.progress, "data sets") as progress, _opened(settings.store) as store:
+        done = dict(store.finished(work.description, work.width)) if store is not None else {}
+        total = count
+        while True:
+            progress.expect(total, sum(task < total for task in done))
+            _complete(work, total, done, settings, store, progress, gauge)
+            results = _rows(work, done, total)
+            if gauge is None or goal is None or total >= most or (reached := gauge(results)) <= goal:
+                return results
+            hoped = math.ceil(0.9 * total * (reached / goal) ** 2)  # errors fall as the square root
+            total = min(most, max(math.ceil(1.5 * total), min(hoped, 8 * total)))
+
+
+def _opened(path: str | Path | None) -> AbstractContextManager[Store | None]:
+    return nullcontext() if path is None else Store(path)
 
 
 def _complete(
-    work: Work, total: int, done: dict[int, FloatArray], settings: Settings, store: Store | None, progress: Progress
+    work: Work,
+    total: int,
+    done: dict[int, FloatArray],
+    settings: Settings,
+    store: Store | None,
+    progress: Progress,
+    gauge: Gauge | None,
 ) -> None:
     missing = [task for task in range(total) if task not in done]
     try:
@@ -95,7 +109,8 @@ def _complete(
             if store is not None:
                 store.add(work.description, finished)
             done.update(finished)
-            progress.advance(len(finished))
+            if progress.advance(len(finished)) and gauge is not None and len(done) > 1:
+                progress.note(f"precision {100 * gauge(_rows(work, done, total)):.2g} %")
     except KeyboardInterrupt:
         raise Interrupted(_rows(work, done, total)) from None
 

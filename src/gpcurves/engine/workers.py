@@ -17,7 +17,7 @@ from gpcurves.validation import FloatArray
 Batch = list[tuple[int, FloatArray]]
 Function = Callable[[int], FloatArray]
 
-_LARGEST_BATCH = 64
+_LARGEST_BATCH = 16
 _ATTEMPTS = 3
 _GLANCE = 2.0
 _PATIENCE = 30.0
@@ -51,8 +51,14 @@ def _do(function: Function, tasks: Sequence[int]) -> Batch:
 
 
 def _batches(tasks: Sequence[int], workers: int) -> list[Sequence[int]]:
-    size = max(1, min(_LARGEST_BATCH, math.ceil(len(tasks) / (8 * workers))))
-    return [tasks[start : start + size] for start in range(0, len(tasks), size)]
+    """Cut tasks into batches, small ones first so that there is something to see, or to keep, early on."""
+    batches: list[Sequence[int]] = []
+    start = 0
+    while start < len(tasks):
+        size = min(_LARGEST_BATCH, 2 ** (len(batches) // (2 * workers)), math.ceil((len(tasks) - start) / workers))
+        batches.append(tasks[start : start + size])
+        start += size
+    return batches
 
 
 def _processes(function: Function, tasks: list[int], count: int) -> Iterator[Batch]:

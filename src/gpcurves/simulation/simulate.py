@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -175,7 +175,9 @@ def simulate(
     workers, store, progress
         How to run, see `gpcurves.engine.Settings`; they change no number.
     """
-    work, count, goal = _checked(problem, n, datasets, precision, rng, test_points, also)
+    goal = None if precision is None else positive("precision", precision)
+    work, count = _checked(problem, n, datasets, precision, rng, test_points, also)
+    gauge = partial(_precision, len(work.sizes))
     options: dict[str, Any] = {"test_points": None if work.exact else test_points}
     if precision is not None:
         options["precision"] = precision
@@ -186,15 +188,15 @@ def simulate(
     settings = Settings(workers, store, progress)
     most = (datasets or _MOST_DATASETS) if precision is not None else count
     try:
-        rows = run(work, count, settings, goal, most)
+        rows = run(work, count, settings, gauge, goal, most)
     except Interrupted as stop:
         if len(stop.results) < 2:
             raise
         curve = _curve(work, stop.results, options, (f"interrupted after {len(stop.results)} data sets",))
         raise SimulationInterrupted(curve) from None
     notes: tuple[str, ...] = ()
-    if goal is not None and goal(rows) > 1:
-        notes = (f"the precision was not reached with {len(rows)} data sets",)
+    if goal is not None and (reached := gauge(rows)) > goal:
+        notes = (f"a precision of {reached:.2g} was reached with {len(rows)} data sets, not {goal:g}",)
     return _curve(work, rows, options, notes)
 
 
@@ -214,7 +216,7 @@ def _checked(
     rng: Rng,
     test_points: int,
     also: Sequence[str],
-) -> tuple[DataSets, int, Any]:
+) -> tuple[DataSets, int]:
     reason = METHODS[SIMULATION].objection(problem, n)
     if reason is not None:
         raise NotApplicableError(f"method {SIMULATION!r} does not apply: {reason}")
@@ -238,16 +240,15 @@ def _checked(
         Problem(problem.kernel, problem.inputs, problem.noise, problem.teacher),  # without its cached spectrum
         problem.true_variance,
     )
-    if precision is None:
-        return work, count, None
-    fraction = positive("precision", precision)
+    return work, count
 
-    def lack(rows: FloatArray) -> float:
-        errors = rows[:, : len(work.sizes)]
-        mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / math.sqrt(len(errors))
-        return float(np.nanmax(np.where(mean > 0, spread / (fraction * mean), 0.0), initial=0.0))
 
-    return work, count, lack
+def _precision(sizes: int, rows: FloatArray) -> float:
+    """Return the largest standard error relative to its error, over all n where the error is known."""
+    errors = rows[:, :sizes]
+    mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / math.sqrt(len(errors))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.nanmax(np.where(mean > 0, spread / mean, 0.0), initial=0.0))
 
 
 def _check_memory(largest: int, test_points: int, mismatched: bool) -> None:
