@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import GoalUnreachableError, InputError, NumericalError
+from gpcurves.errors import GoalUnreachableError, InputError, NotApplicableError, NumericalError
 from gpcurves.problem import AnyProblem, Problem, SpectrumProblem
 from gpcurves.simulation.simulate import simulate
 from gpcurves.spectra import Spectrum
@@ -55,21 +55,36 @@ def learning_curves(
     methods: str | Iterable[str] = "all",
     *,
     noise: float | None = None,
+    **options: Any,
 ) -> CurveSet:
-    """Return the curves of several methods; "all" takes the theory that applies and records why the rest does not.
+    """Return the curves of several methods.
 
-    Simulations are made one at a time, by `learning_curve`, which takes their options.
+    "all" takes the theory that applies and records why the rest does not; with options of a simulation, such as
+    ``datasets``, it takes the simulation too.
     """
     asked = _as_problem(problem, noise)
     at = sizes("n", n)
-    if isinstance(methods, str) and methods != "all":
-        methods = [methods]
-    names = [m.name for m in METHODS.values() if m.kind is not Kind.ESTIMATE] if methods == "all" else list(methods)
+    everything = isinstance(methods, str) and methods == "all"
+    if everything:
+        names = [m.name for m in METHODS.values() if m.kind is not Kind.ESTIMATE or options]
+    else:
+        names = [methods] if isinstance(methods, str) else list(methods)
     if not names:
         raise InputError("methods must not be empty")
     chosen = [METHODS[name] for name in names]
-    skipped = {m.name: reason for m in chosen if (reason := m.objection(asked, at))} if methods == "all" else {}
-    curves = {m.name: _evaluate(asked, m, at) for m in chosen if m.name not in skipped}
+    if options and all(m.kind is not Kind.ESTIMATE for m in chosen):
+        raise InputError(f"none of these methods takes the option {next(iter(options))!r}")
+    skipped = {}
+    if everything:
+        skipped = {m.name: why for m in chosen if m.kind is not Kind.ESTIMATE and (why := m.objection(asked, at))}
+        if len(skipped) == len(chosen):
+            raise NotApplicableError(f"no theory applies: {next(iter(skipped.values()))}; simulate it instead")
+    curves = {}
+    for m in chosen:
+        if m.kind is Kind.ESTIMATE:
+            curves[m.name] = simulate(asked, at, **options)
+        elif m.name not in skipped:
+            curves[m.name] = _evaluate(asked, m, at)
     return CurveSet(asked, curves, skipped)
 
 

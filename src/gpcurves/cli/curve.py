@@ -196,20 +196,17 @@ def _with_teacher(
 
 def _curves(problem: AnyProblem, n: list[float], wanted: str | list[str], running: dict[str, Any]) -> CurveSet:
     """Compute the theory that was asked for and the simulation, if it was or if nothing else can answer."""
-    from gpcurves.compute import learning_curve, learning_curves
-    from gpcurves.curve import CurveSet
+    from gpcurves.compute import learning_curves
     from gpcurves.simulation.simulate import SIMULATION
 
-    named = wanted != "all" and SIMULATION in wanted
-    simulated = (
+    named = SIMULATION in wanted
+    if not (
         named or problem.teacher is not None or running["datasets"] is not None or running["precision"] is not None
-    )
-    theory = "all" if wanted == "all" else [name for name in wanted if name != SIMULATION]
-    curves = learning_curves(problem, n, theory) if theory else CurveSet(problem, {})
-    if not simulated:
-        return curves
-    truth = learning_curve(problem, SIMULATION, n, **running)
-    return CurveSet(problem, {**curves, SIMULATION: truth}, curves.skipped)
+    ):
+        return learning_curves(problem, n, wanted)
+    if isinstance(wanted, list) and not named:
+        wanted = [*wanted, SIMULATION]
+    return learning_curves(problem, n, wanted, **running)
 
 
 def _say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 from typing import Any, Self
 
 
@@ -13,6 +15,7 @@ class Progress:
         self._shown = sys.stderr.isatty() if wanted is None else wanted
         self._unit = unit
         self._bar: Any = None
+        self._next_words = 0.0
 
     def expect(self, total: int, done: int) -> None:
         """Say how many tasks there are, and how many are done already."""
@@ -26,16 +29,15 @@ class Progress:
             self._bar.total = total
             self._bar.refresh()
 
-    def advance(self, count: int) -> bool:
-        """Say that more tasks are done; return whether anybody is looking."""
-        if self._bar is not None:
-            self._bar.update(count)
-        return self._bar is not None
-
-    def note(self, text: str) -> None:
-        """Show a few words beside the bar."""
-        if self._bar is not None:
-            self._bar.set_postfix_str(text)
+    def advance(self, count: int, words: Callable[[], str] | None = None) -> None:
+        """Say that more tasks are done; words beside the bar are asked for now and then, not more than they cost."""
+        if self._bar is None:
+            return
+        self._bar.update(count)
+        now = time.monotonic()
+        if words is not None and now >= self._next_words:
+            self._bar.set_postfix_str(words())
+            self._next_words = time.monotonic() + 1.0 + 10 * (time.monotonic() - now)
 
     def __enter__(self) -> Self:
         return self

@@ -104,13 +104,16 @@ def _complete(
     gauge: Gauge | None,
 ) -> None:
     missing = [task for task in range(total) if task not in done]
+
+    def words() -> str:
+        return f"precision {100 * gauge(_rows(work, done, total)):.2g} %" if gauge is not None else ""
+
     try:
         for finished in execute(work, missing, settings.workers):
             if store is not None:
                 store.add(work.description, finished)
             done.update(finished)
-            if progress.advance(len(finished)) and gauge is not None and len(done) > 1:
-                progress.note(f"precision {100 * gauge(_rows(work, done, total)):.2g} %")
+            progress.advance(len(finished), words if len(done) > 1 else None)
     except KeyboardInterrupt:
         raise Interrupted(_rows(work, done, total)) from None
 

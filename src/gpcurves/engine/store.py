@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -40,33 +41,38 @@ class Store:
             raise InputError(f"cannot use {self.path} as a store: it is a folder")
         if not self.path.parent.is_dir():
             raise InputError(f"cannot use {self.path} as a store: the folder {self.path.parent} does not exist")
-        try:
-            with self.path.open("rb") as file:
-                content = file.read(100)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise InputError(f"cannot use {self.path} as a store: {error.strerror}") from error
-        if content and (content[:16] != b"SQLite format 3\0" or int.from_bytes(content[68:72], "big") != _APPLICATION):
-            raise InputError(f"{self.path} is not a store of gpcurves: it is left as it is")
+        for _ in range(10):
+            try:
+                with self.path.open("rb") as file:
+                    content = file.read(100)
+            except FileNotFoundError:
+                return
+            except OSError as error:
+                raise InputError(f"cannot use {self.path} as a store: {error.strerror}") from error
+            if not content or content[68:72] == _APPLICATION.to_bytes(4, "big"):
+                return
+            if content[:16] != b"SQLite format 3\0" or any(content[68:72]):
+                break
+            time.sleep(0.05)  # another process may be making it just now
+        raise InputError(f"{self.path} is not a store of gpcurves: it is left as it is")
 
     def _prepare(self) -> None:
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("PRAGMA synchronous=NORMAL")
+        # the marks that make the file ours come first, in the file itself; only then is there a write-ahead log
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, _VERSION):
             raise InputError(f"{self.path} is a store of version {version}: this gpcurves reads version {_VERSION}")
-        if version == _VERSION:
-            return
-        for statement in (
-            "BEGIN IMMEDIATE",
-            f"PRAGMA application_id={_APPLICATION}",
-            f"PRAGMA user_version={_VERSION}",
-            "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, description TEXT NOT NULL)",
-            "CREATE TABLE IF NOT EXISTS results (key TEXT, task INTEGER, data BLOB NOT NULL, PRIMARY KEY (key, task))",
-            "COMMIT",
-        ):
-            self._connection.execute(statement)
+        if version != _VERSION:
+            for statement in (
+                "BEGIN IMMEDIATE",
+                f"PRAGMA application_id={_APPLICATION}",
+                f"PRAGMA user_version={_VERSION}",
+                "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, description TEXT NOT NULL)",
+                "CREATE TABLE IF NOT EXISTS results (key TEXT, task INTEGER, data BLOB NOT NULL, PRIMARY KEY (key, task))",
+                "COMMIT",
+            ):
+                self._connection.execute(statement)
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA synchronous=NORMAL")
 
     def finished(self, description: Mapping[str, Any], width: int) -> dict[int, FloatArray]:
         """Return the results that are there for tasks of this description."""
@@ -77,7 +83,7 @@ class Store:
             raise self._problem(error) from error
 
     def add(self, description: Mapping[str, Any], results: Iterable[tuple[int, FloatArray]]) -> None:
-        """Keep results, all of them or none; those that are there already stay."""
+        """Keep results, all of them or none."""
         key = key_of(description)
         try:
             self._connection.execute("BEGIN IMMEDIATE")

@@ -1,7 +1,7 @@
 """Who does the work: this process, several local ones, or a Dask cluster.
 
 Every worker holds its linear algebra to one thread. That is faster for many small tasks, and it makes results the same
-to the last bit whoever computed them.
+to the last bit whoever computed them, on machines of one kind.
 """
 
 from __future__ import annotations
@@ -118,7 +118,8 @@ def _as_they_come(client: Any, futures: list[Any], address: str) -> Iterator[Bat
     lonely = 0.0
     while pending:
         try:
-            finished = wait(pending, timeout=_GLANCE, return_when="FIRST_COMPLETED").done
+            with client.as_current():
+                finished = wait(pending, timeout=_GLANCE, return_when="FIRST_COMPLETED").done
         except TimeoutError:
             finished = set()
         pending -= finished

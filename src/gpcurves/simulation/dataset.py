@@ -134,10 +134,13 @@ def errors(
         explained = _explained(student, factor, X, test)
     else:
         explained = _mismatched(student, teacher, factor, X, test)
+    start = prior_variance
+    if isinstance(test, TestPoints):  # at the very points at which the rest is averaged
+        start = float(test.weights @ (teacher or student).variances(test.points))
     curve = np.full(len(X) + 1, np.nan)
     curve[0] = prior_variance
     size = factor.size
-    curve[1 : size + 1] = prior_variance - np.cumsum(explained)
+    curve[1 : size + 1] = start - np.cumsum(explained)
     noise_floor = _DIGITS * np.finfo(float).eps * np.arange(len(X) + 1) * prior_variance
     curve[curve < noise_floor] = np.nan
     return curve

@@ -89,11 +89,19 @@ class DataSets:
         teacher = None
         if problem.teacher is not None:
             teacher = Prior(problem.teacher.kernel, problem.inputs, problem.teacher.noise)
+        distinct = np.arange(largest + 1)
+        if problem.noise == 0 and teacher is None:  # without noise an input seen before teaches nothing more
+            first = np.sort(np.unique(X, axis=0, return_index=True)[1])
+            distinct = np.concatenate(([0], np.cumsum(np.isin(np.arange(largest), first))))
+            X = X[first]
         factor = Factor.of(student.observed(X))
-        rows = [errors(student, teacher, factor, X, test, self._prior_variance)]
+        curve = errors(student, teacher, factor, X, test, self._prior_variance)
+        if len(X) < largest and isinstance(test, TestPoints) and len(X) == len(np.unique(test.points, axis=0)):
+            curve[-1] = 0.0  # every possible input has been seen without noise
+        rows = [curve[distinct]]
         if self.also:
-            training, empirical = training_errors(problem.noise, factor, largest)
-            rows += [{"training": training, "empirical": empirical}[name] for name in self.also]
+            training, empirical = training_errors(problem.noise, factor, len(X))
+            rows += [{"training": training, "empirical": empirical}[name][distinct] for name in self.also]
         return np.concatenate([row[list(self.sizes)] for row in rows])
 
 
@@ -177,6 +185,7 @@ def simulate(
     """
     goal = None if precision is None else positive("precision", precision)
     work, count = _checked(problem, n, datasets, precision, rng, test_points, also)
+    _check_memory(work, workers)
     gauge = partial(_precision, len(work.sizes))
     options: dict[str, Any] = {"test_points": None if work.exact else test_points}
     if precision is not None:
@@ -229,8 +238,6 @@ def _checked(
     count = _DATASETS if precision is None else _FIRST_ROUND
     if datasets is not None:
         count = min(count, whole("datasets", datasets, 2)) if precision is not None else whole("datasets", datasets, 2)
-    largest = int(n.max())
-    _check_memory(largest, test_points, problem.teacher is not None)
     work = DataSets(
         problem.to_dict(),
         tuple(int(size) for size in n.tolist()),
@@ -251,17 +258,29 @@ def _precision(sizes: int, rows: FloatArray) -> float:
         return float(np.nanmax(np.where(mean > 0, spread / mean, 0.0), initial=0.0))
 
 
-def _check_memory(largest: int, test_points: int, mismatched: bool) -> None:
-    needed = 8.0 * (largest**2 * (5 if mismatched else 3) + 2 * largest * test_points)
+def _check_memory(work: DataSets, workers: int | str) -> None:
+    """Refuse what this machine cannot hold; a cluster must know for itself."""
+    needed = memory(work) * (int(workers) if str(workers).isdigit() else 1)
     try:
         there = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (ValueError, OSError, AttributeError):  # not every system tells
         return
-    if needed > 0.8 * there:
+    if needed > 0.9 * there:
         raise InputError(
-            f"a simulation of n = {largest} needs about {needed / 1e9:.0f} GB of memory per worker, "
-            f"this machine has {there / 1e9:.0f} GB: ask for a smaller n"
+            f"a simulation of n = {max(work.sizes)} with {workers} worker(s) needs about {needed / 1e9:.0f} GB of memory, "
+            f"this machine has {there / 1e9:.0f} GB: ask for a smaller n or fewer workers"
         )
+
+
+def memory(work: DataSets) -> float:
+    """Return the bytes that one data set needs at most, in matrices of n by n and of n by test points."""
+    n = max(work.sizes)
+    mismatched = work._problem.teacher is not None
+    if isinstance(work._fixed_test, ClosedForm):
+        matrices = (10 if mismatched else 6) if isinstance(work._problem.inputs, Box) else (7 if mismatched else 3)
+        return 8.0 * n * n * max(matrices, 4 if work.also else 0)
+    points = work.test_points if work._fixed_test is None else len(work._fixed_test.points)
+    return 8.0 * n * (n * (3 if mismatched else 4 if work.also else 1) + points * (5 if mismatched else 3))
 
 
 def _curve(work: DataSets, rows: FloatArray, options: Mapping[str, Any], notes: tuple[str, ...]) -> LearningCurve:

@@ -4,8 +4,8 @@ For discrete inputs the eigenvalues are those of :math:`P^{1/2} C P^{1/2}` (Soll
 the same matrix on quadrature nodes approximates the leading eigenvalues; its small ones are worthless. Those that
 half of the nodes confirm are kept, and a smooth tail conserves the trace. On the box it has the shape of the
 kernel's Fourier transform; elsewhere it is a power law with the exponent :math:`1 + 2\nu/d` that the kernel's
-smoothness prescribes, or for analytic kernels :math:`\lambda \propto e^{-b\, i^{1/d}}`. The same with half of
-the nodes, confirmed by a quarter, gives the error estimate.
+smoothness prescribes, or for analytic kernels :math:`\lambda \propto e^{-b\, i^{1/d}}`. The same with a quarter
+of the nodes and at most half as many eigenvalues gives the error estimate.
 """
 
 from __future__ import annotations
