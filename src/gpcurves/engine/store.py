@@ -35,6 +35,9 @@ class Store:
             self._prepare()
         except sqlite3.Error as error:
             raise self._problem(error) from error
+        except InputError:
+            self._connection.close()
+            raise
 
     def _refuse_strangers(self) -> None:
         if self.path.is_dir():

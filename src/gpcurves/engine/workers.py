@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import numbers
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from gpcurves.errors import InputError, NumericalError
@@ -44,10 +46,29 @@ def execute(function: Function, tasks: Sequence[int], workers: int | str) -> Ite
 
 
 def _do(function: Function, tasks: Sequence[int]) -> Batch:
+    with _one_thread():
+        return [(task, function(task)) for task in tasks]
+
+
+_lock = threading.Lock()
+_busy: list[Any] = []
+"""The limit in force, once for each thread of this process that is at work; a Dask worker may have several."""
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Hold linear algebra to one thread for as long as any thread of this process is at work."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):
-        return [(task, function(task)) for task in tasks]
+    with _lock:
+        _busy.append(_busy[0] if _busy else threadpool_limits(1))
+    try:
+        yield
+    finally:
+        with _lock:
+            limit = _busy.pop()
+            if not _busy:
+                limit.restore_original_limits()
 
 
 def _batches(tasks: Sequence[int], workers: int) -> list[Sequence[int]]:
@@ -112,6 +133,8 @@ def _cluster(function: Function, tasks: Sequence[int], address: str) -> Iterator
 
 def _as_they_come(client: Any, futures: list[Any], address: str) -> Iterator[Batch]:
     """Yield results as they arrive; give up where no worker has been left for a while."""
+    from concurrent.futures import CancelledError
+
     from distributed import wait
 
     pending = set(futures)
@@ -122,9 +145,19 @@ def _as_they_come(client: Any, futures: list[Any], address: str) -> Iterator[Bat
                 finished = wait(pending, timeout=_GLANCE, return_when="FIRST_COMPLETED").done
         except TimeoutError:
             finished = set()
+        except CancelledError as error:
+            raise _gone(address) from error
         pending -= finished
-        for future in finished:
-            yield future.result()
-        lonely = 0.0 if finished or client.scheduler_info(n_workers=-1)["workers"] else lonely + _GLANCE
+        try:
+            batches = [future.result() for future in finished]
+            alone = not finished and not client.scheduler_info(n_workers=-1)["workers"]
+        except (CancelledError, OSError) as error:
+            raise _gone(address) from error
+        yield from batches
+        lonely = lonely + _GLANCE if alone else 0.0
         if lonely >= _PATIENCE:
             raise NumericalError(f"all workers of {address} are gone: start some and run again")
+
+
+def _gone(address: str) -> NumericalError:
+    return NumericalError(f"the Dask scheduler at {address} is gone: start it and run again")

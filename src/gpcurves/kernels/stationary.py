@@ -169,6 +169,8 @@ class Matern52(Stationary):
         return _matern_log_transform(self.smoothness, z, dim)
 
 
+LARGEST_NU = 50.0
+NEAR_WHOLE = 1e-6
 _SERIES = 0.5
 """Below this x the general Matérn is summed as a series."""
 
@@ -182,9 +184,9 @@ class Matern(Stationary):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "nu", positive("nu", self.nu))
-        if self.nu > 50:
+        if self.nu > LARGEST_NU:
             raise InputError(f"nu must be at most 50, got {self.nu:g}: from there on use RBF, its limit")
-        if 0 < abs(self.nu - round(self.nu)) < 1e-6:
+        if 0 < abs(self.nu - round(self.nu)) < NEAR_WHOLE:
             raise InputError(f"nu must be whole or differ from a whole number by at least 1e-6, got {self.nu!r}")
 
     @property

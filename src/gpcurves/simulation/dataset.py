@@ -75,6 +75,8 @@ class Factor:
     @classmethod
     def of(cls, K: FloatArray) -> Factor:
         """Factorise in place, and stop where a pivot drowns in rounding errors."""
+        if not len(K):
+            return cls(K, 0)
         largest = float(K.diagonal().max())
         L, info = lapack.dpotrf(K, lower=1, clean=0, overwrite_a=1)
         size = len(K) if info == 0 else info - 1
@@ -142,8 +144,21 @@ def errors(
     size = factor.size
     curve[1 : size + 1] = start - np.cumsum(explained)
     noise_floor = _DIGITS * np.finfo(float).eps * np.arange(len(X) + 1) * prior_variance
+    if isinstance(test, ClosedForm):
+        noise_floor[1 : size + 1] += _DIGITS * _blur(student.noise, factor, X, test, curve[1 : size + 1])
     curve[curve < noise_floor] = np.nan
     return curve
+
+
+def _blur(noise: float, factor: Factor, X: FloatArray, test: ClosedForm, curve: FloatArray) -> FloatArray:
+    r"""Return what rounding errors of `B` may add to the errors: up to their size times :math:`\mathrm{tr}K_n^{-1} \le n/\sigma^2`.
+
+    Unlike those of `K`, they are not damped by the noise, and they matter where it is small.
+    """
+    rounding = np.finfo(float).eps * max((float(test.same(x[None])[0, 0]) for x in X[: factor.size : 16]), default=0.0)
+    with np.errstate(divide="ignore"):
+        most = rounding * np.arange(1, factor.size + 1) / np.float64(noise)
+    return most if (curve > 2 * _DIGITS * most).all() else rounding * factor.inverse_traces()
 
 
 def _explained(student: Prior, factor: Factor, X: FloatArray, test: Test) -> FloatArray:

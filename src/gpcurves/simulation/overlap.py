@@ -20,6 +20,7 @@ from scipy.special import erf
 from gpcurves.inputs import Box, Gaussian, Inputs, Torus
 from gpcurves.kernels import OU, RBF, Kernel, Matern, Matern32, Matern52, Stationary, Sum, as_rbf
 from gpcurves.kernels.periodised import periodised_matrix
+from gpcurves.kernels.stationary import LARGEST_NU, NEAR_WHOLE
 from gpcurves.validation import FloatArray
 
 Overlap = Callable[[FloatArray], FloatArray]
@@ -60,6 +61,8 @@ def _product_of_transforms(first: Kernel, second: Kernel, dim: int) -> Stationar
         if nu != second.smoothness or (first.lengthscales(dim) != second.lengthscales(dim)).any():
             return None
         smoother = 2 * nu + dim / 2
+        if smoother > LARGEST_NU or 0 < abs(smoother - round(smoother)) < NEAR_WHOLE:  # Matern has no such nu
+            return None
         shape = Matern(tuple((first.lengthscales(dim) * math.sqrt(smoother / nu)).tolist()), nu=smoother)
     else:
         return None

@@ -56,14 +56,14 @@ class DataSets:
             "problem": self.problem,
             "n": list(self.sizes),
             "rng": self.seed,
-            "test_points": None if self.exact else self.test_points,
+            "test_points": self.test_points,
             "also": list(self.also),
         }
 
     @property
     def width(self) -> int:
-        """Length of a row: one value per n and quantity."""
-        return len(self.sizes) * (1 + len(self.also))
+        """Length of a row: one value per n and quantity, and from which n on test points replaced a closed form."""
+        return len(self.sizes) * (1 + len(self.also)) + 1
 
     @cached_property
     def _fixed_test(self) -> Test | None:
@@ -81,10 +81,7 @@ class DataSets:
         rng = stream(self.seed, task)
         largest = max(self.sizes)
         X = problem.inputs.draw(largest, rng)
-        test = self._fixed_test
-        if test is None:
-            points = problem.inputs.draw(self.test_points, rng)
-            test = TestPoints(points, np.full(len(points), 1.0 / len(points)))
+        test = self._fixed_test or self._drawn_test(rng)
         student = Prior(problem.kernel, problem.inputs, problem.noise)
         teacher = None
         if problem.teacher is not None:
@@ -96,13 +93,25 @@ class DataSets:
             X = X[first]
         factor = Factor.of(student.observed(X))
         curve = errors(student, teacher, factor, X, test, self._prior_variance)
-        if len(X) < largest and isinstance(test, TestPoints) and len(X) == len(np.unique(test.points, axis=0)):
-            curve[-1] = 0.0  # every possible input has been seen without noise
-        rows = [curve[distinct]]
+        if problem.noise == 0 and teacher is None and isinstance(self._fixed_test, TestPoints):
+            possible = np.unique(self._fixed_test.points[self._fixed_test.weights > 0], axis=0)
+            if isinstance(problem.inputs, Discrete | Sample) and len(X) == len(possible):
+                curve[-1] = 0.0  # every possible input has been seen without noise
+        curve, replaced = curve[distinct], math.inf
+        if isinstance(test, ClosedForm) and (lost := np.isnan(curve[list(self.sizes)])).any():
+            # the closed form loses its digits first, at low noise: test points keep them for longer
+            sampled = errors(student, teacher, factor, X, self._drawn_test(rng), self._prior_variance)[distinct]
+            replaced = min(self.sizes[place] for place in np.flatnonzero(lost))
+            curve = np.where(np.isnan(curve), sampled, curve)
+        rows = [curve]
         if self.also:
             training, empirical = training_errors(problem.noise, factor, len(X))
             rows += [{"training": training, "empirical": empirical}[name][distinct] for name in self.also]
-        return np.concatenate([row[list(self.sizes)] for row in rows])
+        return np.append(np.concatenate([row[list(self.sizes)] for row in rows]), replaced)
+
+    def _drawn_test(self, rng: np.random.Generator) -> TestPoints:
+        points = self._problem.inputs.draw(self.test_points, rng)
+        return TestPoints(points, np.full(len(points), 1.0 / len(points)))
 
 
 def exact_test(problem: Problem) -> Test | None:
@@ -285,7 +294,13 @@ def memory(work: DataSets) -> float:
 
 def _curve(work: DataSets, rows: FloatArray, options: Mapping[str, Any], notes: tuple[str, ...]) -> LearningCurve:
     n = np.array(work.sizes, dtype=np.float64)
-    blocks = dict(zip((SIMULATION, *work.also), np.split(rows, 1 + len(work.also), axis=1), strict=True))
+    blocks = dict(zip((SIMULATION, *work.also), np.split(rows[:, :-1], 1 + len(work.also), axis=1), strict=True))
+    if np.isfinite(replaced := rows[:, -1].min()):
+        notes = (
+            *notes,
+            f"from n = {replaced:g} on the average over test inputs is over {work.test_points} random ones in some data "
+            "sets: its closed form loses too many digits there",
+        )
     means, spread = {}, {}
     for name, block in blocks.items():
         beside = block - block[0]  # what is the same for all data sets has no spread, and a mean without rounding
