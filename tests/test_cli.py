@@ -56,7 +56,7 @@ def test_json_carries_what_made_it(capsys: pytest.CaptureFixture[str], tmp_path:
     answers = {(a["error"], a["method"]): a for a in data["required_n"]}
     assert answers[0.05, "lc"]["n"] == 168
     assert answers[1e-9, "wv"]["n"] is None
-    assert "never reaches" in answers[1e-9, "wv"]["reason"]
+    assert "does not reach the error 1e-09 within 1e+12 examples" in answers[1e-9, "wv"]["reason"]
     assert "examples needed for an error of 0.05:\n  lc         168\n" in err
     (tmp_path / "x.json").write_text(out)
     assert isinstance(gpc.load(tmp_path / "x.json"), gpc.CurveSet)
@@ -141,6 +141,12 @@ BAD = [
     (["--n", "0:10:log:5"], "--n: a range start:stop:log:count needs 0 < start ≤ stop, got '0:10:log:5'"),
     (["--n", "0:1e12:1"], "--n: the range '0:1e12:1' has 1e+12 values, at most 1e+07 are allowed"),
     (["--n", "1.5", "--methods", "mw"], "method 'mw' does not apply: n must be whole numbers, got 1.5"),
+    (["--lengthscale", "1e-300"], "lengthscale must be between 1e-50 and 1e+50, got 1e-300"),
+    (["--dim", "101"], "dimension must be at most 100, got 101"),
+    (["--inputs", "gaussian", "--dim", "0"], "dimension must be a whole number, at least 1, got 0"),
+    (["--n", "1e300"], "n must be at most 1e+15, got 1e+300"),
+    (["--n", "1:2:log:²"], "--n: the count of a logarithmic range must be a positive whole number, got '1:2:log:²'"),
+    (["--store", "s.db"], "--workers and --store belong to a simulation: add --simulate N"),
     (["--kernel", "rfb"], "unknown kernel 'rfb': did you mean 'rbf'? known are"),
     (["--inputs", "tours"], "unknown input distribution 'tours': did you mean 'torus'? known are"),
     (["--methods", "plaskotta"], "unknown method 'plaskotta': did you mean 'plaskota'? known are"),
@@ -272,6 +278,15 @@ def test_a_real_process() -> None:
     )
     assert piped.stdout == "method,n,error,stderr\n"
     assert piped.stderr == ""
+
+
+def test_a_full_device_and_a_closed_one_are_survived() -> None:
+    command = f"{sys.executable} -m gpcurves {' '.join(BASE)} --n 5 --methods ov"
+    full = subprocess.run(f"{command} > /dev/full", shell=True, capture_output=True, text=True, check=False)
+    assert full.returncode == 1
+    assert full.stderr == "gpcurves: cannot write the output: No space left on device\n"
+    closed = subprocess.run(f"{command} >&-", shell=True, capture_output=True, text=True, check=False)
+    assert "Traceback" not in closed.stderr
 
 
 def test_help_is_quick_and_imports_nothing_heavy() -> None:

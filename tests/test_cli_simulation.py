@@ -122,8 +122,13 @@ BAD = [
     (["--simulate", "5", "--rng", "-1"], "rng must be a whole number at least 0"),
     (["--simulate", "5", "--workers", "0"], "workers must be at least 1, got 0"),
     (["--simulate", "5", "--workers", "many"], "workers must be a whole number or an address like tcp://"),
+    (["--simulate", "5", "--workers", "²"], "workers must be a whole number or an address like tcp://"),
+    (["--simulate", "5", "--workers", "http://localhost"], "workers must be a whole number or an address like tcp://"),
     (["--simulate", "5", "--n", "1.5"], "method 'simulation' does not apply: n must be whole numbers, got 1.5"),
-    (["--simulate", "5", "--n", "1000000"], "a simulation of n = 1000000 with 1 worker(s) needs about 24000 GB of memory"),
+    (
+        ["--simulate", "5", "--n", "1000000"],
+        "a simulation of n = 1000000 with 1 worker(s) needs about 24000 GB of memory",
+    ),
     (
         ["--simulate", "5", "--store", "no/such/s.db"],
         "cannot use no/such/s.db as a store: the folder no/such does not exist",

@@ -108,6 +108,16 @@ def test_an_expansion_that_breaks_down_says_so() -> None:
     [
         ("{", "is not a learning curve"),
         ("[]", "is not a learning curve"),
+        (
+            '{"schema": 1, "version": "0", "problem": {"spectrum": {"values": [1], "multiplicities": [1]}, "noise": 1}, '
+            '"curve": {"method": "lc", "n": [1], "error": ["x"], "notes": []}}',
+            "is not a learning curve",
+        ),
+        (
+            '{"schema": 1, "version": "0", "problem": {"spectrum": {"values": [1], "multiplicities": [1]}, "noise": 1}, '
+            '"curve": {"method": "lc", "n": [1], "error": [], "notes": []}}',
+            "error must have as many values as n",
+        ),
         ('{"schema": 99, "curve": {}}', "has schema 99"),
         (
             '{"schema": 1, "problem": {"kernel": {"type": "Nope"}, "inputs": {}, "noise": 1}}',
@@ -147,7 +157,33 @@ def test_bad_requests(problem: str, options: dict[str, object], message: str) ->
         gpc.learning_curves(PROBLEMS[problem], **options)  # type: ignore[arg-type]
 
 
+def test_sets_are_of_one_problem_and_each_method_once() -> None:
+    lc = gpc.learning_curve(PROBLEMS["torus"], "lc", n=[1])
+    with pytest.raises(gpc.InputError, match="must be of one problem"):
+        gpc.CurveSet.of(lc, gpc.learning_curve(PROBLEMS["linear"], "ov", n=[1]))
+    with pytest.raises(gpc.InputError, match="one occurs twice"):
+        gpc.CurveSet.of(lc, lc)
+
+
+def test_curves_on_different_sizes_draw_together() -> None:
+    problem = PROBLEMS["torus"]
+    truth = gpc.learning_curve(problem, "simulation", n=[5, 10], datasets=3, rng=0)
+    theory = gpc.learning_curves(problem, n=20, methods=["lc", "ov", "two"])
+    assert set(gpc.CurveSet.of(truth, *theory.values()).plot().lines_) == {"simulation", "lc", "ov", "two"}
+
+
 def test_bad_problems() -> None:
+    with pytest.raises(gpc.InputError, match="a teacher must be a Teacher"):
+        gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1, gpc.RBF(0.2))  # type: ignore[arg-type]
+    with pytest.raises(gpc.InputError, match="unknown method 'None'"):
+        gpc.learning_curve(PROBLEMS["torus"], None, n=[1])  # type: ignore[arg-type]
+    with pytest.raises(gpc.InputError, match="unknown method"):
+        gpc.learning_curve(PROBLEMS["torus"], ["lc"], n=[1])  # type: ignore[arg-type]
+    with pytest.raises(gpc.InputError, match="covariance must be a square matrix"):
+        gpc.Gaussian(2, covariance="x")  # type: ignore[arg-type]
+    with pytest.raises(gpc.InputError, match="probabilities must be numbers"):
+        gpc.Discrete([1.0, 2.0], ["a", "b"])
+    assert gpc.RBF(np.array(0.3)) == gpc.RBF(0.3)  # type: ignore[arg-type]
     with pytest.raises(gpc.InputError, match=r"noise must be at least 0, got -0\.1"):
         gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), -0.1)
     with pytest.raises(gpc.InputError, match="the kernel has 2 lengthscales but inputs have 3 dimensions"):

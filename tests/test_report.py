@@ -145,6 +145,11 @@ def test_the_summary_reads_well() -> None:
     assert "between 0.0431 and 0.276" in text
     assert "An error of 0.05 needs about 168 examples (LC), and certainly no fewer than 84." in text
     assert "Regime: initial" in text
+    truth = gpc.learning_curve(PROBLEM, "simulation", n=[100, 200, 240], datasets=20, rng=0)
+    told = summary(PROBLEM, now=100, goals=[0.05, 0.01], truth=truth)
+    assert "Simulated, it is 0." in told
+    assert "needs about 168 examples (LC), 240 as simulated, and certainly no fewer than 84." in told
+    assert "needs about 628 examples (LC), more than 240 as simulated" in told
     assert "asymptotic" in regime(0.001, 0.05)
     assert "crossover" in regime(0.05, 0.05)
     assert "no noise" in regime(0.05, 0.0)

@@ -84,7 +84,7 @@ UNREACHABLE: list[tuple[AnyProblem, str, float]] = [
 @pytest.mark.parametrize(("problem", "method", "goal"), UNREACHABLE)
 def test_unreachable_goals_say_how_far_one_gets(problem: AnyProblem, method: str, goal: float) -> None:
     with pytest.raises(
-        GoalUnreachableError, match=rf"method '{method}' never reaches the error {goal:g}: after 1e\+12"
+        GoalUnreachableError, match=rf"method '{method}' does not reach the error {goal:g} within 1e\+12 examples"
     ):
         required_n(problem, goal, method)
 

@@ -108,7 +108,7 @@ def required_n(
     if reached is None:
         floor = float(chosen(asked, np.array([MOST_EXAMPLES]))[0])
         raise GoalUnreachableError(
-            f"method {method!r} never reaches the error {goal:g}: after {MOST_EXAMPLES:g} examples it is {floor:.4g}"
+            f"method {method!r} does not reach the error {goal:g} within {MOST_EXAMPLES:g} examples: there it is {floor:.4g}"
         )
     return reached
 

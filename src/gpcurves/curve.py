@@ -69,6 +69,10 @@ class LearningCurve:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, frozen(np.array(value, dtype=np.float64)))
+        for name in ("error", "stderr", "spectrum_error"):
+            value = getattr(self, name)
+            if value is not None and value.shape != self.n.shape:
+                raise InputError(f"{name} must have as many values as n ({len(self.n)}), got {len(value)}")
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
         kept = {name: frozen(np.array(value, dtype=np.float64)) for name, value in self.details.items()}
         object.__setattr__(self, "details", MappingProxyType(kept))
@@ -140,6 +144,10 @@ class CurveSet(Mapping[str, LearningCurve]):
         """Put curves of one problem together."""
         if not curves:
             raise InputError("a set of curves needs at least one curve")
+        if any(curve.problem != curves[0].problem for curve in curves):
+            raise InputError("a set of curves must be of one problem, and these differ")
+        if len({curve.method for curve in curves}) < len(curves):
+            raise InputError("a set of curves must have one curve per method, and here one occurs twice")
         return cls(curves[0].problem, {curve.method: curve for curve in curves})
 
     def __getitem__(self, method: str) -> LearningCurve:
@@ -209,7 +217,9 @@ def load(path: str | Path) -> LearningCurve | CurveSet:
         return CurveSet(problem, {curve.method: curve for curve in curves}, data["skipped"])
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} is not a learning curve saved by gpcurves") from error
 
 

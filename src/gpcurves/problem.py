@@ -63,6 +63,8 @@ class Problem:
         object.__setattr__(self, "noise", nonnegative("noise", self.noise))
         if not isinstance(self.inputs, Inputs):
             raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {self.inputs!r}")
+        if self.teacher is not None and not isinstance(self.teacher, Teacher):
+            raise InputError(f"a teacher must be a Teacher(kernel, noise), got {self.teacher!r}")
         for kernel in (self.kernel,) if self.teacher is None else (self.kernel, self.teacher.kernel):
             wanted = kernel.input_dim
             if wanted is not None and wanted != self.inputs.dim:

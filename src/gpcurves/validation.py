@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gpcurves.errors import InputError
 
 FloatArray = npt.NDArray[np.float64]
+_LARGEST_SIZE = 1e15
 
 
 def real(name: str, value: object) -> float:
@@ -40,21 +41,33 @@ def nonnegative(name: str, value: object) -> float:
     return number
 
 
-def whole(name: str, value: object, minimum: int) -> int:
-    """Return ``value`` as an integer that is at least ``minimum``."""
+def whole(name: str, value: object, minimum: int, maximum: float = math.inf) -> int:
+    """Return ``value`` as an integer between ``minimum`` and ``maximum``."""
     number = real(name, value)
     if not number.is_integer() or number < minimum:
         raise InputError(f"{name} must be a whole number, at least {minimum}, got {number:g}")
+    if number > maximum:
+        raise InputError(f"{name} must be at most {maximum:g}, got {number:g}")
     return int(number)
 
 
 def positive_each(name: str, value: object) -> float | tuple[float, ...]:
     """Return one positive float, or a tuple of them where a sequence is given."""
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
-        if len(value) == 0:
+        items = np.asarray(value).tolist()
+        if not isinstance(items, list):
+            return positive_each(name, items)
+        if not items:
             raise InputError(f"{name} must not be empty")
-        return tuple(positive(name, item) for item in np.asarray(value).tolist())
-    return positive(name, value)
+        return tuple(_moderate(name, positive(name, item)) for item in items)
+    return _moderate(name, positive(name, value))
+
+
+def _moderate(name: str, number: float) -> float:
+    """Refuse scales whose powers leave the range of double precision."""
+    if not 1e-50 <= number <= 1e50:
+        raise InputError(f"{name} must be between 1e-50 and 1e+50, got {number:g}")
+    return number
 
 
 def points(name: str, value: object) -> FloatArray:
@@ -87,6 +100,8 @@ def sizes(name: str, value: object) -> FloatArray:
     bad = ~np.isfinite(array) | (array < 0)
     if bad.any():
         raise InputError(f"{name} must be finite and at least 0, got {array[bad][0]:g}")
+    if array.max() > _LARGEST_SIZE:
+        raise InputError(f"{name} must be at most {_LARGEST_SIZE:g}, got {array.max():g}")
     return array
 
 

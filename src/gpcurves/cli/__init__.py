@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from pathlib import Path
 
 import click
 
@@ -41,6 +43,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; every expected failure is one sentence on stderr."""
+    if sys.stdout is None:  # closed by whoever called us
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  (open for as long as the process lives)
+    if not sys.warnoptions:  # what went wrong is said in a sentence, not by the way
+        warnings.simplefilter("ignore", RuntimeWarning)
     try:
         code = cli.main(arguments, standalone_mode=False)
         sys.stdout.flush()
@@ -68,8 +74,15 @@ def run(arguments: list[str] | None = None) -> int:
     except MemoryError:
         click.echo("gpcurves: not enough memory for this", err=True)
         return 1
+    except KeyboardInterrupt:
+        click.echo("gpcurves: interrupted", err=True)
+        return 130
     except BrokenPipeError:  # the reader of our output left; nothing more to say
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing more is tried at exit
+        click.echo(f"gpcurves: cannot write the output: {error.strerror}", err=True)
         return 1
 
 

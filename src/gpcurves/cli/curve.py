@@ -27,9 +27,7 @@ _DEFAULT_N = "0,1:1000:log:40"
 @click.option("--gamma", type=float, help="gamma of the kernel gammaexp.  [1]")
 @click.option("--bias", type=float, help="Constant in the kernels linear and poly.  [0 and 1]")
 @click.option("--degree", type=int, help="Degree of the kernel poly.  [2]")
-@click.option(
-    "--inputs", default="torus", show_default=True, help=f"Where inputs come from: {', '.join(parse.INPUTS)}."
-)
+@click.option("--inputs", help=f"Where inputs come from: {', '.join(parse.INPUTS)}.  [torus]")
 @click.option("--dim", type=int, help="Dimension of the inputs.  [1]")
 @click.option("--input-variance", type=float, help="Variance of each component of gaussian inputs.  [1/12]")
 @click.option("--points", type=click.Path(path_type=Path), help="File with one input per row, for --inputs sample.")
@@ -52,9 +50,7 @@ _DEFAULT_N = "0,1:1000:log:40"
 @click.option("--simulate", "datasets", type=int, help="Also simulate the truth with this many data sets.")
 @click.option("--precision", type=float, help="Simulate until the standard error is this fraction of the error.")
 @click.option("--rng", type=int, default=0, show_default=True, help="Seed of the simulation.")
-@click.option(
-    "--workers", default="1", show_default=True, help="Local processes, or tcp://HOST:PORT of a Dask scheduler."
-)
+@click.option("--workers", help="Local processes, or tcp://HOST:PORT of a Dask scheduler.  [1]")
 @click.option(
     "--store", type=click.Path(path_type=Path), help="SQLite file that keeps finished data sets, to go on later."
 )
@@ -68,7 +64,7 @@ _DEFAULT_N = "0,1:1000:log:40"
 @click.option("--quiet", "-q", is_flag=True, help="No text for people on stderr.")
 def curve(
     kernel: str | None,
-    inputs: str,
+    inputs: str | None,
     dim: int | None,
     input_variance: float | None,
     points: Path | None,
@@ -79,7 +75,7 @@ def curve(
     datasets: int | None,
     precision: float | None,
     rng: int,
-    workers: str,
+    workers: str | None,
     store: Path | None,
     teacher_kernel: str | None,
     teacher_lengthscale: str | None,
@@ -120,7 +116,9 @@ def curve(
     told = {"lengthscale": teacher_lengthscale, "variance": teacher_variance}
     problem = _with_teacher(problem, kernel, teacher_kernel, options, told, teacher_noise)
     running: dict[str, Any] = {"datasets": datasets, "precision": precision, "rng": rng}
-    running |= {"workers": workers, "store": store, "progress": False if quiet else None}
+    running |= {"workers": workers or "1", "store": store, "progress": False if quiet else None}
+    if not _simulated(problem, wanted, running) and (workers is not None or store is not None):
+        raise InputError("--workers and --store belong to a simulation: add --simulate N")
     try:
         curves = _curves(problem, n, wanted, running)
     except KeyboardInterrupt as stop:
@@ -130,7 +128,8 @@ def curve(
         save(curves, out, answers)
     else:
         click.echo(json_text(curves, answers) if as_json else table(curves), nl=False)
-    _say_goals(answers, err=out is None)
+    if out is not None or not quiet:
+        _say_goals(answers, err=out is None)
     if not quiet:
         _say(curves, out)
     return None
@@ -138,7 +137,7 @@ def curve(
 
 def _problem(
     kernel: str | None,
-    inputs: str,
+    inputs: str | None,
     dim: int | None,
     input_variance: float | None,
     points: Path | None,
@@ -147,7 +146,8 @@ def _problem(
     options: dict[str, str | float | None],
 ) -> AnyProblem:
     if spectrum is not None:
-        if kernel is not None or dim is not None or points is not None or any(v is not None for v in options.values()):
+        described = (kernel, inputs, dim, input_variance, points, *options.values())
+        if any(value is not None for value in described):
             raise InputError("--spectrum replaces the kernel and the inputs: give it with --noise alone")
         from gpcurves.problem import SpectrumProblem
 
@@ -162,7 +162,7 @@ def _problem(
             dim = len(several)
     from gpcurves.problem import Problem
 
-    return Problem(parse.kernel(kernel, options), parse.inputs(inputs, dim, input_variance, points), noise)
+    return Problem(parse.kernel(kernel, options), parse.inputs(inputs or "torus", dim, input_variance, points), noise)
 
 
 def _with_teacher(
@@ -199,14 +199,17 @@ def _curves(problem: AnyProblem, n: list[float], wanted: str | list[str], runnin
     from gpcurves.compute import learning_curves
     from gpcurves.simulation.simulate import SIMULATION
 
-    named = SIMULATION in wanted
-    if not (
-        named or problem.teacher is not None or running["datasets"] is not None or running["precision"] is not None
-    ):
+    if not _simulated(problem, wanted, running):
         return learning_curves(problem, n, wanted)
-    if isinstance(wanted, list) and not named:
+    if isinstance(wanted, list) and SIMULATION not in wanted:
         wanted = [*wanted, SIMULATION]
     return learning_curves(problem, n, wanted, **running)
+
+
+def _simulated(problem: AnyProblem, wanted: str | list[str], running: dict[str, Any]) -> bool:
+    """Tell whether a simulation was asked for, by name, by an option of it, or by a teacher."""
+    asked = running["datasets"] is not None or running["precision"] is not None
+    return asked or problem.teacher is not None or "simulation" in wanted
 
 
 def _say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
@@ -246,9 +249,11 @@ def _answers(curves: CurveSet, goals: list[float]) -> Answers:
 def _say_goals(answers: Answers, *, err: bool) -> None:
     """Print the required n where it does not mix with the data: on stdout if that is free."""
     for goal, each in answers.items():
+        if not each:
+            continue
         click.echo(f"examples needed for an error of {goal:g}:", err=err)
         for name, n in each.items():
-            click.echo(f"  {name:<11}{n if isinstance(n, int) else 'never: ' + n}", err=err)
+            click.echo(f"  {name:<11}{n}", err=err)
 
 
 def _say(curves: CurveSet, out: Path | None) -> None:

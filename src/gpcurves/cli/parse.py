@@ -90,7 +90,7 @@ def _linear(name: str, part: str, start: float, stop: float, step: float = 1.0) 
 def _logarithmic(name: str, part: str, start: float, stop: float, count: str, whole: bool) -> list[float]:
     if not (math.isfinite(start) and math.isfinite(stop)) or not 0 < start <= stop:
         raise InputError(f"{name}: a range start:stop:log:count needs 0 < start ≤ stop, got {part!r}")
-    if not count.isdigit() or not 1 <= int(count) <= _MOST_VALUES:
+    if not (count.isascii() and count.isdecimal()) or not 1 <= int(count) <= _MOST_VALUES:
         raise InputError(f"{name}: the count of a logarithmic range must be a positive whole number, got {part!r}")
     steps = int(count)
     values = [start * (stop / start) ** (i / max(1, steps - 1)) for i in range(steps)]
@@ -129,9 +129,10 @@ def inputs(name: str, dim: int | None, variance: float | None, points: Path | No
         if dim is not None and dim != table.shape[1]:
             raise InputError(f"--dim {dim} contradicts {points}, which has {table.shape[1]} columns")
         return Sample(table)
+    size = 1 if dim is None else dim
     if name == "gaussian":
-        return Gaussian(dim or 1) if variance is None else Gaussian(dim or 1, variance)
-    return {"torus": Torus, "box": Box}[name](1 if dim is None else dim)
+        return Gaussian(size) if variance is None else Gaussian(size, variance)
+    return {"torus": Torus, "box": Box}[name](size)
 
 
 def spectrum(path: Path) -> Spectrum:

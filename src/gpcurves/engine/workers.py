@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ Function = Callable[[int], FloatArray]
 
 _LARGEST_BATCH = 16
 _ATTEMPTS = 3
+_NUMBER = re.compile(r"-?[0-9]+")
+_SCHEMES = ("tcp", "tls", "ws", "wss")
 _GLANCE = 2.0
 _PATIENCE = 30.0
 """Seconds to wait for a scheduler to answer, and for a cluster without workers to get one."""
@@ -30,7 +33,7 @@ def execute(function: Function, tasks: Sequence[int], workers: int | str) -> Ite
     """Do all tasks and yield them in batches as they are finished, in any order."""
     if not tasks:
         return
-    if isinstance(workers, str) and not workers.strip().isdigit():
+    if isinstance(workers, str) and not _NUMBER.fullmatch(workers.strip()):
         yield from _cluster(function, tasks, workers.strip())
         return
     if isinstance(workers, bool) or not isinstance(workers, str | numbers.Integral):
@@ -108,7 +111,7 @@ def _cluster(function: Function, tasks: Sequence[int], address: str) -> Iterator
         from distributed import Client, KilledWorker
     except ImportError as error:
         raise InputError("a Dask scheduler needs the extra: pip install 'gpcurves[cluster]'") from error
-    if "://" not in address:
+    if address.partition("://")[0] not in _SCHEMES:
         raise InputError(f"workers must be a whole number or an address like tcp://127.0.0.1:8786, got {address!r}")
     try:
         client = Client(address, timeout=_PATIENCE / 3, set_as_default=False)

@@ -11,6 +11,7 @@ from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs, tensor_rule
 from gpcurves.validation import FloatArray, positive, whole
 
+_MOST_DIMENSIONS = 100
 _TENSOR_DIM = 3
 """Up to this dimension nodes are a tensor product of one-dimensional rules, beyond it a Sobol sequence."""
 
@@ -41,7 +42,7 @@ class _Unit(Inputs):
     dim: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", whole("dimension", self.dim, 1))
+        object.__setattr__(self, "dim", whole("dimension", self.dim, 1, _MOST_DIMENSIONS))
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
         return rng.random((count, self.dim))
@@ -88,11 +89,14 @@ class Gaussian(Inputs):
     covariance: tuple[tuple[float, ...], ...] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", whole("dimension", self.dim, 1))
+        object.__setattr__(self, "dim", whole("dimension", self.dim, 1, _MOST_DIMENSIONS))
         object.__setattr__(self, "variance", positive("input variance", self.variance))
         if self.covariance is None:
             return
-        matrix = np.array(self.covariance, dtype=np.float64)
+        try:
+            matrix = np.array(self.covariance, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError("covariance must be a square matrix of finite numbers") from error
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
             raise InputError(f"covariance must be a square matrix of finite numbers, got shape {matrix.shape}")
         if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0) or np.linalg.eigvalsh(matrix)[0] <= 0:

@@ -55,7 +55,10 @@ class Discrete(_Finite):
     def __init__(self, points: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> None:
         super().__init__(points)
         count = len(self.points)
-        chance = np.full(count, 1.0 / count) if probabilities is None else np.array(probabilities, dtype=np.float64)
+        try:
+            chance = np.full(count, 1.0 / count) if probabilities is None else np.array(probabilities, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError("probabilities must be numbers") from error
         if chance.shape != (count,):
             raise InputError(f"probabilities must be one per point ({count}), got shape {chance.shape}")
         if not np.isfinite(chance).all() or (chance < 0).any():

@@ -44,6 +44,11 @@ class Kernel(ABC):
         return None
 
     @property
+    def terms(self) -> tuple[Kernel, ...]:
+        """The kernels of which this is the sum; itself where it is no sum."""
+        return (self,)
+
+    @property
     def smoothness(self) -> float | None:
         """How often the functions can be differentiated, as the nu of Matérn; None where that is not known."""
         return None

@@ -52,6 +52,10 @@ class Composite(Kernel):
 class Sum(Composite):
     """Independent contributions added."""
 
+    @property
+    def terms(self) -> tuple[Kernel, ...]:
+        return self.parts
+
     def __call__(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         return reduce(add, (part(X, Y) for part in self.parts))
 
@@ -118,9 +122,10 @@ def as_rbf(kernel: Kernel) -> RBF | None:
 
     if isinstance(kernel, RBF):
         return kernel
-    if isinstance(kernel, Product) and all(isinstance(part, RBF) for part in kernel.parts):
-        precision = sum(1 / np.square(part.lengthscale) for part in kernel.parts)  # type: ignore[attr-defined]
-        scale = 1 / np.sqrt(np.asarray(precision))
-        variance = math.prod(part.variance for part in kernel.parts)  # type: ignore[attr-defined]
-        return RBF(scale.tolist(), variance)
-    return None
+    if not isinstance(kernel, Product):
+        return None
+    parts = [part for part in kernel.parts if isinstance(part, RBF)]
+    if len(parts) < len(kernel.parts):
+        return None
+    precision = sum(1 / np.square(part.lengthscale) for part in parts)
+    return RBF((1 / np.sqrt(np.asarray(precision))).tolist(), math.prod(part.variance for part in parts))

@@ -13,15 +13,18 @@ import numpy as np
 
 from gpcurves.errors import NumericalError
 from gpcurves.kernels.base import Kernel
-from gpcurves.kernels.composite import Sum, as_rbf, is_stationary, line_covariance
+from gpcurves.kernels.composite import as_rbf, is_stationary, line_covariance
 from gpcurves.kernels.stationary import RBF, Stationary
 from gpcurves.validation import FloatArray
 
-_MOST_IMAGES = 4_000
+_MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000}
+"""How many images are summed at most; 4000 beyond three dimensions."""
 _TINY = 1e-17
+_CUT = 1e-15
 _ROWS = 128
 _POINTS = 2_048
 _SERIES_DIM = 3
+_FEW_WAVES = 64
 _DEGREE = 24
 _ANGLES = np.pi * (np.arange(_DEGREE) + 0.5) / _DEGREE
 _TO_SERIES = (
@@ -34,7 +37,7 @@ def periodised_matrix(kernel: Kernel, X: FloatArray, Y: FloatArray | None = None
     """Return the matrix of periodised covariances between the rows of X and those of Y (of X itself if not given)."""
     other = X if Y is None else Y
     total: FloatArray = np.empty((len(X), len(other)))
-    terms = [as_rbf(part) or part for part in (kernel.parts if isinstance(kernel, Sum) else (kernel,))]
+    terms = [as_rbf(part) or part for part in kernel.terms]
     for start in range(0, len(X), _ROWS):  # a few rows at a time stay in the cache
         stop = start + _ROWS
         first = start if Y is None else 0
@@ -64,7 +67,8 @@ def _images(kernel: Kernel, apart: FloatArray) -> FloatArray:
         squared = sum((distance / scale) ** 2 for distance, scale in zip(apart, scales.tolist(), strict=True))
         direct: FloatArray = kernel.variance * kernel.correlation(np.sqrt(squared))
         series = _image_series(kernel, dim)
-        return direct + _evaluate_series(series, apart) if series.size else direct
+        if series is not None:
+            return direct + _evaluate_series(series, apart) if series.size else direct
     result = np.zeros(apart.shape[1:])
     for image in _ellipsoid_of_images(kernel, scales):
         result += _one_image(kernel, image, apart)
@@ -99,14 +103,15 @@ def _line_of_images(reach: float) -> range:
 def _ellipsoid_of_images(kernel: Stationary, scales: FloatArray) -> list[tuple[int, ...]]:
     reach = _reach(kernel)
     lines = [_line_of_images(reach * scale) for scale in scales.tolist()]
-    if math.prod(map(len, lines)) > 100 * _MOST_IMAGES:
+    most = _most_images(len(scales))
+    if math.prod(map(len, lines)) > 100 * most:
         raise _too_many(kernel, len(scales))
     images = []
     for image in itertools.product(*lines):
         nearest = [(r - 0.5 if r > 0 else -r) / scale for r, scale in zip(image, scales.tolist(), strict=True)]
         if math.hypot(*nearest) <= reach:
             images.append(image)
-    if len(images) > _MOST_IMAGES:
+    if len(images) > most:
         raise _too_many(kernel, len(scales))
     return images
 
@@ -118,9 +123,13 @@ def _reach(kernel: Stationary) -> float:
     return float(distances[alive[-1] + 1]) if alive[-1] + 1 < len(distances) else math.inf
 
 
+def _most_images(dim: int) -> int:
+    return _MOST_IMAGES.get(dim, 4_000)
+
+
 def _too_many(kernel: Kernel, dim: int) -> NumericalError:
     return NumericalError(
-        f"the periodic images of {kernel!r} in {dim} dimensions do not die out within {_MOST_IMAGES}: "
+        f"the periodic images of {kernel!r} in {dim} dimensions do not die out within {_most_images(dim)}: "
         "use a shorter lengthscale, or inputs on the box"
     )
 
@@ -135,7 +144,7 @@ def _product_images(kernel: Kernel, apart: FloatArray) -> FloatArray:
     reach = 0
     while max(float(kernel(origin, step)[0, 0]) for step in (reach + 0.5) * np.eye(dim)[:, None, :]) > _TINY * start:
         reach += 1
-        if (2 * reach + 1) ** dim > _MOST_IMAGES:
+        if (2 * reach + 1) ** dim > _most_images(dim):
             raise _too_many(kernel, dim)
     total = np.zeros(len(points))
     for image in itertools.product(range(-reach, reach + 1), repeat=dim):
@@ -144,10 +153,11 @@ def _product_images(kernel: Kernel, apart: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=32)
-def _image_series(kernel: Stationary, dim: int) -> FloatArray:
+def _image_series(kernel: Stationary, dim: int) -> FloatArray | None:
     r"""Return the Chebyshev series, in :math:`8a_i^2 - 1` for each dimension, of all images but the nearest.
 
-    They are smooth and even in each :math:`a_i` between 0 and 1/2, so that few terms represent them.
+    They are smooth and even in each :math:`a_i` between 0 and 1/2, so that few terms represent them; None where they do
+    not, which very different lengthscales bring about.
     """
     nodes = np.sqrt((1 + np.cos(_ANGLES)) / 8)
     grid = np.stack(np.meshgrid(*[nodes] * dim, indexing="ij"))
@@ -160,16 +170,16 @@ def _image_series(kernel: Stationary, dim: int) -> FloatArray:
                 images += _one_image(kernel, image, grid)
     for axis in range(dim):
         images = np.moveaxis(np.tensordot(_TO_SERIES, images, axes=(1, axis)), 0, axis)
-    matters = abs(images) > _TINY * kernel.variance
+    matters = abs(images) > _CUT * kernel.variance
     degree = max((int(where.max()) + 1 for where in np.nonzero(matters) if len(where)), default=0)
-    return np.ascontiguousarray(images[(slice(degree),) * dim])
+    return np.ascontiguousarray(images[(slice(degree),) * dim]) if degree <= _DEGREE - 2 else None
 
 
 def _line_images(kernel: Kernel, nodes: FloatArray) -> FloatArray:
     """Sum the images on the circle one after the other until they have died out."""
     images = np.zeros(len(nodes))
     origin = line_covariance(kernel, np.zeros(1))[2]
-    for r in range(1, 100_000):
+    for r in range(1, _most_images(1)):
         term = line_covariance(kernel, r - nodes)[0] + line_covariance(kernel, r + nodes)[0]
         images += term
         if term.max() < _TINY * origin:
@@ -201,6 +211,12 @@ def circle_covariance(
     The images contribute :math:`I(0) - I(a) = \sum_k c_k (-1)^k\, 2\sin^2(k \arcsin 2a)`, which has no cancellation.
     ``waves`` are the eigenvalues, where Fourier's series converges faster than the images do.
     """
+    if waves is not None and len(waves) <= _FEW_WAVES:  # long lengthscales: Fourier's series itself
+        weight = 2 * waves[1:]
+        frequency = np.arange(1, len(waves))
+        loss = 2 * np.sin(np.pi * np.multiply.outer(distance, frequency)) ** 2 @ weight
+        origin = float(waves[0] + weight.sum())
+        return origin - loss, loss, origin
     value, loss, origin = line_covariance(kernel, distance)
     nodes = np.sqrt((1 + np.cos(_ANGLES)) / 8)
     if waves is None:

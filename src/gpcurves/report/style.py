@@ -77,14 +77,13 @@ def region(curves: CurveSet) -> tuple[FloatArray, FloatArray, FloatArray] | None
 
     The prior variance is an upper bound too: no data set makes a posterior variance larger. None without any bound.
     """
-    kinds = {name: METHODS[name].kind for name in curves}
-    lower = [curves[name].error for name, kind in kinds.items() if kind is Kind.LOWER_BOUND]
-    upper = [
-        curves[name].error for name, kind in kinds.items() if kind is Kind.UPPER_BOUND and METHODS[name].of != MODIFIED
-    ]
-    if not lower and not upper:
+    bounds = [name for name in curves if group_of(name).endswith("bounds")]
+    if not bounds:
         return None
-    n = next(iter(curves.values())).n
+    n = curves[bounds[0]].n
+    same = [name for name in bounds if np.array_equal(curves[name].n, n)]
+    lower = [curves[name].error for name in same if METHODS[name].kind is Kind.LOWER_BOUND]
+    upper = [curves[name].error for name in same if METHODS[name].kind is Kind.UPPER_BOUND]
     prior = np.full(len(n), curves.problem.spectrum.trace)
     return n, np.max([np.zeros(len(n)), *lower], axis=0), np.min([prior, *upper], axis=0)
 

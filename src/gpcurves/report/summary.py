@@ -32,19 +32,24 @@ def summary(problem: AnyProblem, now: int, goals: Sequence[float], truth: Learni
         at = int(np.flatnonzero(truth.n == now)[0])
         error = float(truth.error[at])
         lines.append(f"Simulated, it is {error:.4g} ± {truth.stderr[at]:.1g} ({truth.options['drawn']} data sets).")
-    lines += [goal_sentence(problem, goal) for goal in goals]
+    lines += [goal_sentence(problem, goal, truth) for goal in goals]
     lines.append(regime(error, problem.noise))
     return "\n".join(lines)
 
 
-def goal_sentence(problem: AnyProblem, goal: float) -> str:
-    """Say how many examples an error needs: about, and at least."""
+def goal_sentence(problem: AnyProblem, goal: float, truth: LearningCurve | None = None) -> str:
+    """Say how many examples an error needs: as simulated or about, and at least."""
     try:
         about = f"about {required_n(problem, goal, 'lc')} examples (LC)"
     except GoalUnreachableError:
         about = "more than 1e12 examples (LC)"
     least = max(required_n(problem, goal, name) for name in ("plaskota", "ov"))
-    return f"An error of {goal:g} needs {about}, and certainly no fewer than {least}."
+    sentence = f"An error of {goal:g} needs {about}"
+    if truth is not None:
+        reached = np.flatnonzero(truth.error <= goal)
+        last = truth.n.max()
+        sentence += f", {truth.n[reached[0]]:g} as simulated" if len(reached) else f", more than {last:g} as simulated"
+    return f"{sentence}, and certainly no fewer than {least}."
 
 
 def regime(error: float, noise: float) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import erf
 
 from gpcurves.inputs import Box, Gaussian, Inputs, Torus
-from gpcurves.kernels import OU, RBF, Kernel, Matern, Matern32, Matern52, Stationary, Sum, as_rbf
+from gpcurves.kernels import OU, RBF, Kernel, Matern, Matern32, Matern52, Stationary, as_rbf
 from gpcurves.kernels.periodised import periodised_matrix
 from gpcurves.kernels.stationary import LARGEST_NU, NEAR_WHOLE
 from gpcurves.validation import FloatArray
@@ -29,11 +29,7 @@ _MATERN = (OU, Matern32, Matern52, Matern)
 
 def overlap(first: Kernel, second: Kernel, inputs: Inputs) -> Overlap | None:
     """Return the matrix of averages between the rows of X, or None where it has no closed form."""
-    parts = [
-        _pair(as_rbf(a) or a, as_rbf(b) or b, inputs)
-        for a in (first.parts if isinstance(first, Sum) else (first,))
-        for b in (second.parts if isinstance(second, Sum) else (second,))
-    ]
+    parts = [_pair(as_rbf(a) or a, as_rbf(b) or b, inputs) for a in first.terms for b in second.terms]
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
@@ -41,15 +37,14 @@ def overlap(first: Kernel, second: Kernel, inputs: Inputs) -> Overlap | None:
 
 
 def _pair(first: Kernel, second: Kernel, inputs: Inputs) -> Overlap | None:
-    both = isinstance(first, RBF) and isinstance(second, RBF)
     if isinstance(inputs, Torus):
         product = _product_of_transforms(first, second, inputs.dim)
         return None if product is None else lambda X: periodised_matrix(product, X)
-    if both and isinstance(inputs, Gaussian):
-        return _GaussianOverlap(first, second, inputs)  # type: ignore[arg-type]
-    if both and isinstance(inputs, Box):
-        return _BoxOverlap(first, second, inputs.dim)  # type: ignore[arg-type]
-    return None
+    if not (isinstance(first, RBF) and isinstance(second, RBF)):
+        return None
+    if isinstance(inputs, Gaussian):
+        return _GaussianOverlap(first, second, inputs)
+    return _BoxOverlap(first, second, inputs.dim) if isinstance(inputs, Box) else None
 
 
 def _product_of_transforms(first: Kernel, second: Kernel, dim: int) -> Stationary | None:

@@ -269,7 +269,7 @@ def _precision(sizes: int, rows: FloatArray) -> float:
 
 def _check_memory(work: DataSets, workers: int | str) -> None:
     """Refuse what this machine cannot hold; a cluster must know for itself."""
-    needed = memory(work) * (int(workers) if str(workers).isdigit() else 1)
+    needed = memory(work) * (int(workers) if str(workers).isdecimal() and str(workers).isascii() else 1)
     try:
         there = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (ValueError, OSError, AttributeError):  # not every system tells
@@ -283,7 +283,7 @@ def _check_memory(work: DataSets, workers: int | str) -> None:
 
 def memory(work: DataSets) -> float:
     """Return the bytes that one data set needs at most, in matrices of n by n and of n by test points."""
-    n = max(work.sizes)
+    n = float(max(work.sizes))
     mismatched = work._problem.teacher is not None
     if isinstance(work._fixed_test, ClosedForm):
         matrices = (10 if mismatched else 6) if isinstance(work._problem.inputs, Box) else (7 if mismatched else 3)

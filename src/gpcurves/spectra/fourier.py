@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from gpcurves.kernels import Kernel, Stationary, Sum, as_rbf
+from gpcurves.kernels import Kernel, Stationary, as_rbf
 from gpcurves.spectra.lattice import Profile
 from gpcurves.validation import FloatArray
 
@@ -37,8 +37,7 @@ class Fourier:
 
 def fourier(kernel: Kernel, dim: int) -> Fourier | None:
     """Return the transform of a kernel, or of a sum of kernels stretched alike, where it has a closed form."""
-    parts = kernel.parts if isinstance(kernel, Sum) else (kernel,)
-    terms = [as_rbf(part) or part for part in parts]
+    terms = [as_rbf(part) or part for part in kernel.terms]
     stationary = [part for part in terms if isinstance(part, Stationary)]
     if len(stationary) < len(terms) or any(part.log_transform(np.zeros(1), dim) is None for part in stationary):
         return None

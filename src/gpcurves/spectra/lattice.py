@@ -186,7 +186,8 @@ def lattice_spectrum(
         scale = math.sqrt(limit) / (2 * _SHARPNESS)
 
         def coordinate(z: FloatArray) -> FloatArray:
-            return 2 * profile.drop(z) + np.sqrt(z) / scale if fades else profile.drop(z) / 2
+            # analytic at z = 0 too: no square root of z itself
+            return 2 * profile.drop(z) + np.sqrt(1 + z / scale**2) - 1 if fades else profile.drop(z) / 2
 
         merged = merge(groups, limit, coordinate, 16 if fades else 20)
         near = min(float(group.z[1]) for group in groups)

@@ -75,16 +75,19 @@ def node_spectrum(kernel: Kernel, inputs: Inputs, count: int) -> Spectrum:
 
 def _diagonalised(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
     import scipy.linalg
+    from threadpoolctl import threadpool_limits
 
     root = np.sqrt(weight)
     variances = np.diagonal(C).copy()
     uniform = np.ptp(variances) <= 1e-12 * abs(variances).max()
     scaled = root[:, None] * C * root
     overlaps = None
-    if uniform:
-        values = scipy.linalg.eigvalsh(scaled, driver="evd", overwrite_a=True, check_finite=False)
-    else:
-        values, vectors = scipy.linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
+    with threadpool_limits(1):  # several threads gain little here, and lose much on a busy machine
+        if uniform:
+            values = scipy.linalg.eigvalsh(scaled, driver="evd", overwrite_a=True, check_finite=False)
+        else:
+            values, vectors = scipy.linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
+    if not uniform:
         overlaps = variances @ vectors**2  # <C(x,x) phi_i(x)^2>, phi = vector / sqrt(weight)
     largest = max(float(values[-1]), 0.0)
     if values[0] < -1e-8 * max(largest, abs(float(values[0]))) or largest == 0:

@@ -259,7 +259,15 @@ class Spectrum:
 
     @cached_property
     def _tail_factor(self) -> float:
-        """Factor that makes list and tail together conserve the trace, where the tail is a visible part of it."""
+        """Factor that makes list and tail together conserve the trace, where it is known well enough for that."""
+        tail = self.tail
+        if tail is None or self._tail_mass == 0:
+            return 1.0
+        if tail.taper is None or tail.taper.any():  # what the smooth nodes have beyond the list: nothing large cancels
+            beyond = float(np.exp(tail.log_values) @ tail.multiplicities)
+            if tail.taper is not None:
+                beyond -= float((self.values * self.multiplicities) @ (1 - tail.taper))
+            return beyond / self._tail_mass
         if self._tail_mass < 1e-5 * self.trace:
             return 1.0
         listed = float(np.sum(self.values * self.multiplicities, dtype=np.longdouble))

@@ -100,8 +100,8 @@ class _Registry(Mapping[str, Method]):
     def __getitem__(self, name: str) -> Method:
         try:
             return self._methods[name]
-        except KeyError:
-            raise unknown_name("method", name, self._methods) from None
+        except (KeyError, TypeError):  # a list, say, cannot be looked up at all
+            raise unknown_name("method", str(name), self._methods) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._methods
