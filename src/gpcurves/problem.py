@@ -14,7 +14,8 @@ from gpcurves.kernels import Kernel, as_kernel, is_stationary, kernel_from_dict
 from gpcurves.spectra import Spectrum, spectrum_of
 from gpcurves.validation import nonnegative
 
-_NODES = 1_000
+_FEW, _MANY = 216, 4_096
+"""Nodes for an average over inputs: of a rule that is exact for polynomials, and of a Sobol sequence."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ class Problem:
             return spectrum_of(kernel, self.inputs).trace
         if is_stationary(kernel):
             return float(kernel.diag(np.zeros((1, self.inputs.dim)))[0])
-        X, weights = self.inputs.nodes(_NODES if not isinstance(self.inputs, Sample) else len(self.inputs.points))
+        count = len(self.inputs.points) if isinstance(self.inputs, Sample) else _FEW if self.inputs.dim <= 3 else _MANY
+        X, weights = self.inputs.nodes(count)
         return float(weights @ kernel.diag(X))
 
     def coarser(self) -> Problem | None:

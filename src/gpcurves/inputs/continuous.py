@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, roots_legendre
 
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs, tensor_rule
@@ -66,7 +66,7 @@ class Box(_Unit):
     def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
         if self.dim > _TENSOR_DIM:
             return _equal(_sobol(self.dim, count))
-        x, w = np.polynomial.legendre.leggauss(max(2, round(count ** (1 / self.dim))))
+        x, w = roots_legendre(max(2, round(count ** (1 / self.dim))))
         return tensor_rule(self.dim, (x + 1) / 2, w / 2)
 
 
