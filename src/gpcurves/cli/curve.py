@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from gpcurves.report.save import Answers
 
 _DEFAULT_N = "0,1:1000:log:40"
+Options = dict[str, float | tuple[float, ...] | None]
+
+
+def _scales(ctx: click.Context, param: click.Parameter, value: str | None) -> float | tuple[float, ...] | None:
+    return None if value is None else parse.scales(param.opts[0], value)
 
 
 @click.command()
 @click.option("--kernel", help=f"Covariance function: {', '.join(parse.KERNELS)}.")
-@click.option("--lengthscale", help="Lengthscale, or one per dimension separated by commas.  [1]")
+@click.option("--lengthscale", callback=_scales, help="Lengthscale, or one per dimension separated by commas.  [1]")
 @click.option("--variance", type=float, help="Prior variance of the kernel.  [1]")
 @click.option("--smoothness", type=float, help="nu of the kernel matern.  [1.5]")
 @click.option("--alpha", type=float, help="alpha of the kernel rq.  [1]")
@@ -55,7 +60,7 @@ _DEFAULT_N = "0,1:1000:log:40"
     "--store", type=click.Path(path_type=Path), help="SQLite file that keeps finished data sets, to go on later."
 )
 @click.option("--teacher-kernel", help="True kernel, where --kernel is what the student believes.")
-@click.option("--teacher-lengthscale", help="True lengthscale.")
+@click.option("--teacher-lengthscale", callback=_scales, help="True lengthscale.")
 @click.option("--teacher-variance", type=float, help="True prior variance.")
 @click.option("--teacher-noise", help="True noise variance.")
 @click.option("--goal", "goals", multiple=True, help="Also print the n that each method needs for this error.")
@@ -78,14 +83,14 @@ def curve(
     workers: str | None,
     store: Path | None,
     teacher_kernel: str | None,
-    teacher_lengthscale: str | None,
+    teacher_lengthscale: float | tuple[float, ...] | None,
     teacher_variance: float | None,
     teacher_noise: str | None,
     goals: tuple[str, ...],
     out: Path | None,
     as_json: bool,
     quiet: bool,
-    **options: str | float | None,
+    **options: float | tuple[float, ...] | None,
 ) -> int | None:
     """Compute the average error after n examples: by theory, by rigorous bounds and by simulation.
 
@@ -113,7 +118,7 @@ def curve(
     wanted = "all" if methods.strip() == "all" else parse.names("--methods", methods)
     level = parse.number("--noise", noise)
     problem = _problem(kernel, inputs, dim, input_variance, points, spectrum, level, options)
-    told = {"lengthscale": teacher_lengthscale, "variance": teacher_variance}
+    told: Options = {"lengthscale": teacher_lengthscale, "variance": teacher_variance}
     problem = _with_teacher(problem, kernel, teacher_kernel, options, told, teacher_noise)
     running: dict[str, Any] = {"datasets": datasets, "precision": precision, "rng": rng}
     running |= {"workers": workers or "1", "store": store, "progress": False if quiet else None}
@@ -143,7 +148,7 @@ def _problem(
     points: Path | None,
     spectrum: Path | None,
     noise: float,
-    options: dict[str, str | float | None],
+    options: Options,
 ) -> AnyProblem:
     if spectrum is not None:
         described = (kernel, inputs, dim, input_variance, points, *options.values())
@@ -155,11 +160,8 @@ def _problem(
     if kernel is None:
         raise InputError(f"--kernel is needed: one of {', '.join(parse.KERNELS)}")
     lengthscale = options.get("lengthscale")
-    if lengthscale is not None:
-        options = options | {"lengthscale": parse.scales("--lengthscale", str(lengthscale))}  # type: ignore[dict-item]
-        several = options["lengthscale"]
-        if dim is None and points is None and isinstance(several, tuple):
-            dim = len(several)
+    if dim is None and points is None and isinstance(lengthscale, tuple):
+        dim = len(lengthscale)
     from gpcurves.problem import Problem
 
     return Problem(parse.kernel(kernel, options), parse.inputs(inputs or "torus", dim, input_variance, points), noise)
@@ -169,8 +171,8 @@ def _with_teacher(
     problem: AnyProblem,
     kernel: str | None,
     teacher_kernel: str | None,
-    options: dict[str, str | float | None],
-    told: dict[str, str | float | None],
+    options: Options,
+    told: Options,
     noise: str | None,
 ) -> AnyProblem:
     """Add the teacher that the options describe; what they leave out is as for the student."""
@@ -188,8 +190,6 @@ def _with_teacher(
         raise unknown_name("kernel", name, parse.KERNELS)
     takes = parse.KERNELS[name.lower()][1]
     merged = {key: value for key, value in (options | given).items() if key in takes or key in given}
-    if isinstance(merged.get("lengthscale"), str):
-        merged["lengthscale"] = parse.scales("--teacher-lengthscale", str(merged["lengthscale"]))  # type: ignore[assignment]
     level = problem.noise if noise is None else parse.number("--teacher-noise", noise)
     return replace(problem, teacher=Teacher(parse.kernel(name, merged), level))
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import blas, lapack
 
 from gpcurves.inputs import Inputs, Torus
@@ -126,6 +127,15 @@ class TestPoints:
 
 
 Test = ClosedForm | TestPoints
+
+
+def without_repeats(X: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    """Return the different rows of X in order, and how many there are among the first 0, 1, …, len(X) rows.
+
+    Without noise an input seen before teaches nothing more, and would make the covariances singular.
+    """
+    first = np.sort(np.unique(X, axis=0, return_index=True)[1])
+    return X[first], np.concatenate(([0], np.cumsum(np.isin(np.arange(len(X)), first))))
 
 
 def errors(

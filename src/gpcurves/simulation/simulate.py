@@ -19,7 +19,16 @@ from gpcurves.inputs import Box, Discrete, Gaussian, Inputs, Sample
 from gpcurves.kernels import Kernel
 from gpcurves.kernels.dotproduct import DotProduct
 from gpcurves.problem import AnyProblem, Problem
-from gpcurves.simulation.dataset import ClosedForm, Factor, Prior, Test, TestPoints, errors, training_errors
+from gpcurves.simulation.dataset import (
+    ClosedForm,
+    Factor,
+    Prior,
+    Test,
+    TestPoints,
+    errors,
+    training_errors,
+    without_repeats,
+)
 from gpcurves.simulation.overlap import overlap
 from gpcurves.theory.registry import METHODS, Kind, register
 from gpcurves.validation import FloatArray, positive, whole
@@ -79,35 +88,38 @@ class DataSets:
         """Draw a data set and return its errors at the sizes asked for."""
         problem = self._problem
         rng = stream(self.seed, task)
-        largest = max(self.sizes)
-        X = problem.inputs.draw(largest, rng)
+        X = problem.inputs.draw(max(self.sizes), rng)
         test = self._fixed_test or self._drawn_test(rng)
         student = Prior(problem.kernel, problem.inputs, problem.noise)
         teacher = None
         if problem.teacher is not None:
             teacher = Prior(problem.teacher.kernel, problem.inputs, problem.teacher.noise)
-        distinct = np.arange(largest + 1)
-        if problem.noise == 0 and teacher is None:  # without noise an input seen before teaches nothing more
-            first = np.sort(np.unique(X, axis=0, return_index=True)[1])
-            distinct = np.concatenate(([0], np.cumsum(np.isin(np.arange(largest), first))))
-            X = X[first]
+        known = np.arange(len(X) + 1)  # how many examples teach something, among the first n
+        if problem.noise == 0 and teacher is None:
+            X, known = without_repeats(X)
         factor = Factor.of(student.observed(X))
-        curve = errors(student, teacher, factor, X, test, self._prior_variance)
-        if problem.noise == 0 and teacher is None and isinstance(self._fixed_test, TestPoints):
-            possible = np.unique(self._fixed_test.points[self._fixed_test.weights > 0], axis=0)
-            if isinstance(problem.inputs, Discrete | Sample) and len(X) == len(possible):
-                curve[-1] = 0.0  # every possible input has been seen without noise
-        curve, replaced = curve[distinct], math.inf
+        curve = errors(student, teacher, factor, X, test, self._prior_variance)[known]
+        if problem.noise == 0 and teacher is None and self._all_inputs is not None:
+            curve[known == self._all_inputs] = 0.0  # every possible input has been seen without noise
+        replaced = math.inf
         if isinstance(test, ClosedForm) and (lost := np.isnan(curve[list(self.sizes)])).any():
             # the closed form loses its digits first, at low noise: test points keep them for longer
-            sampled = errors(student, teacher, factor, X, self._drawn_test(rng), self._prior_variance)[distinct]
-            replaced = min(self.sizes[place] for place in np.flatnonzero(lost))
+            sampled = errors(student, teacher, factor, X, self._drawn_test(rng), self._prior_variance)[known]
             curve = np.where(np.isnan(curve), sampled, curve)
+            replaced = min(self.sizes[place] for place in np.flatnonzero(lost))
         rows = [curve]
         if self.also:
             training, empirical = training_errors(problem.noise, factor, len(X))
-            rows += [{"training": training, "empirical": empirical}[name][distinct] for name in self.also]
+            rows += [{"training": training, "empirical": empirical}[name][known] for name in self.also]
         return np.append(np.concatenate([row[list(self.sizes)] for row in rows]), replaced)
+
+    @cached_property
+    def _all_inputs(self) -> int | None:
+        """How many different inputs there are, where they are finitely many and all of them are test points."""
+        test, inputs = self._fixed_test, self._problem.inputs
+        if not (isinstance(test, TestPoints) and isinstance(inputs, Discrete | Sample)):
+            return None
+        return len(np.unique(test.points[test.weights > 0], axis=0))
 
     def _drawn_test(self, rng: np.random.Generator) -> TestPoints:
         points = self._problem.inputs.draw(self.test_points, rng)
