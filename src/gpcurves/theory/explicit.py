@@ -61,10 +61,11 @@ class Scaled:
         h = np.exp(log_h)
         x = np.multiply.outer(h, self.values)
         q = 1 / (1 + x)
-        slope = h * self.noise + (x * q * q) @ self.multiplicities
+        x *= q
+        slope = h * self.noise + (x * q) @ self.multiplicities
         above = np.searchsorted(-self.pivots, log_h)
         large = np.arange(len(self.values)) < above[:, None]
-        terms = np.where(large, -q, x * q) @ self.multiplicities
+        terms = np.where(large, -q, x) @ self.multiplicities
         return h * self.noise + terms + (self.counts[above] - n), slope
 
     def uc_excess(self, log_h: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -128,9 +129,10 @@ def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
         new = now - step
         inside = (new >= lower) & (new <= upper) & np.isfinite(new)
         new = np.where(inside, new, (lower + upper) / 2)
-        done = (
-            (abs(new - now) <= 1e-14 * np.maximum(1.0, abs(now))) | (value == 0) | (upper - lower <= 4e-16 * abs(now))
-        )
+        tiny = abs(new - now) <= 1e-14 * np.maximum(1.0, abs(now))
+        # where n(h) is not on a plateau a small Newton step squares the error: no need to look again
+        last = inside & (abs(step) <= 3e-8) & (slope > 0.1 * (target + value))
+        done = tiny | last | (value == 0) | (upper - lower <= 4e-16 * abs(now))
         low[active], high[active] = lower, upper
         log_h[active] = np.where(value == 0, now, new)
         active[active] = ~done
