@@ -6,19 +6,20 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpcurves import RBF, InputError, LearningCurve, NumericalError, Problem, Torus, learning_curve
+from gpcurves import OU, RBF, InputError, LearningCurve, NumericalError, Problem, Torus, learning_curve
 from gpcurves.engine import workers
 from gpcurves.validation import FloatArray
 
@@ -112,17 +113,41 @@ def test_a_cluster_gives_the_numbers_of_this_process_though_a_worker_dies(cluste
     assert simulate(f" {cluster.address} ", store=tmp_path / "results.db").to_json() == here.to_json()
     assert simulate(1, store=tmp_path / "results.db").to_json() == here.to_json()
 
-    done: dict[int, float] = {}
-    for batch in workers.execute(Slow(), range(80), cluster.address):
-        done |= {task: float(row[1]) for task, row in batch}
-        assert all(row[0] == task for task, row in batch)
-        if len(set(done.values())) == 2 and first.poll() is None:
-            os.kill(first.pid, signal.SIGKILL)
-            first.wait()
-            assert len(done) < 70  # in the middle
-    assert sorted(done) == list(range(80))
-    assert first.returncode == -signal.SIGKILL
+    # a longer simulation, one of the workers killed in the middle of it
+    store = tmp_path / "longer.db"
+    killed_after: list[int] = []
+
+    def kill_in_the_middle() -> None:
+        while not killed_after:
+            time.sleep(0.05)
+            if (finished := rows_in(store)) >= 10:
+                os.kill(first.pid, signal.SIGKILL)
+                killed_after.append(finished)
+
+    watcher = threading.Thread(target=kill_in_the_middle, daemon=True)
+    watcher.start()
+    survived = longer(cluster.address, store=store)
+    watcher.join(20)
+    assert first.wait() == -signal.SIGKILL
+    assert killed_after[0] < 110  # there was work left
+    assert survived.to_json() == longer(1).to_json()
     assert simulate(cluster.address).to_json() == here.to_json()  # the other one goes on
+
+
+def longer(address: int | str, **options: Any) -> LearningCurve:
+    problem = Problem(OU(0.1), Torus(2), 0.05)
+    return learning_curve(problem, "simulation", [0, 300], datasets=150, rng=7, workers=address, **options)
+
+
+def rows_in(store: Path) -> int:
+    """Count the finished data sets in a store, without touching it."""
+    if not store.exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+        try:
+            return int(connection.execute("SELECT count(*) FROM results").fetchone()[0])
+        except sqlite3.OperationalError:  # not yet made, or busy
+            return 0
 
 
 def test_when_all_workers_are_gone_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
