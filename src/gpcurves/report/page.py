@@ -85,10 +85,13 @@ def _figure(curves: CurveSet) -> Any:
             hovertemplate=f"<b>{name}</b><br>n = %{{x}}<br>error = %{{y:.4g}}<extra></extra>",
         )
     n = next(iter(curves.values())).n
-    span = [np.log10(n[n > 0].min()), np.log10(n.max())] if logarithmic_n(n) else None
+    logarithmic = logarithmic_n(n)
+    span = None
+    if n.max() > n.min():  # to the ends of the curves, where the bounds have their names
+        span = [np.log10(n[n > 0].min()), np.log10(n.max())] if logarithmic else [n.min(), n.max()]
     figure.update_layout(
         template="plotly_white",
-        xaxis={"title": {"text": "number of examples n"}, "type": "log" if span else "linear", "range": span},
+        xaxis={"title": {"text": "number of examples n"}, "type": "log" if logarithmic else "linear", "range": span},
         yaxis={
             "title": {"text": "average squared error"},
             "type": "log",

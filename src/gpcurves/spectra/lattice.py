@@ -25,7 +25,7 @@ ArrayFunction = Callable[[FloatArray], FloatArray]
 
 MOST_LISTED = 2_000_000
 """How many distinct eigenvalues may be listed one by one."""
-_LISTED_OF_MANY = 200_000
+_LISTED_OF_MANY = 1_500_000
 _LONGEST_LINE = 1_000_000
 _SHARPNESS = 6.5
 

@@ -129,7 +129,7 @@ class Spectrum:
         :math:`\langle C(x,x)\phi_i^2(x)\rangle_x` for each value, where the prior variance depends on the input;
         None where it does not (each is then the trace).
     coarse
-        The same spectrum from half the effort, where it is numerical: the difference estimates its error.
+        The same spectrum from a quarter of the nodes, where it is numerical: the difference estimates its error.
     origin
         Where it came from, in words.
     resolution
