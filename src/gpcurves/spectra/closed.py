@@ -23,6 +23,7 @@ from gpcurves.validation import FloatArray
 
 _CLOSED = "closed form"
 _LISTED_LINE = 200_000
+_LISTED_VECTORS = 500_000.0
 _LISTED_SHELLS = {1: 4e10, 2: 200_000, 3: 200_000, 4: 30_000}
 """How far single components and shells of each dimension (4: or more) are listed, as a squared length."""
 
@@ -44,7 +45,7 @@ def _torus(kernel: Kernel, dim: int) -> Spectrum | None:
     underflow = transform.profile.underflow
     kinds, sizes = (each.tolist() for each in np.unique(transform.scales, return_counts=True))
     if len(kinds) > 1:
-        limit = (40 * kinds[-1]) ** 2
+        limit = max((40 * kinds[-1]) ** 2, float(transform.z_of(np.array([_LISTED_VECTORS]))[0]))
     elif dim == 1:
         limit = (_LISTED_LINE * kinds[0]) ** 2
     else:

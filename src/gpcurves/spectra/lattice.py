@@ -18,7 +18,7 @@ from scipy.special import erfc, gammaln
 
 from gpcurves.quadrature import gauss_legendre
 from gpcurves.spectra.measure import chebyshev_nodes, moments_to_weights
-from gpcurves.spectra.spectrum import UNDERFLOW, Spectrum, Tail, panels
+from gpcurves.spectra.spectrum import JOIN, UNDERFLOW, Spectrum, Tail, panels
 from gpcurves.validation import FloatArray
 
 ArrayFunction = Callable[[FloatArray], FloatArray]
@@ -236,11 +236,13 @@ def _tail(
         index, weight = gauss_legendre(panels(log_eigenvalue, first, resolution))
         logs = np.concatenate((logs, log_eigenvalue(index)))
         number = np.concatenate((number, weight * (1 - lattice_share(z_of(index)))))
-    # sums in order: shift the continuum's index so that it joins the last listed eigenvalue
+    # sums in order: a shift of the continuum's index joins it to the last listed eigenvalue; beyond a full lattice it
+    # soon dies out, because there the volume itself is right to second order in the fluctuations of the count
     start = float(shells.number.sum())
     shift = float(invert(z_of, shells.z[-1:], 1e300)[0]) + float(shells.number[-1]) / 2 - start
+    power = 0.0 if merged is not None else JOIN
 
     def after_list(index: FloatArray) -> FloatArray:
-        return profile.log_value(z_of(index + shift))
+        return profile.log_value(z_of(index + shift * (start / index) ** power))
 
     return Tail(after_list, panels(after_list, start), logs, number, taper)

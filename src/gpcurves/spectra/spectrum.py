@@ -24,6 +24,8 @@ from gpcurves.quadrature import GAUSS_NODES, GAUSS_WEIGHTS, gauss_legendre
 from gpcurves.spectra.measure import Measure, compress
 from gpcurves.validation import FloatArray, frozen
 
+JOIN = 20.0
+"""Power of the index with which what joins a list to its tail dies out beyond the list."""
 UNDERFLOW = 690.0
 """Eigenvalues smaller than the largest by this much in the logarithm are beyond double precision."""
 
@@ -238,7 +240,9 @@ class Spectrum:
         beyond = count > self.listed
         if self.tail is not None and beyond.any():
             if sign < 0:
-                result[beyond] = self.tail.integral(count[beyond], power) * self._tail_factor
+                fading = (self.listed / count[beyond]) ** (JOIN if self._tail_is_volume else 0.0)
+                factor = 1 + (self._tail_factor - 1) * fading
+                result[beyond] = self.tail.integral(count[beyond], power) * factor
             else:  # from the list on: the integral of the roots to infinity may be huge, and swallow the difference
                 result[beyond] += self.tail.integral_to(count[beyond], power)
         return result
@@ -257,13 +261,18 @@ class Spectrum:
     def _tail_mass(self) -> float:
         return float(self.tail.integral(self.tail.edges[:1], 1.0)[0]) if self.tail is not None else 0.0
 
+    @property
+    def _tail_is_volume(self) -> bool:
+        """Whether the tail takes over a list that was complete up to its end."""
+        return self.tail is not None and (self.tail.taper is None or bool(self.tail.taper.any()))
+
     @cached_property
     def _tail_factor(self) -> float:
         """Factor that makes list and tail together conserve the trace, where it is known well enough for that."""
         tail = self.tail
         if tail is None or self._tail_mass == 0:
             return 1.0
-        if tail.taper is None or tail.taper.any():  # what the smooth nodes have beyond the list: nothing large cancels
+        if self._tail_is_volume:  # what the smooth nodes have beyond the list: nothing large cancels
             beyond = float(np.exp(tail.log_values) @ tail.multiplicities)
             if tail.taper is not None:
                 beyond -= float((self.values * self.multiplicities) @ (1 - tail.taper))
