@@ -11,7 +11,6 @@ import numbers
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from gpcurves.errors import InputError, NumericalError
@@ -48,30 +47,15 @@ def execute(function: Function, tasks: Sequence[int], workers: int | str) -> Ite
         yield from _processes(function, list(tasks), count)
 
 
+_one_at_a_time = threading.Lock()
+"""A Dask worker may have several threads, but threads of one process get in each other's way in linear algebra."""
+
+
 def _do(function: Function, tasks: Sequence[int]) -> Batch:
-    with _one_thread():
-        return [(task, function(task)) for task in tasks]
-
-
-_lock = threading.Lock()
-_busy: list[Any] = []
-"""The limit in force, once for each thread of this process that is at work; a Dask worker may have several."""
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Hold linear algebra to one thread for as long as any thread of this process is at work."""
     from threadpoolctl import threadpool_limits
 
-    with _lock:
-        _busy.append(_busy[0] if _busy else threadpool_limits(1))
-    try:
-        yield
-    finally:
-        with _lock:
-            limit = _busy.pop()
-            if not _busy:
-                limit.restore_original_limits()
+    with _one_at_a_time, threadpool_limits(1):
+        return [(task, function(task)) for task in tasks]
 
 
 def _batches(tasks: Sequence[int], workers: int) -> list[Sequence[int]]:
