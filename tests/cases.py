@@ -29,7 +29,7 @@ from gpcurves import (
 )
 from gpcurves.inputs import Inputs, Univariate
 from gpcurves.kernels import Kernel, Product, Sum, as_kernel
-from gpcurves.problem import AnyProblem
+from gpcurves.problem import VectorProblem
 from gpcurves.theory import METHODS, Kind
 from gpcurves.validation import FloatArray
 
@@ -90,7 +90,7 @@ SPECTRA: dict[str, Spectrum] = {
 _points = np.array([0.0, 0.15, 0.4, 1.0])
 _chance = np.array([0.4, 0.3, 0.2, 0.1])
 
-PROBLEMS: dict[str, AnyProblem] = {
+PROBLEMS: dict[str, VectorProblem] = {
     "circle, rbf": Problem(RBF(0.1), Torus(1), 0.05),
     "circle, ou": Problem(OU(0.3), Torus(1), 0.01),
     "circle, no noise": Problem(OU(0.3), Torus(1), 0.0),
@@ -105,9 +105,9 @@ PROBLEMS: dict[str, AnyProblem] = {
 }
 
 
-def applicable(problem: AnyProblem) -> list[str]:
+def applicable(problem: VectorProblem) -> list[str]:
     """Return the theoretical methods that apply to a problem, at whole n."""
-    theory = (method for method in METHODS.values() if method.kind is not Kind.ESTIMATE)
+    theory = (method for method in METHODS.values() if method.kind is not Kind.ESTIMATE and "n" in method.axes)
     return [method.name for method in theory if method.objection(problem) is None]
 
 
@@ -115,7 +115,7 @@ PAIRS = [(name, method) for name, problem in PROBLEMS.items() for method in appl
 """Every problem with every method that applies to it."""
 
 
-def evaluate(problem: AnyProblem, method: str, n: object) -> FloatArray:
+def evaluate(problem: VectorProblem, method: str, n: object) -> FloatArray:
     """Return the error by a method at each n."""
     return METHODS[method](problem, np.atleast_1d(np.asarray(n, dtype=np.float64)))
 

@@ -6,7 +6,9 @@ import ast
 import re
 import shlex
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -104,7 +106,10 @@ def resolve(dotted: str) -> object:
     """Import a name below gpcurves: modules as far as they go, attributes from there."""
     module, *rest = dotted.split(".")
     thing: object = import_module(f"gpcurves.{module}")
-    for part in rest:
+    for place, part in enumerate(rest):
+        submodule = ".".join(("gpcurves", module, *rest[: place + 1]))
+        if isinstance(thing, ModuleType) and hasattr(thing, "__path__") and find_spec(submodule) is not None:
+            import_module(submodule)
         if not hasattr(thing, part):
             return None
         thing = getattr(thing, part)

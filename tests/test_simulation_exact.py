@@ -43,7 +43,7 @@ VARIANCES: dict[int, tuple[Problem, float]] = {}
 
 def priors(problem: Problem) -> tuple[Prior, Prior | None]:
     told = problem.teacher
-    teacher = None if told is None else Prior(told.kernel, problem.inputs, told.noise)
+    teacher = None if told is None else Prior(problem.true_kernel, problem.inputs, told.noise)
     return Prior(problem.kernel, problem.inputs, problem.noise), teacher
 
 
@@ -320,7 +320,7 @@ def test_mismatch_is_its_formula_in_dense_matrices(name: str) -> None:
     assert problem.teacher is not None
     X = problem.inputs.draw(12, np.random.default_rng(6))
     same = overlap(problem.kernel, problem.kernel, problem.inputs)
-    cross = overlap(problem.kernel, problem.teacher.kernel, problem.inputs)
+    cross = overlap(problem.kernel, problem.true_kernel, problem.inputs)
     assert same is not None
     assert cross is not None
     found = simulated(problem, X)

@@ -3,6 +3,7 @@
 The package is laid out as the theory is:
 
 * `problem`   a kernel (`kernels`), an input distribution (`inputs`) and a noise level
+* `graphs`    graphs, random graph ensembles and kernels between vertices, for learning on networks
 * `spectra`   eigenvalues of the kernel with respect to the inputs
 * `theory`    approximations, bounds and exact scenarios, in one list: ``METHODS``
 * `simulation` the truth by Monte Carlo, run by the `engine`
@@ -24,6 +25,7 @@ from gpcurves._version import __version__
 if TYPE_CHECKING:
     from gpcurves.compute import METHODS, learning_curve, learning_curves, required_n
     from gpcurves.curve import CurveSet, LearningCurve, load
+    from gpcurves.distribution import VarianceDistribution
     from gpcurves.errors import (
         GoalUnreachableError,
         GPCurvesError,
@@ -31,6 +33,20 @@ if TYPE_CHECKING:
         NotApplicableError,
         NumericalError,
     )
+    from gpcurves.graphs import (
+        DegreeDistribution,
+        DiffusionKernel,
+        ErdosRenyi,
+        Graph,
+        PolynomialWalkKernel,
+        PowerLaw,
+        RandomRegular,
+        RandomWalkKernel,
+        RegularisedLaplacianKernel,
+        as_graph,
+        read_graph,
+    )
+    from gpcurves.graphs.diagnosis import Diagnosis, diagnose
     from gpcurves.inputs import Box, Discrete, Gaussian, Sample, Torus, Univariate
     from gpcurves.kernels import (
         OU,
@@ -43,7 +59,10 @@ if TYPE_CHECKING:
         Polynomial,
         RationalQuadratic,
     )
-    from gpcurves.problem import Problem, SpectrumProblem, Teacher
+    from gpcurves.problem import GraphProblem, Problem, SpectrumProblem, Teacher
+    from gpcurves.report.drawing import draw_graph
+    from gpcurves.simulation.graphs import vertex_variances
+    from gpcurves.simulation.prediction import PredictionVectors, prediction_vectors
     from gpcurves.spectra import Spectrum
 
 __all__ = [
@@ -52,11 +71,17 @@ __all__ = [
     "RBF",
     "Box",
     "CurveSet",
+    "DegreeDistribution",
+    "Diagnosis",
+    "DiffusionKernel",
     "Discrete",
+    "ErdosRenyi",
     "GPCurvesError",
     "GammaExponential",
     "Gaussian",
     "GoalUnreachableError",
+    "Graph",
+    "GraphProblem",
     "InputError",
     "LearningCurve",
     "Linear",
@@ -66,25 +91,53 @@ __all__ = [
     "NotApplicableError",
     "NumericalError",
     "Polynomial",
+    "PolynomialWalkKernel",
+    "PowerLaw",
+    "PredictionVectors",
     "Problem",
+    "RandomRegular",
+    "RandomWalkKernel",
     "RationalQuadratic",
+    "RegularisedLaplacianKernel",
     "Sample",
     "Spectrum",
     "SpectrumProblem",
     "Teacher",
     "Torus",
     "Univariate",
+    "VarianceDistribution",
     "__version__",
+    "as_graph",
+    "diagnose",
+    "draw_graph",
     "learning_curve",
     "learning_curves",
     "load",
+    "prediction_vectors",
+    "read_graph",
     "required_n",
+    "vertex_variances",
 ]
 
 _HOME = {
     "compute": ("METHODS", "learning_curve", "learning_curves", "required_n"),
     "curve": ("CurveSet", "LearningCurve", "load"),
+    "distribution": ("VarianceDistribution",),
     "errors": ("GPCurvesError", "GoalUnreachableError", "InputError", "NotApplicableError", "NumericalError"),
+    "graphs": (
+        "DegreeDistribution",
+        "DiffusionKernel",
+        "ErdosRenyi",
+        "Graph",
+        "PolynomialWalkKernel",
+        "PowerLaw",
+        "RandomRegular",
+        "RandomWalkKernel",
+        "RegularisedLaplacianKernel",
+        "as_graph",
+        "read_graph",
+    ),
+    "graphs.diagnosis": ("Diagnosis", "diagnose"),
     "inputs": ("Box", "Discrete", "Gaussian", "Sample", "Torus", "Univariate"),
     "kernels": (
         "OU",
@@ -97,7 +150,10 @@ _HOME = {
         "Polynomial",
         "RationalQuadratic",
     ),
-    "problem": ("Problem", "SpectrumProblem", "Teacher"),
+    "problem": ("GraphProblem", "Problem", "SpectrumProblem", "Teacher"),
+    "report.drawing": ("draw_graph",),
+    "simulation.graphs": ("vertex_variances",),
+    "simulation.prediction": ("PredictionVectors", "prediction_vectors"),
     "spectra": ("Spectrum",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import GoalUnreachableError, InputError, NotApplicableError, NumericalError
-from gpcurves.problem import AnyProblem, Problem, SpectrumProblem
+from gpcurves.graphs import Graph
+from gpcurves.problem import AnyProblem, GraphProblem, Problem, SpectrumProblem, VectorProblem
+from gpcurves.simulation.graphs import eigenvalue_curve, simulate_graph
 from gpcurves.simulation.simulate import simulate
 from gpcurves.spectra import Spectrum
 from gpcurves.theory import METHODS, Kind, Method
 from gpcurves.theory.approximations import lc_examples
+from gpcurves.theory.graph_eigenvalue import vertex_spectrum
 from gpcurves.validation import FloatArray, positive, sizes
 
 __all__ = ["METHODS", "learning_curve", "learning_curves", "required_n"]
@@ -21,99 +25,171 @@ __all__ = ["METHODS", "learning_curve", "learning_curves", "required_n"]
 MOST_EXAMPLES = 1e12
 """Where the search for a required n gives up."""
 _DECADES = ((0.0, 1e3), (1e3, 1e6), (1e6, 1e9), (1e9, MOST_EXAMPLES))
+_RUNNERS: dict[tuple[str, str], Callable[..., LearningCurve]] = {
+    ("simulation", "n"): simulate,
+    ("simulation", "nu"): simulate_graph,
+    ("eigenvalue", "nu"): eigenvalue_curve,
+}
+"""Methods with options of their own, for vectors and for graphs."""
+Askable = Problem | SpectrumProblem | GraphProblem | Spectrum
 
 
 def learning_curve(
-    problem: Problem | SpectrumProblem | Spectrum, method: str, n: object, *, noise: float | None = None, **options: Any
+    problem: Askable,
+    method: str,
+    n: object = None,
+    *,
+    nu: object = None,
+    noise: float | None = None,
+    **options: Any,
 ) -> LearningCurve:
-    """Return the average error after n examples.
+    """Return the average error after n examples, or after nu examples per vertex of a graph.
 
     Parameters
     ----------
     problem
-        A `Problem`; or a bare `Spectrum`, which needs ``noise`` besides.
+        A `Problem` or a `GraphProblem`; or a bare `Spectrum`, which needs ``noise`` besides.
     method
         Name of a method; ``gpcurves.METHODS`` lists them.
     n
-        Training-set sizes; an integer means 0..n.
+        Training-set sizes; an integer means 0..n. Not for graphs.
+    nu
+        Examples per vertex of a graph: numbers, at least 0.
     noise
         Noise variance, for a bare spectrum only.
     **options
-        Options of the method; only "simulation" has any, see `gpcurves.simulation.simulate`.
+        Options of the method; see `gpcurves.simulation.simulate` and `gpcurves.simulation.graphs`.
     """
-    asked, chosen, at = _as_problem(problem, noise), METHODS[method], sizes("n", n)
-    if chosen.kind is Kind.ESTIMATE:
-        return simulate(asked, at, **options)
-    if options:
+    asked, chosen = _as_problem(problem, noise), METHODS[method]
+    at = _sizes(asked, n, nu)
+    runner = _RUNNERS.get((method, asked.axis))
+    if runner is not None:
+        _check_applies(chosen, asked, at)
+        _check_options([chosen], asked, options)
+        return runner(asked, at, **options)
+    if options and chosen.objection(asked) is None:
         raise InputError(f"method {method!r} takes no option {next(iter(options))!r}: its numbers are determined")
     return _evaluate(asked, chosen, at)
 
 
 def learning_curves(
-    problem: Problem | SpectrumProblem | Spectrum,
-    n: object,
+    problem: Askable,
+    n: object = None,
     methods: str | Iterable[str] = "all",
     *,
+    nu: object = None,
     noise: float | None = None,
     **options: Any,
 ) -> CurveSet:
     """Return the curves of several methods.
 
-    "all" takes the theory that applies and records why the rest does not; with options of a simulation, such as
-    ``datasets``, it takes the simulation too.
+    "all" takes the theory that applies and records why the rest does not; with options that only a simulation has, such
+    as ``datasets``, it takes the simulation too. Each method gets those options that it has.
     """
     asked = _as_problem(problem, noise)
-    at = sizes("n", n)
+    at = _sizes(asked, n, nu)
     everything = isinstance(methods, str) and methods == "all"
     if everything:
-        names = [m.name for m in METHODS.values() if m.kind is not Kind.ESTIMATE or options]
+        names = [m.name for m in METHODS.values() if asked.axis in m.axes and _wanted(m, asked, options)]
     else:
         names = [methods] if isinstance(methods, str) else list(methods)
     if not names:
         raise InputError("methods must not be empty")
     chosen = [METHODS[name] for name in names]
-    if options and all(m.kind is not Kind.ESTIMATE for m in chosen):
-        raise InputError(f"none of these methods takes the option {next(iter(options))!r}")
     skipped = {}
+    if not everything:
+        for m in chosen:
+            _check_applies(m, asked, at)
+    _check_options(chosen, asked, options)
     if everything:
         skipped = {m.name: why for m in chosen if m.kind is not Kind.ESTIMATE and (why := m.objection(asked, at))}
         if len(skipped) == len(chosen):
             raise NotApplicableError(f"no theory applies: {next(iter(skipped.values()))}; simulate it instead")
     curves = {}
     for m in chosen:
-        if m.kind is Kind.ESTIMATE:
-            curves[m.name] = simulate(asked, at, **options)
-        elif m.name not in skipped:
+        if m.name in skipped:
+            continue
+        runner = _RUNNERS.get((m.name, asked.axis))
+        if runner is None:
             curves[m.name] = _evaluate(asked, m, at)
+        else:
+            curves[m.name] = runner(asked, at, **_own(runner, options))
     return CurveSet(asked, curves, skipped)
 
 
+def _wanted(method: Method, problem: AnyProblem, options: Mapping[str, Any]) -> bool:
+    """Tell whether "all" includes a method: theory always, an estimate where an option asks for it alone."""
+    if method.kind is not Kind.ESTIMATE:
+        return True
+    theory = [
+        r for (name, axis), r in _RUNNERS.items() if axis == problem.axis and METHODS[name].kind is not method.kind
+    ]
+    own = _own(_RUNNERS[method.name, problem.axis], options)
+    return any(all(name not in _own(r, options) for r in theory) for name in own if options[name] is not None)
+
+
+def _own(runner: Callable[..., LearningCurve], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a runner has."""
+    known = inspect.signature(runner).parameters
+    return {name: value for name, value in options.items() if name in known}
+
+
+def _check_applies(method: Method, problem: AnyProblem, sizes: FloatArray) -> None:
+    reason = method.objection(problem, sizes)
+    if reason is not None:
+        raise NotApplicableError(f"method {method.name!r} does not apply: {reason}")
+
+
+def option_names(axis: str, methods: Iterable[str]) -> set[str]:
+    """Return the options that any of these methods takes, for vectors (axis "n") or graphs (axis "nu")."""
+    runners = [_RUNNERS[name, axis] for name in methods if (name, axis) in _RUNNERS]
+    parameters = [p for runner in runners for p in inspect.signature(runner).parameters.values()]
+    return {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def _check_options(chosen: list[Method], problem: AnyProblem, options: Mapping[str, Any]) -> None:
+    known = option_names(problem.axis, [m.name for m in chosen])
+    for name in options:
+        if name not in known:
+            which = "none of these methods takes" if len(chosen) > 1 else f"method {chosen[0].name!r} takes no"
+            raise InputError(f"{which}{' the' if len(chosen) > 1 else ''} option {name!r}")
+
+
 def required_n(
-    problem: Problem | SpectrumProblem | Spectrum,
+    problem: Askable,
     error: float,
-    method: str = "lc",
+    method: str | None = None,
     *,
     noise: float | None = None,
 ) -> int:
     """Return the smallest number of examples at which the method's error is at most ``error``.
 
-    Raises `GoalUnreachableError` where the error stays above the goal up to 1e12 examples.
+    The method is "lc" unless given, and "eigenvalue" on a given graph. Raises `GoalUnreachableError` where the error
+    stays above the goal up to 1e12 examples.
     """
     asked = _as_problem(problem, noise)
     goal = positive("error", error)
-    chosen = METHODS[method]
+    name = method or ("eigenvalue" if isinstance(asked, GraphProblem) else "lc")
+    chosen = METHODS[name]
     if chosen.kind is Kind.ESTIMATE:
         raise InputError("a required n is searched for in theory: simulate the curve and read it off instead")
+    if isinstance(asked, GraphProblem):
+        if not isinstance(asked.graph, Graph) or name != "eigenvalue":
+            raise InputError(
+                "a required n needs a given graph and the method 'eigenvalue': read nu off a curve instead"
+            )
+        _check_applies(chosen, asked, np.zeros(1))
+        asked, chosen = vertex_spectrum(asked, asked.graph), METHODS["lc"]
     reached = _first_reached(asked, chosen, goal)
     if reached is None:
         floor = float(chosen(asked, np.array([MOST_EXAMPLES]))[0])
         raise GoalUnreachableError(
-            f"method {method!r} does not reach the error {goal:g} within {MOST_EXAMPLES:g} examples: there it is {floor:.4g}"
+            f"method {name!r} does not reach the error {goal:g} within {MOST_EXAMPLES:g} examples: there it is {floor:.4g}"
         )
     return reached
 
 
-def _first_reached(problem: AnyProblem, method: Method, goal: float) -> int | None:
+def _first_reached(problem: VectorProblem, method: Method, goal: float) -> int | None:
     """Search for the first whole n at or below the goal, taking the error to fall with n."""
     if method.name == "lc" and goal < problem.spectrum.trace:  # explicit, up to rounding
         about = np.floor(lc_examples(problem, goal) * (1 - 1e-12))
@@ -135,8 +211,10 @@ def _evaluate(problem: AnyProblem, method: Method, n: FloatArray) -> LearningCur
     error = method(problem, n)
     if not np.isfinite(error).all():
         raise NumericalError(
-            f"method {method.name!r} gave a value that is not finite at n = {n[~np.isfinite(error)][0]:g}"
+            f"method {method.name!r} gave a value that is not finite at {problem.axis} = {n[~np.isfinite(error)][0]:g}"
         )
+    if isinstance(problem, GraphProblem):
+        return LearningCurve(method.name, n, error, problem)
     notes: list[str] = []
     uncertainty = None
     if (coarser := problem.coarser()) is not None:
@@ -157,13 +235,24 @@ def _evaluate(problem: AnyProblem, method: Method, n: FloatArray) -> LearningCur
     return LearningCurve(method.name, n, error, problem, spectrum_error=uncertainty, notes=tuple(notes))
 
 
+def _sizes(problem: AnyProblem, n: object, nu: object) -> FloatArray:
+    """Return the sizes asked for, along the axis that the problem has."""
+    if problem.axis == "nu":
+        if n is not None or nu is None:
+            raise InputError("on a graph the examples per vertex are asked for: pass nu=, not n")
+        return sizes("nu", np.atleast_1d(np.asarray(nu, dtype=object)).tolist())
+    if nu is not None or n is None:
+        raise InputError("pass n, the numbers of examples; nu, examples per vertex, belongs to graphs")
+    return sizes("n", n)
+
+
 def _as_problem(problem: object, noise: float | None) -> AnyProblem:
     if isinstance(problem, Spectrum):
         if noise is None:
             raise InputError("a bare spectrum needs the noise variance: pass noise=")
         return SpectrumProblem(problem, noise)
-    if not isinstance(problem, Problem | SpectrumProblem):
-        raise InputError(f"a problem must be a Problem or a Spectrum, got {type(problem).__name__}")
+    if not isinstance(problem, AnyProblem):
+        raise InputError(f"a problem must be a Problem, a GraphProblem or a Spectrum, got {type(problem).__name__}")
     if noise is not None:
         raise InputError("noise is part of the problem: it is passed only with a bare spectrum")
     return problem

@@ -28,14 +28,15 @@ SCHEMA = 1
 
 @dataclass(frozen=True, eq=False)
 class LearningCurve:
-    """The error after n examples, by one method.
+    """The error after n examples, or after nu examples per vertex of a graph, by one method.
 
     Attributes
     ----------
     method
         Name of the method.
-    n, error
-        Training-set sizes, and the mean squared error against the noise-free function at each; read-only.
+    sizes, error
+        How many examples, and the mean squared error against the noise-free function at each; read-only. ``n`` and ``nu``
+        are other names of ``sizes``: the number of examples, and on a graph the number of examples per vertex.
     stderr
         Standard error of ``error``, or None for a deterministic method.
     problem
@@ -45,7 +46,7 @@ class LearningCurve:
     spectrum_error
         Estimated error of ``error`` that comes from a numerical spectrum, or None where the spectrum is exact.
     details
-        Further arrays along n, by name: for simulations quantiles over data sets, and what was asked for besides.
+        Further arrays along ``sizes``, by name: for simulations quantiles over data sets, and what was asked for besides.
     notes
         What a reader should know about these numbers, in sentences.
     version
@@ -53,7 +54,7 @@ class LearningCurve:
     """
 
     method: str
-    n: FloatArray
+    sizes: FloatArray
     error: FloatArray
     problem: AnyProblem
     stderr: FloatArray | None = None
@@ -65,28 +66,65 @@ class LearningCurve:
     version: str = __version__
 
     def __post_init__(self) -> None:
-        for name in ("n", "error", "stderr", "spectrum_error"):
+        for name in ("sizes", "error", "stderr", "spectrum_error"):
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, frozen(np.array(value, dtype=np.float64)))
         for name in ("error", "stderr", "spectrum_error"):
             value = getattr(self, name)
-            if value is not None and value.shape != self.n.shape:
-                raise InputError(f"{name} must have as many values as n ({len(self.n)}), got {len(value)}")
+            if value is not None and value.shape != self.sizes.shape:
+                raise InputError(
+                    f"{name} must have as many values as {self.axis} ({len(self.sizes)}), got {len(value)}"
+                )
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
         kept = {name: frozen(np.array(value, dtype=np.float64)) for name, value in self.details.items()}
         object.__setattr__(self, "details", MappingProxyType(kept))
+
+    @property
+    def axis(self) -> str:
+        """What ``sizes`` are: "n", or "nu" on a graph."""
+        return self.problem.axis
+
+    @property
+    def n(self) -> FloatArray:
+        """Number of examples."""
+        return self._along("n")
+
+    @property
+    def nu(self) -> FloatArray:
+        """Number of examples per vertex of a graph."""
+        return self._along("nu")
+
+    def _along(self, axis: str) -> FloatArray:
+        if axis != self.axis:
+            raise AttributeError(f"this curve is along {self.axis}: it has no {axis}")
+        return self.sizes
+
+    def reaches(self, error: float) -> float | None:
+        """Return the size at which the curve first falls to an error, between its points on a log scale, or None."""
+        order = np.argsort(self.sizes, kind="stable")
+        sizes, values = self.sizes[order], self.error[order]
+        below = np.flatnonzero(values <= error)
+        if len(below) == 0:
+            return None
+        k = int(below[0])
+        if k == 0 or values[k] <= 0:
+            return float(sizes[k])
+        part = float(np.log(values[k - 1] / error) / np.log(values[k - 1] / values[k]))
+        if sizes[k - 1] == 0:
+            return float(part * sizes[k])
+        return float(sizes[k - 1] * (sizes[k] / sizes[k - 1]) ** part)
 
     def plot(self, ax: Any = None, **options: Any) -> CurveDisplay:
         """Draw the curve into ``ax``, or into a new figure; returns what was drawn."""
         return CurveSet.of(self).plot(ax, **options)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a DataFrame with the columns n, error, stderr."""
+        """Return a DataFrame with the columns n (or nu), error, stderr."""
         import pandas as pd
 
-        stderr = np.full(len(self.n), np.nan) if self.stderr is None else self.stderr
-        return pd.DataFrame({"n": self.n, "error": self.error, "stderr": stderr})
+        stderr = np.full(len(self.sizes), np.nan) if self.stderr is None else self.stderr
+        return pd.DataFrame({self.axis: self.sizes, "error": self.error, "stderr": stderr})
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the curve with everything needed to compute it again, and write it to ``path`` if given."""
@@ -100,7 +138,7 @@ class LearningCurve:
             "method": self.method,
             "options": dict(self.options),
             "rng": self.rng,
-            "n": listed(self.n),
+            self.axis: listed(self.sizes),
             "error": listed(self.error),
             "stderr": listed(self.stderr),
             "spectrum_error": listed(self.spectrum_error),
@@ -109,9 +147,9 @@ class LearningCurve:
         }
 
     def __repr__(self) -> str:
-        last = len(self.n) - 1
+        last = len(self.sizes) - 1
         return (
-            f"LearningCurve({self.method!r}, n = {self.n[0]:g}…{self.n[last]:g} ({len(self.n)} values), "
+            f"LearningCurve({self.method!r}, {self.axis} = {self.sizes[0]:g}…{self.sizes[last]:g} ({last + 1} values), "
             f"error = {self.error[0]:.4g}…{self.error[last]:.4g}; {self.problem.describe()})"
         )
 
@@ -172,11 +210,11 @@ class CurveSet(Mapping[str, LearningCurve]):
         save(self, path)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a DataFrame with the columns method, n, error, stderr."""
+        """Return a DataFrame with the columns method, n (or nu), error, stderr."""
         import pandas as pd
 
         frames = [curve.to_frame().assign(method=name) for name, curve in self.items()]
-        return pd.concat(frames, ignore_index=True)[["method", "n", "error", "stderr"]]
+        return pd.concat(frames, ignore_index=True)[["method", self.problem.axis, "error", "stderr"]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the set as plain data."""
@@ -194,13 +232,13 @@ class CurveSet(Mapping[str, LearningCurve]):
     def __repr__(self) -> str:
         lines = [f"CurveSet of {self.problem.describe()}"]
         for name, curve in self.items():
-            lines.append(f"  {name:<11} error {curve.error[0]:.4g} at n = {curve.n[0]:g}")
-            lines[-1] += f", {curve.error[-1]:.4g} at n = {curve.n[-1]:g}"
+            lines.append(f"  {name:<11} error {curve.error[0]:.4g} at {curve.axis} = {curve.sizes[0]:g}")
+            lines[-1] += f", {curve.error[-1]:.4g} at {curve.axis} = {curve.sizes[-1]:g}"
         lines += [f"  {name:<11} does not apply: {reason}" for name, reason in self.skipped.items()]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        table = self.to_frame().pivot_table(index="n", columns="method", values="error", sort=False)
+        table = self.to_frame().pivot_table(index=self.problem.axis, columns="method", values="error", sort=False)
         return f"<p>{self.problem.describe()}</p>" + _small_table(table[list(self)].reset_index())
 
 
@@ -212,8 +250,8 @@ def load(path: str | Path) -> LearningCurve | CurveSet:
             raise InputError(f"{path} has schema {data['schema']}, this version reads {SCHEMA}")
         problem = problem_from_dict(data["problem"])
         if "curve" in data:
-            return LearningCurve(problem=problem, version=data["version"], **_restored(data["curve"]))
-        curves = [LearningCurve(problem=problem, version=data["version"], **_restored(c)) for c in data["curves"]]
+            return _restored(data["curve"], problem, data["version"])
+        curves = [_restored(record, problem, data["version"]) for record in data["curves"]]
         return CurveSet(problem, {curve.method: curve for curve in curves}, data["skipped"])
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
@@ -223,8 +261,9 @@ def load(path: str | Path) -> LearningCurve | CurveSet:
         raise InputError(f"{path} is not a learning curve saved by gpcurves") from error
 
 
-def _restored(record: dict[str, Any]) -> dict[str, Any]:
-    return {**record, "notes": tuple(record["notes"])}
+def _restored(record: dict[str, Any], problem: AnyProblem, version: str) -> LearningCurve:
+    kept = {**record, "notes": tuple(record["notes"])}
+    return LearningCurve(sizes=kept.pop(problem.axis), problem=problem, version=version, **kept)
 
 
 def _dump(data: dict[str, Any], path: str | Path | None) -> str:

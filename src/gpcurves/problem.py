@@ -1,4 +1,4 @@
-"""What every method takes: a kernel, an input distribution and a noise level, or a bare spectrum and a noise level."""
+"""What every method takes: a kernel, inputs and a noise level; a bare spectrum; or a graph with a kernel between vertices."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpcurves.errors import InputError
+from gpcurves.graphs import (
+    Ensemble,
+    Graph,
+    GraphKernel,
+    as_graph,
+    ensemble_from_dict,
+    graph_from_dict,
+    graph_kernel_from_dict,
+)
 from gpcurves.inputs import Discrete, Inputs, Sample, Torus, inputs_from_dict
 from gpcurves.kernels import Kernel, as_kernel, is_stationary, kernel_from_dict
 from gpcurves.spectra import Spectrum, spectrum_of
@@ -25,16 +34,17 @@ class Teacher:
     Parameters
     ----------
     kernel
-        The true covariance function.
+        The true covariance function, between vectors or between vertices of a graph as for the student.
     noise
         The true noise variance.
     """
 
-    kernel: Kernel
+    kernel: Kernel | GraphKernel
     noise: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kernel", as_kernel(self.kernel))
+        if not isinstance(self.kernel, GraphKernel):
+            object.__setattr__(self, "kernel", as_kernel(self.kernel))
         object.__setattr__(self, "noise", nonnegative("the teacher's noise", self.noise))
 
 
@@ -58,6 +68,7 @@ class Problem:
     inputs: Inputs
     noise: float
     teacher: Teacher | None = None
+    axis: ClassVar[str] = "n"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", as_kernel(self.kernel))
@@ -66,12 +77,20 @@ class Problem:
             raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {self.inputs!r}")
         if self.teacher is not None and not isinstance(self.teacher, Teacher):
             raise InputError(f"a teacher must be a Teacher(kernel, noise), got {self.teacher!r}")
-        for kernel in (self.kernel,) if self.teacher is None else (self.kernel, self.teacher.kernel):
+        for kernel in (self.kernel, self.true_kernel):
             wanted = kernel.input_dim
             if wanted is not None and wanted != self.inputs.dim:
                 raise InputError(f"the kernel has {wanted} lengthscales but inputs have {self.inputs.dim} dimensions")
             if isinstance(self.inputs, Torus) and not is_stationary(kernel):
                 raise InputError("the torus needs a stationary kernel, which this is not: use inputs on the box")
+
+    @property
+    def true_kernel(self) -> Kernel:
+        """The kernel of the true function: the teacher's where there is one."""
+        kernel = self.kernel if self.teacher is None else self.teacher.kernel
+        if isinstance(kernel, GraphKernel):
+            raise InputError("the teacher's kernel is between vertices of a graph, and the student's is not")
+        return kernel
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -90,7 +109,7 @@ class Problem:
     @property
     def true_variance(self) -> float:
         """The average prior variance of the true function, its error before anything is learnt."""
-        kernel = self.kernel if self.teacher is None else self.teacher.kernel
+        kernel = self.true_kernel
         if isinstance(self.inputs, Torus):
             return spectrum_of(kernel, self.inputs).trace
         if is_stationary(kernel):
@@ -129,6 +148,7 @@ class SpectrumProblem:
     spectrum: Spectrum
     noise: float
     teacher: ClassVar[None] = None
+    axis: ClassVar[str] = "n"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise", nonnegative("noise", self.noise))
@@ -151,7 +171,63 @@ class SpectrumProblem:
         return f"{self.spectrum!r}, noise {self.noise:g}"
 
 
-AnyProblem = Problem | SpectrumProblem
+@dataclass(frozen=True)
+class GraphProblem:
+    """Gaussian process regression on the vertices of a graph, of which examples are drawn uniformly.
+
+    Parameters
+    ----------
+    graph
+        A graph (also of NetworkX or igraph, a sparse matrix or a square array), or an ensemble of random graphs.
+    kernel
+        A covariance between vertices.
+    noise
+        The noise variance, at least 0.
+    teacher
+        The true kernel and noise, where kernel and noise above are only what the student believes.
+    """
+
+    graph: Graph | Ensemble
+    kernel: GraphKernel
+    noise: float
+    teacher: Teacher | None = None
+    axis: ClassVar[str] = "nu"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.graph, Ensemble):
+            object.__setattr__(self, "graph", as_graph(self.graph))
+        if not isinstance(self.kernel, GraphKernel):
+            raise InputError(f"on a graph the kernel must be one such as RandomWalkKernel(p=10), got {self.kernel!r}")
+        object.__setattr__(self, "noise", nonnegative("noise", self.noise))
+        if self.teacher is not None and not isinstance(self.teacher, Teacher):
+            raise InputError(f"a teacher must be a Teacher(kernel, noise), got {self.teacher!r}")
+        if self.teacher is not None and not isinstance(self.teacher.kernel, GraphKernel):
+            raise InputError("on a graph the teacher's kernel must be between vertices, as the student's is")
+
+    @property
+    def true_kernel(self) -> GraphKernel:
+        """The kernel of the true function: the teacher's where there is one."""
+        kernel = self.kernel if self.teacher is None else self.teacher.kernel
+        assert isinstance(kernel, GraphKernel)  # checked above
+        return kernel
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the problem as plain data; `problem_from_dict` builds it again."""
+        plain = {"graph": self.graph.to_dict(), "kernel": self.kernel.to_dict(), "noise": self.noise}
+        if self.teacher is not None:
+            plain["teacher"] = {"kernel": self.teacher.kernel.to_dict(), "noise": self.teacher.noise}
+        return plain
+
+    def describe(self) -> str:
+        """Say the problem in one line."""
+        said = f"{self.kernel!r}, {self.graph!r}, noise {self.noise:g}"
+        if self.teacher is not None:
+            said += f"; teacher {self.teacher.kernel!r}, noise {self.teacher.noise:g}"
+        return said
+
+
+VectorProblem = Problem | SpectrumProblem
+AnyProblem = VectorProblem | GraphProblem
 
 
 def problem_from_dict(data: dict[str, Any]) -> AnyProblem:
@@ -160,5 +236,9 @@ def problem_from_dict(data: dict[str, Any]) -> AnyProblem:
         listed = data["spectrum"]
         return SpectrumProblem(Spectrum(np.array(listed["values"]), np.array(listed["multiplicities"])), data["noise"])
     told = data.get("teacher")
+    if "graph" in data:
+        build = ensemble_from_dict if "ensemble" in data["graph"] else graph_from_dict
+        true = None if told is None else Teacher(graph_kernel_from_dict(told["kernel"]), told["noise"])
+        return GraphProblem(build(data["graph"]), graph_kernel_from_dict(data["kernel"]), data["noise"], true)
     teacher = None if told is None else Teacher(kernel_from_dict(told["kernel"]), told["noise"])
     return Problem(kernel_from_dict(data["kernel"]), inputs_from_dict(data["inputs"]), data["noise"], teacher)

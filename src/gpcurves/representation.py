@@ -1,4 +1,4 @@
-"""Short representations: the class and what differs from its defaults."""
+"""Representations: the class and its parameters, all of them or what differs from the defaults."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ def short_repr(thing: Any) -> str:
         value = getattr(thing, f.name)
         if place == 0 or value != f.default:
             shown.append(f"{f.name}={_number(value)}")
+    return f"{type(thing).__name__}({', '.join(shown)})"
+
+
+def full_repr(thing: Any) -> str:
+    """Return ``Class(first=…, other=…)`` with all parameters."""
+    shown = [f"{f.name}={_number(getattr(thing, f.name))}" for f in fields(thing)]
     return f"{type(thing).__name__}({', '.join(shown)})"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpcurves.cli import parse
+from gpcurves.cli import output, parse
 from gpcurves.errors import GoalUnreachableError, InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -106,13 +106,7 @@ def curve(
       gpcurves curve --kernel rbf --lengthscale 0.05 --noise 0.01 --n 0:100:10 --methods lc,ov --simulate 50
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.001 --n 0:60:5 --teacher-kernel ou --simulate 50
     """
-    from gpcurves.report.save import as_json as json_text
-    from gpcurves.report.save import check_output, save, table
-
-    if out is not None:
-        check_output(out)
-    if out is not None and as_json:
-        raise InputError("--json writes to stdout: give either --json or --out FILE.json")
+    output.check_out(out, as_json)
     n = parse.size_list("--n", sizes, whole=True)
     targets = [parse.number("--goal", goal) for goal in goals]
     wanted = "all" if methods.strip() == "all" else parse.names("--methods", methods)
@@ -127,16 +121,8 @@ def curve(
     try:
         curves = _curves(problem, n, wanted, running)
     except KeyboardInterrupt as stop:
-        return _say_interrupted(stop, store)
-    answers = _answers(curves, targets)
-    if out is not None:
-        save(curves, out, answers)
-    else:
-        click.echo(json_text(curves, answers) if as_json else table(curves), nl=False)
-    if out is not None or not quiet:
-        _say_goals(answers, err=out is None)
-    if not quiet:
-        _say(curves, out)
+        return output.say_interrupted(stop, store)
+    output.emit(curves, _answers(curves, targets), out, as_json=as_json, quiet=quiet)
     return None
 
 
@@ -212,24 +198,6 @@ def _simulated(problem: AnyProblem, wanted: str | list[str], running: dict[str, 
     return asked or problem.teacher is not None or "simulation" in wanted
 
 
-def _say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
-    """Print what there is after Ctrl-C, and how to go on."""
-    from gpcurves.curve import CurveSet
-    from gpcurves.report.save import table
-
-    curve = getattr(stop, "curve", None)
-    if curve is not None:
-        click.echo(table(CurveSet.of(curve)), nl=False)
-        click.echo(
-            f"gpcurves: interrupted after {curve.options['drawn']} data sets, of which this is the average", err=True
-        )
-    else:
-        click.echo("gpcurves: interrupted", err=True)
-    kept = f"finished data sets are kept in {store}" if store else "with --store FILE finished data sets are kept"
-    click.echo(f"gpcurves: {kept}: run the same command again to go on", err=True)
-    return 130
-
-
 def _answers(curves: CurveSet, goals: list[float]) -> Answers:
     from gpcurves.compute import required_n
 
@@ -244,25 +212,3 @@ def _answers(curves: CurveSet, goals: list[float]) -> Answers:
             except GoalUnreachableError as error:
                 answers[goal][name] = str(error)
     return answers
-
-
-def _say_goals(answers: Answers, *, err: bool) -> None:
-    """Print the required n where it does not mix with the data: on stdout if that is free."""
-    for goal, each in answers.items():
-        if not each:
-            continue
-        click.echo(f"examples needed for an error of {goal:g}:", err=err)
-        for name, n in each.items():
-            click.echo(f"  {name:<11}{n}", err=err)
-
-
-def _say(curves: CurveSet, out: Path | None) -> None:
-    for reason in dict.fromkeys(curves.skipped.values()):
-        names = [name for name, why in curves.skipped.items() if why == reason]
-        click.echo(f"left out {', '.join(names)}: {reason}", err=True)
-    notes = dict.fromkeys(note for each in curves.values() for note in each.notes)
-    for note in notes:
-        names = [name for name, each in curves.items() if note in each.notes]
-        click.echo(f"note ({', '.join(names)}): {note}", err=True)
-    if out is not None:
-        click.echo(f"wrote {out}", err=True)

@@ -70,14 +70,15 @@ def run(
     gauge: Gauge | None = None,
     goal: float | None = None,
     most: int = 1_000_000,
+    unit: str = "data sets",
 ) -> FloatArray:
     """Return the results of tasks 0, 1, … as rows.
 
     Without a goal, ``count`` tasks are done. With a goal for the gauge, it is read after ``count`` tasks and then after
     at least half as many again, until it is met or ``most`` tasks are done; which tasks are used never depends on who
-    was faster. The gauge is also shown as progress.
+    was faster. The gauge is also shown as progress, which counts in ``unit``.
     """
-    with Progress(settings.progress, "data sets") as progress, _opened(settings.store) as store:
+    with Progress(settings.progress, unit) as progress, _opened(settings.store) as store:
         done = dict(store.finished(work.description, work.width)) if store is not None else {}
         total = count
         while True:

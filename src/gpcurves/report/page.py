@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpcurves.compute import METHODS
 from gpcurves.curve import CurveSet
-from gpcurves.report.style import REGION, ascending, error_limits, group_of, logarithmic_n, region, style_of
+from gpcurves.report.style import (
+    AXIS_LABELS,
+    REGION,
+    ascending,
+    error_limits,
+    group_of,
+    kind_of,
+    logarithmic,
+    region,
+    style_of,
+)
 from gpcurves.validation import FloatArray
+
+if TYPE_CHECKING:
+    from gpcurves.graphs.diagnosis import Diagnosis
 
 _STYLE = """
 body { font-family: system-ui, sans-serif; color: #222; max-width: 1100px; margin: 1.5em auto; padding: 0 1em; }
@@ -31,18 +44,56 @@ def page(curves: CurveSet, required: Mapping[float, Mapping[str, str]] | None = 
     picture = plotly.io.to_html(
         figure, include_plotlyjs=True, full_html=False, config={"displaylogo": False, "responsive": True}
     )
-    title = f"Learning curves: {curves.problem.describe()}"
     parts = [
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>",
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>How fast does it learn?</h1><p class='problem'>{html.escape(curves.problem.describe())}</p>",
         picture,
-        _goals(required or {}),
+        _goals(required or {}, curves.problem.axis),
         _promises(curves),
-        "</body></html>\n",
     ]
-    return "\n".join(parts)
+    return _document(html.escape(f"Learning curves: {curves.problem.describe()}"), parts)
+
+
+def diagnosis_page(found: Diagnosis) -> str:
+    """Return an HTML page with the histogram of prior variances, the verdict and the vertices furthest from the average."""
+    import plotly.graph_objects as go
+    import plotly.io
+
+    figure = go.Figure(go.Histogram(x=found.variances.tolist(), nbinsx=100, histnorm="probability"))
+    figure.add_vline(1.0, line={"dash": "dash"}, annotation={"text": "local normalisation"})
+    figure.update_layout(
+        template="plotly_white",
+        xaxis={"title": {"text": "prior variance of a vertex, global normalisation"}},
+        yaxis={"title": {"text": "share of the vertices"}, "type": "log"},
+        height=460,
+        margin={"t": 30},
+    )
+    picture = plotly.io.to_html(
+        figure, include_plotlyjs=True, full_html=False, config={"displaylogo": False, "responsive": True}
+    )
+    rows = [
+        f"<tr><td>{html.escape(str(vertex))}</td><td class='number'>{degree:g}</td>"
+        f"<td class='number'>{component}</td><td class='number'>{variance:.4g}</td></tr>"
+        for vertex, degree, component, variance in found.to_frame().iloc[found.worst(10)].itertuples(index=False)
+    ]
+    head = "<tr><th>vertex</th><th>degree</th><th>vertices in its component</th><th>prior variance</th></tr>"
+    about = html.escape(f"{found.kernel!r} on {found.graph!r}")
+    return _document(
+        f"Prior variances: {about}",
+        [
+            f"<h1>How even is the prior?</h1><p class='problem'>{about}</p><p>{html.escape(found.verdict())}</p>",
+            picture,
+            f"<h2>Furthest from the average</h2><div class='wide'><table>{head}{''.join(rows)}</table></div>",
+        ],
+    )
+
+
+def _document(title: str, parts: list[str]) -> str:
+    head = [
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>",
+        f"<title>{title}</title><style>{_STYLE}</style></head><body>",
+    ]
+    return "\n".join([*head, *parts, "</body></html>\n"])
 
 
 def _figure(curves: CurveSet) -> Any:
@@ -75,23 +126,23 @@ def _figure(curves: CurveSet) -> Any:
                 font={"size": 11, "color": style.colour},
             )
         figure.add_scatter(
-            x=curve.n.tolist(),
+            x=curve.sizes.tolist(),
             y=_positive(curve.error),
             name=style.label,
-            mode="lines" if curve.stderr is None and len(curve.n) > 1 else "markers",
+            mode="lines" if kind_of(curve) is not None and len(curve.sizes) > 1 else "markers",
             line={"color": style.colour, "dash": style.dash, "width": style.width, "simplify": False},
             error_y=None if curve.stderr is None else {"array": np.nan_to_num(curve.stderr).tolist()},
             marker={"size": 5},
-            hovertemplate=f"<b>{name}</b><br>n = %{{x}}<br>error = %{{y:.4g}}<extra></extra>",
+            hovertemplate=f"<b>{name}</b><br>{curve.axis} = %{{x}}<br>error = %{{y:.4g}}<extra></extra>",
         )
-    n = next(iter(curves.values())).n
-    logarithmic = logarithmic_n(n)
+    n = next(iter(curves.values())).sizes
+    wide = logarithmic(curves)
     span = None
     if n.max() > n.min():  # to the ends of the curves, where the bounds have their names
-        span = [np.log10(n[n > 0].min()), np.log10(n.max())] if logarithmic else [n.min(), n.max()]
+        span = [np.log10(n[n > 0].min()), np.log10(n.max())] if wide else [n.min(), n.max()]
     figure.update_layout(
         template="plotly_white",
-        xaxis={"title": {"text": "number of examples n"}, "type": "log" if logarithmic else "linear", "range": span},
+        xaxis={"title": {"text": AXIS_LABELS[curves.problem.axis]}, "type": "log" if wide else "linear", "range": span},
         yaxis={
             "title": {"text": "average squared error"},
             "type": "log",
@@ -110,7 +161,7 @@ def _positive(values: FloatArray) -> list[float | None]:
     return [value if value > 0 else None for value in values.tolist()]
 
 
-def _goals(required: Mapping[float, Mapping[str, str]]) -> str:
+def _goals(required: Mapping[float, Mapping[str, str]], axis: str) -> str:
     if not required:
         return ""
     rows = [
@@ -118,8 +169,9 @@ def _goals(required: Mapping[float, Mapping[str, str]]) -> str:
         for goal, answers in required.items()
         for name, answer in answers.items()
     ]
-    head = "<tr><th>goal</th><th>method</th><th>examples needed</th></tr>"
-    return f"<h2>Examples needed</h2><div class='wide'><table>{head}{''.join(rows)}</table></div>"
+    what = "examples" if axis == "n" else "examples per vertex"
+    head = f"<tr><th>goal</th><th>method</th><th>{what} needed</th></tr>"
+    return f"<h2>{what.capitalize()} needed</h2><div class='wide'><table>{head}{''.join(rows)}</table></div>"
 
 
 def _promises(curves: CurveSet) -> str:

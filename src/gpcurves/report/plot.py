@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import io
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gpcurves.curve import CurveSet
+from gpcurves.report.picture import Display, new_axes
 from gpcurves.report.style import (
+    AXIS_LABELS,
     REGION,
     Style,
     ascending,
     error_limits,
     group_of,
     kind_of,
-    logarithmic_n,
+    logarithmic,
     region,
     style_of,
 )
@@ -32,23 +32,7 @@ _DASHES: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class CurveDisplay:
-    """What was drawn: the axes, the figure and one line per method."""
-
-    ax_: Any
-    figure_: Any
-    lines_: dict[str, Any]
-
-    def to_bytes(self, suffix: str) -> bytes:
-        """Return the figure as a file of this format, "png" or "svg"."""
-        buffer = io.BytesIO()
-        metadata = {"Date": None} if suffix == "svg" else {"Software": "gpcurves"}
-        self.figure_.savefig(buffer, format=suffix, dpi=150, metadata=metadata, bbox_inches="tight")
-        return buffer.getvalue()
-
-    def _repr_png_(self) -> bytes:
-        return self.to_bytes("png")
+CurveDisplay = Display
 
 
 def plot_curves(curves: CurveSet, ax: Any = None, *, title: str | None = None) -> CurveDisplay:
@@ -63,14 +47,10 @@ def plot_curves(curves: CurveSet, ax: Any = None, *, title: str | None = None) -
     title
         Title of the axes; the problem if None.
     """
-    if ax is None:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(10, 5.4), layout="constrained")
-        ax = figure.add_subplot()
+    ax = new_axes(ax, (10, 5.4))
     curves = ascending(curves)
     low, high = error_limits(curves)
-    n = next(iter(curves.values())).n
+    n = next(iter(curves.values())).sizes
     allowed = region(curves)
     if allowed is not None:
         ax.fill_between(
@@ -85,9 +65,9 @@ def plot_curves(curves: CurveSet, ax: Any = None, *, title: str | None = None) -
     edges: list[tuple[str, Style]] = []
     for name, curve in curves.items():
         style = style_of(curves, name)
-        if curve.stderr is not None:
+        if kind_of(curve) is None:
             lines[name] = ax.errorbar(
-                curve.n,
+                curve.sizes,
                 curve.error,
                 curve.stderr,
                 fmt="o",
@@ -100,26 +80,29 @@ def plot_curves(curves: CurveSet, ax: Any = None, *, title: str | None = None) -
             continue
         visible = np.where(curve.error > 0, curve.error, np.nan)
         (lines[name],) = ax.plot(
-            curve.n,
+            curve.sizes,
             visible,
             color=style.colour,
             linestyle=_DASHES[style.dash],
             linewidth=style.width,
             label=style.label,
-            marker="o" if len(curve.n) == 1 else None,
+            marker="o" if len(curve.sizes) == 1 else None,
             zorder=3 if kind_of(curve) is Kind.APPROXIMATION else 2,
         )
+        if curve.stderr is not None:
+            sides = (curve.error - curve.stderr, curve.error + curve.stderr)
+            ax.fill_between(curve.sizes, *sides, color=style.colour, alpha=0.25, linewidth=0)
         if kind_of(curve) in (Kind.LOWER_BOUND, Kind.UPPER_BOUND):
             edges.append((name, style))
     ax.set_yscale("log")
     ax.set_ylim(low, high)
-    if logarithmic_n(n):
+    if logarithmic(curves):
         ax.set_xscale("log")
         ax.set_xlim(n[n > 0].min(), n.max())
     elif n.max() > n.min():
         ax.set_xlim(n.min(), n.max())
     _label_edges(ax, curves, edges, low, high)
-    ax.set_xlabel("number of examples n")
+    ax.set_xlabel(AXIS_LABELS[curves.problem.axis])
     ax.set_ylabel("average squared error")
     ax.set_title(curves.problem.describe() if title is None else title, fontsize=10)
     ax.grid(True, which="major", color="#dddddd", linewidth=0.6)
@@ -157,9 +140,9 @@ def _label_edges(ax: Any, curves: CurveSet, edges: list[tuple[str, Style]], low:
         if len(inside) == 0:
             continue
         last = inside[-1]
-        if last < len(curve.n) - 1:  # leaves through the bottom: label it there
+        if last < len(curve.sizes) - 1:  # leaves through the bottom: label it there
             ax.annotate(
-                name, (curve.n[last], curve.error[last]), xytext=(4, 2), textcoords="offset points",
+                name, (curve.sizes[last], curve.error[last]), xytext=(4, 2), textcoords="offset points",
                 color=style.colour, fontsize=8,
             )  # fmt: skip
         else:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from gpcurves.curve import CurveSet
 
 SUFFIXES = (".csv", ".json", ".png", ".svg", ".html")
-Answers = Mapping[float, Mapping[str, int | str]]
-"""For each goal, the required n of each method, or the reason why there is none."""
+Answers = Mapping[float, Mapping[str, int | float | str]]
+"""For each goal, the n (or nu) that each method needs, or the reason why there is none."""
 
 
 def check_output(path: Path) -> None:
@@ -46,19 +46,22 @@ def render(suffix: str, curves: CurveSet, answers: Answers) -> bytes:
     if suffix == ".html":
         from gpcurves.report.page import page
 
-        spoken = {goal: {name: str(n) for name, n in each.items()} for goal, each in answers.items()}
+        spoken = {
+            goal: {name: f"{n:.4g}" if isinstance(n, float) else str(n) for name, n in each.items()}
+            for goal, each in answers.items()
+        }
         return page(curves, spoken).encode()
     return curves.plot().to_bytes(suffix[1:])
 
 
 def table(curves: CurveSet) -> str:
-    """Return the CSV table of the contract: method, n, error, stderr."""
+    """Return the CSV table of the contract: method, n (or nu), error, stderr."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["method", "n", "error", "stderr"])
+    writer.writerow(["method", curves.problem.axis, "error", "stderr"])
     for name, curve in curves.items():
-        spread = [""] * len(curve.n) if curve.stderr is None else [_cell(value) for value in curve.stderr.tolist()]
-        for n, error, stderr in zip(curve.n.tolist(), curve.error.tolist(), spread, strict=True):
+        spread = [""] * len(curve.sizes) if curve.stderr is None else [_cell(value) for value in curve.stderr.tolist()]
+        for n, error, stderr in zip(curve.sizes.tolist(), curve.error.tolist(), spread, strict=True):
             writer.writerow([name, int(n) if n.is_integer() else repr(n), _cell(error), stderr])
     return text.getvalue()
 
@@ -72,8 +75,9 @@ def as_json(curves: CurveSet, answers: Answers) -> str:
     """Return the JSON of a set of curves, with the answers to goals besides."""
     data = json.loads(curves.to_json())
     if answers:
-        data["required_n"] = [
-            {"error": goal, "method": name, **({"n": n} if isinstance(n, int) else {"n": None, "reason": n})}
+        axis = curves.problem.axis
+        data[f"required_{axis}"] = [
+            {"error": goal, "method": name, **({axis: None, "reason": n} if isinstance(n, str) else {axis: n})}
             for goal, each in answers.items()
             for name, n in each.items()
         ]

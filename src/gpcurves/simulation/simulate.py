@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -18,7 +17,8 @@ from gpcurves.errors import InputError, NotApplicableError, unknown_name
 from gpcurves.inputs import Box, Discrete, Gaussian, Inputs, Sample
 from gpcurves.kernels import Kernel
 from gpcurves.kernels.dotproduct import DotProduct
-from gpcurves.problem import AnyProblem, Problem
+from gpcurves.memory import check_memory
+from gpcurves.problem import AnyProblem, Problem, SpectrumProblem
 from gpcurves.simulation.dataset import (
     ClosedForm,
     Factor,
@@ -93,7 +93,7 @@ class DataSets:
         student = Prior(problem.kernel, problem.inputs, problem.noise)
         teacher = None
         if problem.teacher is not None:
-            teacher = Prior(problem.teacher.kernel, problem.inputs, problem.teacher.noise)
+            teacher = Prior(problem.true_kernel, problem.inputs, problem.teacher.noise)
         known = np.arange(len(X) + 1)  # how many examples teach something, among the first n
         if problem.noise == 0 and teacher is None:
             X, known = without_repeats(X)
@@ -128,7 +128,7 @@ class DataSets:
 
 def exact_test(problem: Problem) -> Test | None:
     """Return a test average without sampling noise, where there is one."""
-    true_kernel = problem.kernel if problem.teacher is None else problem.teacher.kernel
+    true_kernel = problem.true_kernel
     closed = overlap(problem.kernel, problem.kernel, problem.inputs)
     cross = overlap(problem.kernel, true_kernel, problem.inputs)
     if closed is not None and cross is not None:
@@ -149,9 +149,8 @@ def _exact_nodes(inputs: Inputs, kernels: Sequence[Kernel]) -> tuple[FloatArray,
 
 
 def _given_in_full(problem: AnyProblem) -> str | None:
-    return (
-        None if isinstance(problem, Problem) else "it needs the kernel and the inputs, and a bare spectrum has neither"
-    )
+    bare = isinstance(problem, SpectrumProblem)
+    return "it needs the kernel and the inputs, and a bare spectrum has neither" if bare else None
 
 
 @register(
@@ -160,10 +159,11 @@ def _given_in_full(problem: AnyProblem) -> str | None:
     Kind.ESTIMATE,
     promise="the truth, up to its standard error",
     source="Sollich & Halees 2002, eqs. (3) and (4)",
-    needs="a kernel and inputs, whole n",
+    needs="a kernel and inputs, whole n; or a graph or an ensemble of graphs",
     conditions=(_given_in_full,),
     continuous=False,
     matched=False,
+    axes=("n", "nu"),
 )
 def _average(problem: AnyProblem, n: FloatArray) -> FloatArray:
     return simulate(problem, n, rng=0).error
@@ -207,7 +207,7 @@ def simulate(
     goal = None if precision is None else positive("precision", precision)
     work, count = _checked(problem, n, datasets, precision, rng, test_points, also)
     _check_memory(work, workers)
-    gauge = partial(_precision, len(work.sizes))
+    gauge = partial(precision_reached, len(work.sizes))
     options: dict[str, Any] = {"test_points": None if work.exact else test_points}
     if precision is not None:
         options["precision"] = precision
@@ -271,7 +271,7 @@ def _checked(
     return work, count
 
 
-def _precision(sizes: int, rows: FloatArray) -> float:
+def precision_reached(sizes: int, rows: FloatArray) -> float:
     """Return the largest standard error relative to its error, over all n where the error is known."""
     errors = rows[:, :sizes]
     mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / math.sqrt(len(errors))
@@ -282,15 +282,11 @@ def _precision(sizes: int, rows: FloatArray) -> float:
 def _check_memory(work: DataSets, workers: int | str) -> None:
     """Refuse what this machine cannot hold; a cluster must know for itself."""
     needed = memory(work) * (int(workers) if str(workers).isdecimal() and str(workers).isascii() else 1)
-    try:
-        there = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (ValueError, OSError, AttributeError):  # not every system tells
-        return
-    if needed > 0.9 * there:
-        raise InputError(
-            f"a simulation of n = {max(work.sizes)} with {workers} worker(s) needs about {needed / 1e9:.0f} GB of memory, "
-            f"this machine has {there / 1e9:.0f} GB: ask for a smaller n or fewer workers"
-        )
+    check_memory(
+        needed,
+        f"a simulation of n = {max(work.sizes)} with {workers} worker(s)",
+        "ask for a smaller n or fewer workers",
+    )
 
 
 def memory(work: DataSets) -> float:
@@ -329,17 +325,18 @@ def _curve(work: DataSets, rows: FloatArray, options: Mapping[str, Any], notes: 
         stderr=spread[SIMULATION],
         options={**options, "drawn": len(rows)},
         rng=work.seed,
-        notes=(*notes, *_remarks(n, means[SIMULATION], spread[SIMULATION])),
+        notes=(*notes, *remarks(n, means[SIMULATION], spread[SIMULATION])),
         details=details,
     )
 
 
-def _remarks(n: FloatArray, mean: FloatArray, spread: FloatArray) -> list[str]:
-    remarks = []
+def remarks(n: FloatArray, mean: FloatArray, spread: FloatArray, axis: str = "n") -> list[str]:
+    """Say where values are missing, and where the error rises with more examples."""
+    said = []
     if np.isnan(mean).any():
         first = n[np.isnan(mean)].min()
-        remarks.append(
-            f"from n = {first:g} on double precision cannot resolve the error of every data set: no value is given there"
+        said.append(
+            f"from {axis} = {first:g} on double precision cannot resolve the error of every data set: no value is given there"
         )
     order = np.argsort(n)
     known = order[~np.isnan(mean[order])]
@@ -347,5 +344,5 @@ def _remarks(n: FloatArray, mean: FloatArray, spread: FloatArray) -> list[str]:
     rise = mean[known] - 2 * spread[known] - lowest  # beyond what four standard errors explain
     if len(rise) and rise.max() > 1e-12 * mean[known].max():
         worst = known[np.argmax(rise)]
-        remarks.append(f"the curve is not monotonic: the error rises with more examples near n = {n[worst]:g}")
-    return remarks
+        said.append(f"the curve is not monotonic: the error rises with more examples near {axis} = {n[worst]:g}")
+    return said

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from gpcurves.problem import AnyProblem
+from gpcurves.problem import VectorProblem
 from gpcurves.spectra import Spectrum
 from gpcurves.theory.explicit import Scaled
 from gpcurves.theory.registry import Kind, noisy, register
@@ -29,7 +29,7 @@ _EVERY = "the error of every single data set"
     needs="whole n",
     continuous=False,
 )
-def micchelli_wahba(problem: AnyProblem, n: FloatArray) -> FloatArray:
+def micchelli_wahba(problem: VectorProblem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\sum_{i>n}\lambda_i`, SH02 (18)."""
     return problem.spectrum.beyond(n)
 
@@ -44,7 +44,7 @@ def micchelli_wahba(problem: AnyProblem, n: FloatArray) -> FloatArray:
     needs="whole n",
     continuous=False,
 )
-def plaskota(problem: AnyProblem, n: FloatArray) -> FloatArray:
+def plaskota(problem: VectorProblem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac{\sigma^2}{S+k\sigma^2}(\sum_{i\le k}\sqrt{\lambda_i})^2 + \sum_{i>k}\lambda_i`, SH02 App. B.
 
     `k` is the largest number up to `n` with :math:`\eta_k > 0`, eq. (42), and :math:`S = n\,\mathrm{tr}\Lambda`. That is
@@ -86,7 +86,7 @@ def _most_observed(spectrum: Spectrum, ratio: FloatArray) -> FloatArray:
     promise="the average error is never below it; tight for large noise and for large n, void as the noise vanishes",
     source="Sollich & Halees 2002, eq. (9)",
 )
-def opper_vivarelli(problem: AnyProblem, n: FloatArray) -> FloatArray:
+def opper_vivarelli(problem: VectorProblem, n: FloatArray) -> FloatArray:
     r"""Return :math:`g(n/\sigma^2)`, SH02 (9); exact for :math:`\sigma^2 \to \infty` at fixed :math:`n/\sigma^2`."""
     scaled = Scaled.of(problem.spectrum, problem.noise)
     return scaled.unit * scaled.g(_ratio(scaled, n))
@@ -99,7 +99,7 @@ def opper_vivarelli(problem: AnyProblem, n: FloatArray) -> FloatArray:
     promise="the average error is never below it; always below OV, kept for comparison",
     source="Sollich 1999, section 3",
 )
-def lower_opper(problem: AnyProblem, n: FloatArray) -> FloatArray:
+def lower_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac14\sum\frac{\lambda}{1+b\lambda}(1 + \frac1{1+b\lambda})`, :math:`b = 2n/\sigma^2`, S99."""
     scaled = Scaled.of(problem.spectrum, problem.noise)
 
@@ -120,7 +120,7 @@ def lower_opper(problem: AnyProblem, n: FloatArray) -> FloatArray:
     needs="noise > 0",
     conditions=(noisy,),
 )
-def upper_opper(problem: AnyProblem, n: FloatArray) -> FloatArray:
+def upper_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac{\sigma^2}{n} T(n/\sigma^2) + g(n/\sigma^2)`, SH02 (20); twice the trace at `n = 0`."""
     scaled = Scaled.of(problem.spectrum, problem.noise)
     h = _ratio(scaled, n)
@@ -143,7 +143,7 @@ def upper_opper(problem: AnyProblem, n: FloatArray) -> FloatArray:
         ),
     ),
 )
-def information_gain(problem: AnyProblem, n: FloatArray) -> FloatArray:
+def information_gain(problem: VectorProblem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac{c}{\ln(1+c/\sigma^2)}\,\frac{T((n+1)/\sigma^2)}{n+1}` with :math:`C(x,x) \le c`.
 
     The chain rule gives :math:`\sum_{m\le n}\langle\ln(1+\epsilon_m/\sigma^2)\rangle \le T((n+1)/\sigma^2)`; each term is
@@ -164,7 +164,7 @@ def information_gain(problem: AnyProblem, n: FloatArray) -> FloatArray:
     promise="the average error is never above it; exact at n = 1 where the prior variance is uniform",
     source="Sollich & Halees 2002, eq. (24)",
 )
-def trecate_williams_opper(problem: AnyProblem, n: FloatArray) -> FloatArray:
+def trecate_williams_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\sum_i \lambda_i(c_i - n\lambda_i)/c_i`, :math:`c_i = (n-1)\lambda_i+\sigma^2+v_i`, SH02 (24).
 
     :math:`v_i = \langle C(x,x)\phi_i^2(x)\rangle`, the trace where the prior variance is uniform. The sum is of positive

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from gpcurves.problem import AnyProblem
+from gpcurves.problem import VectorProblem
 from gpcurves.theory.registry import Kind, register
 from gpcurves.validation import FloatArray
 
@@ -28,7 +28,7 @@ _STEP = 0.22
     needs="whole n",
     continuous=False,
 )
-def degenerate(problem: AnyProblem, n: FloatArray) -> FloatArray:
+def degenerate(problem: VectorProblem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\sum_\alpha\lambda_\alpha\langle\sigma^2/(\sigma^2+n_\alpha c)\rangle`, binomial :math:`n_\alpha`.
 
     As the integral of SH02 (30) with :math:`r = e^{-t\sigma^2/c}`,

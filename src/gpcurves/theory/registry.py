@@ -1,6 +1,6 @@
 """The list of methods: what each computes, what it promises, when it applies and where it comes from.
 
-A method is a function of a problem and an array of n. Decorating it with `register` is all that is needed: the command
+A method is a function of a problem and an array of n (examples) or nu (examples per vertex of a graph). Decorating it with `register` is all that is needed: the command
 line, ``--methods all``, the table of methods and the laws of the test suite read this list.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,8 @@ from gpcurves.errors import NotApplicableError, unknown_name
 from gpcurves.problem import AnyProblem
 from gpcurves.validation import FloatArray
 
-Evaluate = Callable[[AnyProblem, FloatArray], FloatArray]
-Condition = Callable[[AnyProblem], str | None]
+Evaluate = Callable[[Any, FloatArray], FloatArray]
+Condition = Callable[[Any], str | None]
 """Returns why a problem does not meet the condition, or None where it does."""
 
 
@@ -51,6 +52,8 @@ class Method:
         Whether n may be any real number; otherwise it must be whole.
     matched
         Whether student and teacher must agree.
+    axes
+        What it takes: "n" for inputs that are vectors, "nu" for vertices of graphs.
     """
 
     name: str
@@ -64,16 +67,23 @@ class Method:
     continuous: bool
     evaluate: Evaluate
     matched: bool = True
+    axes: tuple[str, ...] = ("n",)
 
     def objection(self, problem: AnyProblem, n: FloatArray | None = None) -> str | None:
         """Say why this method does not apply, or return None where it does."""
+        if problem.axis not in self.axes:
+            return (
+                "it is for graphs, and this is not one"
+                if "nu" in self.axes
+                else "it is not for graphs, and this is one"
+            )
         if self.matched and problem.teacher is not None:
             return "student and teacher must agree, and here they differ"
         for condition in self.conditions:
             reason = condition(problem)
             if reason is not None:
                 return reason
-        if n is not None and not self.continuous:
+        if n is not None and not self.continuous and problem.axis == "n":
             broken = n[n != np.floor(n)]
             if len(broken):
                 return f"n must be whole numbers, got {broken[0]:g}"
@@ -128,11 +138,14 @@ def register(
     conditions: tuple[Condition, ...] = (),
     continuous: bool = True,
     matched: bool = True,
+    axes: tuple[str, ...] = ("n",),
 ) -> Callable[[Evaluate], Evaluate]:
     """Enter a function of (problem, n) into the list of methods."""
 
     def enter(evaluate: Evaluate) -> Evaluate:
-        METHODS.add(Method(name, title, kind, of, promise, source, needs, conditions, continuous, evaluate, matched))
+        METHODS.add(
+            Method(name, title, kind, of, promise, source, needs, conditions, continuous, evaluate, matched, axes)
+        )
         return evaluate
 
     return enter

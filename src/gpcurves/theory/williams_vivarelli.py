@@ -18,7 +18,7 @@ from scipy.special import ndtr
 from gpcurves.inputs import Box, Discrete, Gaussian, Inputs, Sample, Torus, Univariate
 from gpcurves.kernels import is_stationary, line_covariance
 from gpcurves.kernels.periodised import circle_covariance
-from gpcurves.problem import AnyProblem, Problem
+from gpcurves.problem import Problem, VectorProblem
 from gpcurves.quadrature import GAUSS_NODES, GAUSS_WEIGHTS, gauss_legendre
 from gpcurves.theory.registry import Kind, register
 from gpcurves.validation import FloatArray
@@ -27,7 +27,7 @@ Missed = Callable[[FloatArray], FloatArray]
 """Q(a), the variance that an example at distance a fails to explain, times C(0)."""
 
 
-def _one_dimensional(problem: AnyProblem) -> str | None:
+def _one_dimensional(problem: VectorProblem) -> str | None:
     if not isinstance(problem, Problem):
         return "it needs the kernel and the inputs, and a bare spectrum has neither"
     if problem.inputs.dim != 1:
@@ -49,7 +49,7 @@ def _one_dimensional(problem: AnyProblem) -> str | None:
     conditions=(_one_dimensional,),
     continuous=False,
 )
-def williams_vivarelli(problem: AnyProblem, n: FloatArray) -> FloatArray:
+def williams_vivarelli(problem: VectorProblem, n: FloatArray) -> FloatArray:
     """Return the bound at each n; the prior variance at n = 0."""
     assert isinstance(problem, Problem)  # a condition of the method
     if isinstance(problem.inputs, Torus):

@@ -1,0 +1,43 @@
+"""Learning on graphs: graphs and their ensembles, kernels between vertices, and the regular tree."""
+
+from gpcurves.graphs.covariance import GraphCovariance
+from gpcurves.graphs.ensembles import (
+    DegreeDistribution,
+    Ensemble,
+    ErdosRenyi,
+    PowerLaw,
+    RandomRegular,
+    ensemble_from_dict,
+    graph_with_degrees,
+)
+from gpcurves.graphs.graph import Graph, as_graph, graph_from_dict
+from gpcurves.graphs.kernels import (
+    DiffusionKernel,
+    GraphKernel,
+    PolynomialWalkKernel,
+    RandomWalkKernel,
+    RegularisedLaplacianKernel,
+    graph_kernel_from_dict,
+)
+from gpcurves.graphs.reading import read_graph
+
+__all__ = [
+    "DegreeDistribution",
+    "DiffusionKernel",
+    "Ensemble",
+    "ErdosRenyi",
+    "Graph",
+    "GraphCovariance",
+    "GraphKernel",
+    "PolynomialWalkKernel",
+    "PowerLaw",
+    "RandomRegular",
+    "RandomWalkKernel",
+    "RegularisedLaplacianKernel",
+    "as_graph",
+    "ensemble_from_dict",
+    "graph_from_dict",
+    "graph_kernel_from_dict",
+    "graph_with_degrees",
+    "read_graph",
+]

@@ -1,0 +1,171 @@
+r"""A kernel on a graph: prior variances, rows and products by sparse products, and dense algebra where it fits.
+
+Normalisation (Urry & Sollich 2013, section 3.2): :math:`C_{ij} = \hat C_{ij}/\sqrt{\kappa_i\kappa_j}` with
+:math:`\kappa_i = \langle\hat C_{jj}\rangle_j` ("global"), :math:`\hat C_{ii}` ("local") or 1 ("none").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gpcurves.errors import InputError
+from gpcurves.graphs.graph import Graph, IntArray
+from gpcurves.graphs.kernels import GraphKernel, Rows
+from gpcurves.memory import check_memory
+from gpcurves.validation import FloatArray, frozen
+
+_ENTRIES = 4_000_000
+"""Numbers that a block of rows may hold."""
+_DENSE = 0.08
+"""Fill of a block of rows from which on it is cheaper as a dense array."""
+_PROBES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class GraphCovariance:
+    """The covariance matrix of a kernel on a graph, without forming it unless asked.
+
+    Attributes
+    ----------
+    kernel, graph
+        What it is of.
+    """
+
+    kernel: GraphKernel
+    graph: Graph
+
+    @cached_property
+    def raw_diagonal(self) -> FloatArray:
+        """The kernel's diagonal before normalisation, from sparse products in blocks of rows."""
+        V = self.graph.vertices
+        result = np.empty(V)
+        result[self.graph.isolated] = self.kernel.of(np.zeros(1))[0]
+        todo = np.flatnonzero(~self.graph.isolated)
+        if len(todo) == 0:
+            return frozen(result)
+        held = self._row_size(todo)
+        size = max(1, int(_ENTRIES / held))
+        for start in range(0, len(todo), size):
+            block = todo[start : start + size]
+            result[block] = self.kernel.diagonal(self._units(block, dense=held > _DENSE * V), self._step)
+        return frozen(result)
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        r""":math:`\kappa_i`, by which the kernel is divided at each vertex."""
+        if self.kernel.normalise == "none":
+            return frozen(np.ones(self.graph.vertices))
+        local = self.kernel.normalise == "local"
+        scale = self.raw_diagonal if local else np.full(self.graph.vertices, self.raw_diagonal.mean())
+        if scale.min() <= self.kernel.rounding:
+            raise InputError(
+                f"{self.kernel!r} gives vertex {self.graph.label(int(np.argmin(scale)))} a prior variance of 0, by which "
+                f"{self.kernel.normalise} normalisation would divide: add a constant to the polynomial"
+            )
+        return frozen(scale)
+
+    @cached_property
+    def variances(self) -> FloatArray:
+        """The prior variance of each vertex."""
+        if self.kernel.normalise == "local":
+            return frozen(np.ones(self.graph.vertices))
+        return frozen(self.raw_diagonal / self.scale)
+
+    def __matmul__(self, vectors: FloatArray) -> FloatArray:
+        """Return the product with a vector, or with the columns of an array, by sparse products."""
+        given = np.asarray(vectors, dtype=np.float64)
+        if given.ndim not in (1, 2) or given.shape[0] != self.graph.vertices:
+            raise InputError(f"vectors must have {self.graph.vertices} rows, one per vertex, got {given.shape}")
+        root = 1 / np.sqrt(self.scale)
+        rows = np.atleast_2d(given.T) * root
+        product = np.asarray(self.kernel.apply(rows, self._step)) * root
+        return product[0] if given.ndim == 1 else product.T
+
+    def rows(self, vertices: object) -> FloatArray:
+        """Return rows of the covariance matrix, as an array of shape (rows, vertices)."""
+        chosen = np.atleast_1d(np.asarray(vertices))
+        V = self.graph.vertices
+        if (
+            chosen.ndim != 1
+            or chosen.dtype.kind not in "iu"
+            or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < V)
+        ):
+            raise InputError(f"vertices must be numbers between 0 and {V - 1}")
+        check_memory(
+            24.0 * len(chosen) * V, f"{len(chosen)} rows of a covariance over {V} vertices", "ask for fewer rows"
+        )
+        root = 1 / np.sqrt(self.scale)
+        result = np.empty((len(chosen), V))
+        size = max(1, _ENTRIES // V)
+        for start in range(0, len(chosen), size):
+            block = chosen[start : start + size]
+            raw = self.kernel.apply(self._units(block, dense=True), self._step)
+            result[start : start + size] = np.asarray(raw) * root * root[block, None]
+        return result
+
+    def matrix(self) -> FloatArray:
+        """Return the whole covariance matrix as a dense array; refused where memory does not hold it."""
+        check_dense(self.graph, 3)
+        C = self.rows(np.arange(self.graph.vertices))
+        C += C.T
+        C /= 2
+        np.fill_diagonal(C, self.variances)
+        return C
+
+    def eigenvalues(self) -> FloatArray:
+        """Return all eigenvalues of the covariance matrix, in ascending order, by dense algebra."""
+        from scipy.linalg import eigvalsh
+
+        check_dense(self.graph, 3)
+        if self.kernel.normalise == "local":
+            values = eigvalsh(self.matrix(), overwrite_a=True, check_finite=False)
+        else:
+            t = eigvalsh(self.graph.T.toarray(), overwrite_a=True, check_finite=False)
+            values = np.sort(self.kernel.of(np.clip(t, -1, 1)) / self.scale[0])
+        return np.asarray(np.maximum(values, 0.0))
+
+    def _step(self, rows: Rows) -> Rows:
+        T = self.graph.T
+        if isinstance(rows, np.ndarray):
+            return np.ascontiguousarray((T @ rows.T).T)
+        stepped = rows @ T
+        filled = stepped.nnz > _DENSE * stepped.shape[0] * stepped.shape[1]
+        return stepped.toarray() if filled else stepped
+
+    def _units(self, vertices: IntArray, *, dense: bool) -> Rows:
+        from scipy.sparse import csr_array
+
+        count = len(vertices)
+        ones = csr_array(
+            (np.ones(count), vertices, np.arange(count + 1)), shape=(count, self.graph.vertices), dtype=np.float64
+        )
+        return ones.toarray() if dense else ones
+
+    def _row_size(self, todo: IntArray) -> float:
+        """Estimate how many vertices a walk from one vertex reaches in as many steps as the diagonal takes."""
+        probes = todo[np.linspace(0, len(todo) - 1, min(_PROBES, len(todo))).astype(np.int64)]
+        V = self.graph.vertices
+        reached: Any = self._units(probes, dense=False)
+        for _ in range(self.kernel.reach):
+            before = reached.nnz
+            reached = reached @ self.graph.adjacency + reached
+            reached.data[:] = 1.0
+            if reached.nnz > _DENSE * len(probes) * V:
+                return float(V)
+            if reached.nnz == before:
+                break
+        return max(1.0, float(reached.nnz) / len(probes))
+
+
+def check_dense(graph: Graph, matrices: int) -> None:
+    """Refuse dense algebra on a graph that memory does not hold, and say what to use instead."""
+    V = graph.vertices
+    check_memory(
+        8.0 * matrices * V * V,
+        f"dense algebra on {V} vertices",
+        "sparse products (rows, diagonal, matrix times vector) work at any size",
+    )

@@ -1,0 +1,347 @@
+r"""A graph as Gaussian processes see it: symmetric affinities, degrees, and the normalised adjacency matrix.
+
+Urry & Sollich 2013, section 2: :math:`T = D^{-1/2} A D^{-1/2}` with the degrees :math:`d_i = \sum_j A_{ij}`, and
+:math:`L = I - T`. An isolated vertex has :math:`T_{ii} = 0`, so that :math:`L_{ii} = 1`: the limit in which its degree
+goes to zero. (Library routines set :math:`L_{ii} = 0` there, which makes its prior variance too large.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpcurves.errors import InputError
+from gpcurves.validation import FloatArray, frozen, whole
+
+IntArray = npt.NDArray[np.int64]
+Sparse = Any
+"""A SciPy sparse matrix in CSR form."""
+_MOST_VERTICES = 1_000_000_000
+_WEIGHTS = 1e-100, 1e100
+"""Weights whose sums and quotients stay in range."""
+REPAIR = "ask for repair (as_graph(..., repair=True), or --repair)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """An undirected graph without self-loops; edges may have positive weights, which are affinities.
+
+    Parameters
+    ----------
+    adjacency
+        Symmetric SciPy sparse matrix or array of affinities, zero where there is no edge.
+    labels
+        Names of the vertices; their numbers 0, 1, … if None.
+    repair
+        Make directed edges undirected (with the mean weight of both directions) and drop self-loops, instead of refusing
+        them.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> gpc.Graph.from_edges([(0, 1), (1, 2)], vertices=4).degrees
+    array([1., 2., 1., 0.])
+    """
+
+    adjacency: Sparse
+    labels: tuple[str, ...] | None = None
+
+    def __init__(self, adjacency: Any, labels: Iterable[Hashable] | None = None, *, repair: bool = False) -> None:
+        matrix = _checked(adjacency, repair)
+        object.__setattr__(self, "adjacency", matrix)
+        named = None if labels is None else tuple(str(label) for label in labels)
+        if named is not None and len(named) != matrix.shape[0]:
+            raise InputError(f"labels must be one per vertex ({matrix.shape[0]}), got {len(named)}")
+        if named is not None and len(set(named)) < len(named):
+            raise InputError("labels must differ from each other, and some are the same")
+        object.__setattr__(self, "labels", named)
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: object,
+        vertices: int | None = None,
+        weights: object = None,
+        labels: Iterable[Hashable] | None = None,
+        *,
+        repair: bool = False,
+    ) -> Graph:
+        """Build a graph from pairs of vertex numbers; each edge is given once, or once in each direction."""
+        pairs = np.asarray(edges)
+        if pairs.size == 0:
+            pairs = np.empty((0, 2), dtype=np.int64)
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+            raise InputError("edges must be pairs of vertex numbers, an array of integers with two columns")
+        if len(pairs) and pairs.min() < 0:
+            raise InputError(f"vertex numbers must be at least 0, got {pairs.min()}")
+        least = int(pairs.max()) + 1 if len(pairs) else 1
+        if least > _MOST_VERTICES:
+            raise InputError(
+                f"vertex numbers must be less than {_MOST_VERTICES:g}, got {least - 1}: give names as labels"
+            )
+        count = least if vertices is None else whole("vertices", vertices, least, _MOST_VERTICES)
+        try:
+            given = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError("weights must be numbers") from error
+        if given.shape != (len(pairs),):
+            raise InputError(f"weights must be one per edge ({len(pairs)}), got {given.size}")
+        _check_weights(given)
+        return cls(_joined(pairs.astype(np.int64), given, count, repair), labels, repair=repair)
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices."""
+        return int(self.adjacency.shape[0])
+
+    def __len__(self) -> int:
+        return self.vertices
+
+    @property
+    def edges(self) -> int:
+        """Number of edges."""
+        return int(self.adjacency.nnz // 2)
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether any affinity differs from 1."""
+        return bool((self.adjacency.data != 1).any())
+
+    @cached_property
+    def degrees(self) -> FloatArray:
+        """Sum of the affinities of each vertex; the number of its neighbours where edges have no weights."""
+        return frozen(np.asarray(self.adjacency.sum(axis=1)).ravel())
+
+    @cached_property
+    def neighbours(self) -> IntArray:
+        """Number of neighbours of each vertex."""
+        return np.asarray(np.diff(self.adjacency.indptr), dtype=np.int64)
+
+    @property
+    def isolated(self) -> npt.NDArray[np.bool_]:
+        """Which vertices have no neighbours."""
+        return np.asarray(self.neighbours == 0)
+
+    @cached_property
+    def components(self) -> IntArray:
+        """Number of the connected component of each vertex; 0 is the largest."""
+        from scipy.sparse.csgraph import connected_components
+
+        label = connected_components(self.adjacency, directed=False)[1]
+        order = np.argsort(-np.bincount(label), kind="stable")
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return np.asarray(rank[label])
+
+    @cached_property
+    def component_sizes(self) -> IntArray:
+        """Number of vertices of each connected component, the largest first."""
+        return np.bincount(self.components)
+
+    @cached_property
+    def T(self) -> Sparse:  # noqa: N802  (the papers' name)
+        r"""The normalised adjacency matrix :math:`D^{-1/2}AD^{-1/2}`, zero at isolated vertices."""
+        with np.errstate(divide="ignore"):
+            scale = np.where(self.degrees > 0, 1 / np.sqrt(self.degrees), 0.0)
+        scaled = self.adjacency.copy()
+        scaled.data *= np.repeat(scale, self.neighbours) * scale[scaled.indices]
+        return scaled
+
+    def label(self, vertex: int) -> str:
+        """Return the name of a vertex."""
+        return str(vertex) if self.labels is None else self.labels[vertex]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {self.label(vertex): vertex for vertex in range(self.vertices)}
+
+    def number(self, label: Hashable) -> int:
+        """Return the number of the vertex with this name."""
+        try:
+            return self._numbers[str(label)]
+        except KeyError:
+            raise InputError(f"the graph has no vertex {str(label)!r}") from None
+
+    def edge_list(self) -> tuple[IntArray, FloatArray]:
+        """Return each edge once, as pairs of vertex numbers with the smaller first, and the weights."""
+        rows = np.repeat(np.arange(self.vertices), self.neighbours)
+        once = rows < self.adjacency.indices
+        pairs = np.stack((rows[once], self.adjacency.indices[once]), axis=1).astype(np.int64)
+        return pairs, self.adjacency.data[once]
+
+    def to_networkx(self) -> Any:
+        """Return a NetworkX graph with the names as nodes and the weights as the edge attribute ``weight``."""
+        import networkx
+
+        graph = networkx.Graph()
+        graph.add_nodes_from(range(self.vertices) if self.labels is None else self.labels)
+        pairs, weights = self.edge_list()
+        name = (lambda vertex: vertex) if self.labels is None else self.label
+        for (i, j), weight in zip(pairs.tolist(), weights.tolist(), strict=True):
+            graph.add_edge(name(i), name(j), **({"weight": weight} if self.weighted else {}))
+        return graph
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the graph as plain data; `graph_from_dict` builds it again."""
+        pairs, weights = self.edge_list()
+        plain: dict[str, Any] = {"vertices": self.vertices, "edges": pairs.tolist()}
+        if self.weighted:
+            plain["weights"] = weights.tolist()
+        if self.labels is not None:
+            plain["labels"] = list(self.labels)
+        return plain
+
+    @cached_property
+    def digest(self) -> str:
+        """A short text that differs between graphs with different edges or weights."""
+        content = hashlib.sha256(str(self.vertices).encode())
+        for array in (*self.edge_list(),):
+            content.update(np.ascontiguousarray(array).tobytes())
+        return content.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return self is other or (self.digest == other.digest and self.labels == other.labels)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        weighted = ", weighted" if self.weighted else ""
+        return f"Graph(vertices={self.vertices}, edges={self.edges}{weighted})"
+
+
+def as_graph(thing: object, *, repair: bool = False) -> Graph:
+    """Return a graph from whatever holds one: a `Graph`, NetworkX, igraph, a SciPy sparse matrix or a square array."""
+    if isinstance(thing, Graph):
+        return thing
+    homes = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
+    if "networkx" in homes:
+        return _from_networkx(thing, repair)
+    if "igraph" in homes:
+        graph: Any = thing
+        weight = "weight" if "weight" in graph.es.attributes() else None
+        names = graph.vs["name"] if "name" in graph.vs.attributes() else None
+        return Graph(graph.get_adjacency_sparse(weight), names, repair=repair)
+    if homes & {"scipy", "numpy"} or isinstance(thing, Sequence):
+        return Graph(thing, repair=repair)
+    raise InputError(
+        "a graph must be a Graph, a NetworkX or igraph graph, a SciPy sparse matrix or a square array, "
+        f"got {type(thing).__name__}"
+    )
+
+
+def graph_from_dict(data: dict[str, Any]) -> Graph:
+    """Build a graph from what its ``to_dict`` returned."""
+    return Graph.from_edges(data["edges"], data["vertices"], data.get("weights"), data.get("labels"))
+
+
+def _from_networkx(graph: Any, repair: bool) -> Graph:
+    import networkx
+
+    nodes = list(graph)
+    if not nodes:
+        raise InputError("the graph is empty: it has no vertices")
+    if graph.is_directed() and not repair:
+        raise InputError(
+            f"the graph is directed, and learning curves need an undirected one: {REPAIR} to symmetrise it"
+        )
+    if graph.is_multigraph() and not repair and graph.number_of_edges() > networkx.Graph(graph).number_of_edges():
+        raise InputError(f"the graph has several edges between the same vertices: {REPAIR} to add up their weights")
+    try:
+        matrix = networkx.to_scipy_sparse_array(graph, nodes, weight="weight", dtype=float, format="csr")
+    except (TypeError, ValueError) as error:
+        raise InputError("weights must be numbers, and some edge has another attribute 'weight'") from error
+    plain = nodes == list(range(len(nodes)))
+    return Graph(matrix, None if plain else nodes, repair=repair)
+
+
+def _joined(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool) -> Sparse:
+    """Return the symmetric matrix of undirected edges; an edge listed once in each direction counts once.
+
+    For repair it is the directed matrix, with the weights of repeats added up, which is then made symmetric.
+    """
+    from scipy.sparse import coo_array
+
+    ends = pairs.T
+    if not repair:
+        low, high = pairs.min(axis=1, initial=vertices), pairs.max(axis=1, initial=0)
+        key = low * vertices + high
+        order = np.lexsort((pairs[:, 0] > pairs[:, 1], key))
+        again = np.flatnonzero(key[order][1:] == key[order][:-1])
+        first, second = order[again], order[again + 1]
+        other_way = (pairs[first, 0] == pairs[second, 1]) & (pairs[first, 0] != pairs[first, 1])
+        wrong = ~other_way | (weights[first] != weights[second])
+        if wrong.any():
+            i, j = pairs[second[np.argmax(wrong)]].tolist()
+            raise InputError(
+                f"the edge between vertices {i} and {j} is given more than once: {REPAIR} to add up the weights of repeats"
+            )
+        keep = np.ones(len(pairs), dtype=bool)
+        keep[second] = False
+        low, high, weights = low[keep], high[keep], weights[keep]
+        loop = low == high
+        ends = np.stack((np.concatenate((low, high[~loop])), np.concatenate((high, low[~loop]))))
+        weights = np.concatenate((weights, weights[~loop]))
+    return coo_array((weights, (ends[0], ends[1])), shape=(vertices, vertices)).tocsr()
+
+
+def _checked(adjacency: Any, repair: bool) -> Sparse:
+    from scipy.sparse import csr_array, issparse
+
+    try:
+        given = adjacency if issparse(adjacency) else np.asarray(adjacency)
+        if given.dtype.kind == "c":
+            raise TypeError("complex numbers are no affinities")
+        given = given if issparse(given) else given.astype(np.float64)
+        if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
+            raise InputError(f"an adjacency matrix must be square, got the shape {given.shape}")
+        matrix = csr_array(given, dtype=np.float64, copy=True)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError("an adjacency matrix must be a square array of real numbers") from error
+    if matrix.shape[0] == 0:
+        raise InputError("the graph is empty: it has no vertices")
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    _check_weights(matrix.data)
+    loops = matrix.diagonal() != 0
+    if loops.any():
+        if not repair:
+            raise InputError(f"vertex {int(np.argmax(loops))} has a self-loop, which has no meaning here: {REPAIR}")
+        matrix.setdiag(0)
+        matrix.eliminate_zeros()
+    reverse = matrix.T.tocsr()
+    if matrix.nnz and (abs(matrix - reverse) - 1e-9 * (matrix + reverse)).max() > 0:  # each edge beside itself
+        if not repair:
+            raise InputError(f"the adjacency matrix is not symmetric, so that the graph is directed: {REPAIR}")
+        seen = matrix.astype(bool).astype(np.float64)
+        present = (seen + seen.T).tocsr()  # 1 where one direction is given, 2 where both are
+        matrix = (matrix + reverse).tocsr()
+        matrix.sort_indices()
+        present.sort_indices()
+        matrix.data /= present.data
+    elif matrix.nnz:
+        matrix = ((matrix + reverse) / 2).tocsr()  # symmetric to the last bit
+    matrix.sort_indices()
+    return matrix
+
+
+def _check_weights(weights: FloatArray) -> None:
+    """Refuse affinities that are not positive; zero is no edge."""
+    if not np.isfinite(weights).all():
+        raise InputError("weights must be finite, got NaN or infinity")
+    if (weights < 0).any():
+        raise InputError(f"weights must be positive, since they are affinities, got {weights.min():g}")
+    there = weights[weights > 0]
+    if len(there) and (there.min() < _WEIGHTS[0] or there.max() > _WEIGHTS[1]):
+        extreme = there.min() if there.min() < _WEIGHTS[0] else there.max()
+        raise InputError(f"weights must be between {_WEIGHTS[0]:g} and {_WEIGHTS[1]:g}, got {extreme:g}: rescale them")

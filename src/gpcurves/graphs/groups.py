@@ -1,0 +1,53 @@
+"""Choosing vertices by what they are in their graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from gpcurves.errors import InputError, unknown_name
+from gpcurves.graphs.graph import Graph
+from gpcurves.validation import whole
+
+GROUPS = ("isolated", "ends", "giant", "small", "degree=K", "component=K")
+"""Isolated vertices; those with one neighbour; the largest component and all others; by number of neighbours, and by
+number of vertices of their component."""
+
+
+def check_group(name: str) -> str:
+    """Return the name of a group, or raise where there is no such group."""
+    if not isinstance(name, str):
+        raise InputError(f"a group of vertices must be a name such as 'isolated', got {name!r}")
+    kind, _, number = name.partition("=")
+    if f"{kind}=K" in GROUPS and number:
+        try:
+            whole(kind, float(number), 0)
+        except ValueError:
+            raise InputError(f"a group {kind}=K needs a whole number at least 0, got {name!r}") from None
+    elif name not in GROUPS or name.endswith("=K"):
+        raise unknown_name("group of vertices", name, GROUPS)
+    return name
+
+
+def check_groups(names: object) -> tuple[str, ...]:
+    """Return the names of one or several groups as a tuple, or raise where something is not a group."""
+    listed = [names] if isinstance(names, str) else names
+    if not isinstance(listed, Iterable):
+        raise InputError(f"a group of vertices must be a name such as 'isolated', got {names!r}")
+    return tuple(check_group(name) for name in listed)
+
+
+def members(graph: Graph, name: str) -> npt.NDArray[np.bool_]:
+    """Return which vertices of a graph belong to a group."""
+    kind, _, number = check_group(name).partition("=")
+    if kind == "degree":
+        return np.asarray(graph.neighbours == int(float(number)))
+    if kind == "component":
+        return np.asarray(graph.component_sizes[graph.components] == int(float(number)))
+    if kind == "isolated":
+        return graph.isolated
+    if kind == "ends":
+        return np.asarray(graph.neighbours == 1)
+    return np.asarray((graph.components == 0) == (kind == "giant"))

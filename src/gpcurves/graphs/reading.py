@@ -1,0 +1,259 @@
+"""Reading graphs from files: edge lists as text, GraphML, GML and Matrix Market, plain or compressed by gzip."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from gpcurves.errors import InputError
+from gpcurves.graphs.graph import REPAIR, Graph, as_graph
+from gpcurves.validation import whole
+
+_HEADER_WORDS = {
+    *(
+        "source",
+        "target",
+        "from",
+        "to",
+        "src",
+        "dst",
+        "dest",
+        "destination",
+        "node",
+        "node1",
+        "node2",
+        "node_1",
+        "node_2",
+    ),
+    *("vertex", "vertex1", "vertex2", "id1", "id2", "i", "j", "u", "v", "a", "b", "head", "tail", "start", "end"),
+    *("weight", "w", "value", "affinity", "strength", "fromnodeid", "tonodeid", "user", "member", "friend"),
+}
+_COMMENTS = ("#", "%", "//")
+_GZIP = b"\x1f\x8b"
+
+
+def read_graph(path: str | Path, *, vertices: int | None = None, repair: bool = False) -> Graph:
+    """Return the graph in a file.
+
+    Parameters
+    ----------
+    path
+        An edge list (two names per line, and a weight if edges have one), or .graphml, .gml, .mtx; also with .gz.
+    vertices
+        Number of vertices, where some have no edge and an edge list cannot say so.
+    repair
+        Make directed edges undirected, drop self-loops and add up repeated edges, instead of refusing them.
+    """
+    file = Path(path)
+    content = _content(file)
+    kind = file.with_suffix("").suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
+    if kind in (".graphml", ".xml"):
+        graph = _by_networkx(file, content, "read_graphml", repair)
+    elif kind == ".gml":
+        graph = _by_networkx(file, content, "read_gml", repair)
+    elif kind == ".mtx":
+        graph = _matrix_market(file, content, repair)
+    else:
+        return _edge_list(file, content, vertices, repair)
+    if vertices is not None and whole("vertices", vertices, 1) != graph.vertices:
+        raise InputError(f"{file} says that it has {graph.vertices} vertices, not {vertices}")
+    return graph
+
+
+def _content(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+        if content.startswith(_GZIP):
+            content = gzip.decompress(content)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    except zlib.error as error:
+        raise InputError(f"cannot read {path}: the compressed file is damaged ({error})") from error
+    except EOFError as error:
+        raise InputError(f"cannot read {path}: the compressed file ends too early") from error
+    if not content.strip():
+        raise InputError(f"{path} is empty")
+    return content
+
+
+def _edge_list(path: Path, content: bytes, vertices: int | None, repair: bool) -> Graph:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"cannot read {path}: it is not a text file") from error
+    if "\0" in text:
+        raise InputError(f"cannot read {path}: it is not a text file")
+    names: dict[str, int] = {}
+    ends: list[int] = []
+    weights: list[float] = []
+    lines: list[int] = []
+    width = 0
+    records = list(_records(text))
+    if records and _is_header(records[0][1], {name for _, fields in records[1:] for name in fields[:2]}):
+        records = records[1:]
+    for place, fields in records:
+        if len(fields) not in (2, 3) or not all(fields):
+            got = "one field" if len(fields) == 1 else f"{len(fields)} fields" if all(fields) else "an empty field"
+            raise InputError(
+                f"{path}, line {place}: an edge is two names, and a weight if edges have one; got {got} in {_shown(text, place)}"
+            )
+        if not lines:
+            width = len(fields)
+        elif len(fields) != width:
+            raise InputError(f"{path}, line {place}: {width} fields expected as before, got {_shown(text, place)}")
+        weights.append(_weight(path, place, fields[2]) if len(fields) == 3 else 1.0)
+        ends += (names.setdefault(fields[0], len(names)), names.setdefault(fields[1], len(names)))
+        if fields[0] == fields[1] and not repair:
+            raise InputError(
+                f"{path}, line {place}: the vertex {fields[0]!r} is joined to itself: {REPAIR} to drop self-loops"
+            )
+        lines.append(place)
+    if not lines:
+        raise InputError(f"{path} holds no edges")
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    count = len(names) if vertices is None else whole("vertices", vertices, len(names))
+    labels, rank = _ordered(_extended(list(names), count))
+    pairs = rank[pairs]
+    _refuse_repeats(path, pairs, np.array(weights), lines, labels, repair)
+    plain = labels == [str(i) for i in range(count)]
+    return Graph.from_edges(pairs, count, weights, None if plain else labels, repair=repair)
+
+
+def _records(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the fields of each line with its number; comments and blank lines are skipped."""
+    separator: str | None = None
+    first = True
+    for place, line in enumerate(text.splitlines(), start=1):
+        kept = line.strip()
+        if not kept or kept.startswith(_COMMENTS):
+            continue
+        if " #" in kept or "\t#" in kept:
+            kept = re.split(r"\s#", kept)[0].rstrip()
+        if first:
+            separator = next((mark for mark in (",", ";", "\t") if mark in kept), None)
+            first = False
+        fields = [field.strip().strip('"') for field in kept.split(separator)]
+        yield place, fields
+
+
+def _is_header(fields: list[str], names: set[str]) -> bool:
+    """Tell whether the first line heads columns; it does not if one of its words is the name of a vertex below."""
+    if len(fields) not in (2, 3) or not all(fields) or names & set(fields[:2]):
+        return False
+    if len(fields) == 3:
+        return not any(map(_is_number, fields))
+    known = all(field.lower().replace(" ", "") in _HEADER_WORDS for field in fields)
+    short = min(map(len, fields)) == 1  # letters are names of vertices as well, except where those are numbers
+    return known and fields[0].lower() != fields[1].lower() and (not short or all(map(_is_number, names)))
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _weight(path: Path, place: int, field: str) -> float:
+    try:
+        weight = float(field)
+    except ValueError:
+        raise InputError(f"{path}, line {place}: a weight must be a number, got {field!r}") from None
+    if not np.isfinite(weight) or weight <= 0:
+        raise InputError(f"{path}, line {place}: a weight must be finite and greater than 0, got {field}")
+    return weight
+
+
+def _ordered(names: list[str]) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Return the names in order, by number where all are whole numbers, and the place of each in that order."""
+    order = np.arange(len(names))
+    if all(name.isascii() and name.removeprefix("-").isdecimal() for name in names):
+        order = np.array(sorted(range(len(names)), key=lambda k: (int(names[k]), names[k])))
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[order] = np.arange(len(names))
+    return [names[k] for k in order.tolist()], rank
+
+
+def _extended(names: list[str], count: int) -> list[str]:
+    """Name vertices without edges by the smallest whole numbers that are free."""
+    used, named = set(names), list(names)
+    number = 0 if "0" in used else 1
+    while len(named) < count:
+        if str(number) not in used:
+            named.append(str(number))
+        number += 1
+    return named
+
+
+def _refuse_repeats(
+    path: Path,
+    pairs: np.ndarray[tuple[int, int], np.dtype[np.int64]],
+    weights: np.ndarray[tuple[int], np.dtype[np.float64]],
+    lines: list[int],
+    labels: list[str],
+    repair: bool,
+) -> None:
+    """Refuse an edge that is given twice, unless it is once in each direction with the same weight."""
+    if repair:
+        return
+    seen: dict[tuple[int, int], int] = {}
+    low_high = np.minimum(pairs[:, 0], pairs[:, 1]) * len(labels) + np.maximum(pairs[:, 0], pairs[:, 1])
+    if len(np.unique(low_high)) == len(low_high):
+        return
+    for k, (i, j) in enumerate(pairs.tolist()):
+        before = seen.get((i, j))
+        if before is not None:
+            raise InputError(
+                f"{path}, line {lines[k]}: the edge from {labels[i]!r} to {labels[j]!r} was given in line {lines[before]} "
+                f"already: {REPAIR} to add up the weights of repeats"
+            )
+        back = seen.get((j, i))
+        if back is not None and weights[back] != weights[k]:
+            raise InputError(
+                f"{path}, line {lines[k]}: the edge between {labels[i]!r} and {labels[j]!r} has another weight in line "
+                f"{lines[back]}, so that the graph is directed: {REPAIR}"
+            )
+        seen[i, j] = k
+
+
+def _shown(text: str, place: int) -> str:
+    line = text.splitlines()[place - 1].strip()
+    return repr(line if len(line) <= 60 else line[:57] + "…")
+
+
+def _by_networkx(path: Path, content: bytes, reader: str, repair: bool) -> Graph:
+    import networkx
+
+    try:
+        try:
+            graph = getattr(networkx, reader)(io.BytesIO(content))
+        except networkx.NetworkXError as error:
+            if reader != "read_gml" or "no 'label' attribute" not in str(error):
+                raise
+            graph = networkx.read_gml(io.BytesIO(content), label="id")  # vertices that have numbers only
+    except Exception as error:
+        raise InputError(f"cannot read {path}: {type(error).__name__}: {error}".rstrip(": ")) from error
+    try:
+        return as_graph(graph, repair=repair)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _matrix_market(path: Path, content: bytes, repair: bool) -> Graph:
+    from scipy.io import mmread
+
+    try:
+        matrix = mmread(io.BytesIO(content))
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+    try:
+        return Graph(matrix, repair=repair)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error

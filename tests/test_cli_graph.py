@@ -1,0 +1,218 @@
+"""``gpcurves graph``: its columns, its options, its pictures and what it refuses."""
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpcurves as gpc
+from gpcurves.cli import run
+
+ER = ["graph", "--ensemble", "er:3", "--noise", "0.1", "--nu", "0.1,1,5", "--vertices", "60", "--graphs", "3"]
+
+
+@pytest.fixture
+def edges(tmp_path: Path) -> Path:
+    """A path of six vertices with a triangle at its end, as an edge list."""
+    path = tmp_path / "net.txt"
+    path.write_text("# a small network\nsource,target\na,b\nb,c\nc,d\nd,e\ne,f\nf,d\n")
+    return path
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def failed(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Run a command that must fail for bad input, and return its one sentence."""
+    assert run(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("gpcurves: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+def test_the_columns_are_those_of_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--p", "10", "--a", "2", "--normalise", "local", "--methods", "eigenvalue,simulation", "--rng", "0"]
+    assert run([*ER, *words]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[0] == "method,nu,error,stderr"
+    table = rows(out)
+    assert [(r["method"], r["nu"]) for r in table] == [
+        (m, v) for m in ("eigenvalue", "simulation") for v in ("0.1", "1", "5")
+    ]
+    problem = gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(10, 2, "local"), 0.1)
+    same = gpc.learning_curve(problem, "simulation", nu=[0.1, 1, 5], vertices=60, graphs=3, rng=0)
+    np.testing.assert_array_equal([float(r["error"]) for r in table[3:]], same.error)
+    assert same.stderr is not None
+    np.testing.assert_array_equal([float(r["stderr"]) for r in table[3:]], same.stderr)
+
+
+def test_an_own_graph_has_deterministic_theory(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5,2", "--p", "4"]) == 0
+    captured = capsys.readouterr()
+    assert [r["stderr"] for r in rows(captured.out)] == ["", ""]
+    assert "left out mckay, master" in captured.err
+
+
+def test_all_includes_the_simulation_where_it_is_asked_for(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--datasets", "5", "-q"]) == 0
+    assert [r["method"] for r in rows(capsys.readouterr().out)] == ["eigenvalue", "simulation"]
+
+
+def test_a_compressed_file_reads_the_same(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    packed = edges.with_suffix(".txt.gz")
+    packed.write_bytes(gzip.compress(edges.read_bytes()))
+    answers = []
+    for path in (edges, packed):
+        assert run(["graph", "--edges", str(path), "--noise", "0.1", "--nu", "1", "-q"]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1]
+
+
+def test_vertices_without_edges_are_counted(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["graph", "--edges", str(edges), "--diagnose", "--json"]
+    assert run(words) == 0
+    assert json.loads(capsys.readouterr().out)["vertices"] == 6
+    assert run([*words, "--vertices", "8"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["vertices"] == 8
+    assert "2 isolated vertices" in report["verdict"]
+    assert "at least 6" in failed(["graph", "--edges", str(edges), "--diagnose", "--vertices", "3"], capsys)
+
+
+def test_the_diagnosis_needs_no_noise_and_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for suffix in (".png", ".svg", ".html", ".csv", ".json"):
+        out = tmp_path / f"prior{suffix}"
+        assert run(["graph", "--ensemble", "er:3", "--vertices", "400", "--diagnose", "--out", str(out)]) == 0
+        said = capsys.readouterr().out
+        assert "Warning: with global normalisation" in said
+        assert "Use local normalisation" in said
+        assert out.stat().st_size > 1000
+    assert (tmp_path / "prior.csv").read_text().startswith("vertex,degree,component,variance\n")
+
+
+def test_goals_are_read_off_the_curves(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "graph",
+        "--ensemble",
+        "regular:3",
+        "--noise",
+        "0.1",
+        "--methods",
+        "mckay",
+        "--goal",
+        "0.1",
+        "--goal",
+        "1e-4",
+    ]
+    assert run([*words, "--json"]) == 0
+    captured = capsys.readouterr()
+    reached, missed = json.loads(captured.out)["required_nu"]
+    problem = gpc.GraphProblem(gpc.RandomRegular(3), gpc.RandomWalkKernel(10), 0.1)
+    found = gpc.learning_curve(problem, "mckay", nu=[reached["nu"]]).error[0]
+    assert found == pytest.approx(0.1, rel=0.02)
+    assert missed["nu"] is None
+    assert "not reached up to nu = 10" in missed["reason"]
+    assert "examples per vertex needed for an error of 0.1:" in captured.err
+
+
+def test_mismatch_is_simulated(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--normalise", "global", "--teacher-normalise", "local", "--teacher-p", "6", "--teacher-noise", "0.2"]
+    assert run([*ER, *words]) == 0
+    captured = capsys.readouterr()
+    assert {r["method"] for r in rows(captured.out)} == {"simulation"}
+    assert "student and teacher must agree" in captured.err
+    teacher = gpc.Teacher(gpc.RandomWalkKernel(6, 2, "local"), 0.2)
+    problem = gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(10), 0.1, teacher)
+    same = gpc.learning_curve(problem, "simulation", nu=[0.1, 1, 5], vertices=60, graphs=3, rng=0)
+    np.testing.assert_array_equal([float(r["error"]) for r in rows(captured.out)], same.error)
+
+
+def test_groups_of_vertices_are_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*ER, "--methods", "simulation", "--among", "isolated,degree=2", "--json"]) == 0
+    (curve,) = json.loads(capsys.readouterr().out)["curves"]
+    assert {"error isolated", "share isolated", "error degree=2", "variance"} <= set(curve["details"])
+
+
+def test_a_run_goes_on_from_its_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*ER, "--methods", "simulation,eigenvalue", "--store", str(tmp_path / "run.sqlite"), "-q"]
+    assert run(words) == 0
+    first = capsys.readouterr().out
+    assert run([*words, "--workers", "2"]) == 0
+    assert capsys.readouterr().out == first
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".png", ".svg", ".html"])
+def test_curves_are_written_by_suffix(suffix: str, tmp_path: Path) -> None:
+    out = tmp_path / f"curves{suffix}"
+    assert run([*ER, "--methods", "simulation,eigenvalue", "--datasets", "2", "--out", str(out), "-q"]) == 0
+    assert out.stat().st_size > 100
+    if suffix == ".json":
+        curves = gpc.load(out)
+        assert isinstance(curves, gpc.CurveSet)
+        assert curves.problem == gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(10), 0.1)
+    if suffix in (".svg", ".html"):
+        assert "per vertex" in out.read_text()
+
+
+def test_the_graph_is_drawn_with_its_training_vertices(edges: Path, tmp_path: Path) -> None:
+    out = tmp_path / "net.svg"
+    assert run(["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--draw", str(out), "-q"]) == 0
+    assert "has training examples" in out.read_text()
+    assert (
+        run(["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--draw", str(tmp_path / "a.gif")]) == 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["graph", "--noise", "0.1"], "give either --ensemble (random graphs) or --edges FILE"),
+        (["graph", "--ensemble", "er:3"], "--noise is needed"),
+        (["graph", "--ensemble", "err:3", "--noise", "1"], "did you mean 'er'?"),
+        (["graph", "--ensemble", "powerlaw:3", "--noise", "1"], "--ensemble powerlaw must be powerlaw:ALPHA,CUTOFF"),
+        (["graph", "--ensemble", "er:x", "--noise", "1"], "must be a number, got 'x'"),
+        (["graph", "--ensemble", "er:-1", "--noise", "1"], "mean degree must be at least 0, got -1"),
+        (["graph", "--ensemble", "er:nan", "--noise", "1"], "mean degree must be finite"),
+        (["graph", "--ensemble", "regular:2.5", "--noise", "1"], "degree must be a whole number"),
+        (["graph", "--ensemble", "degrees:0.5,0.2", "--noise", "1"], "must sum to 1, got 0.7"),
+        ([*ER, "--a", "1.5"], "a must be at least 2 for a positive semidefinite kernel, got 1.5"),
+        ([*ER, "--p", "-1"], "p must be a whole number, at least 0, got -1"),
+        ([*ER, "--p", "2.5"], "p must be a whole number, at least 0, got 2.5"),
+        ([*ER, "--p", "nan"], "p must be finite, got nan"),
+        ([*ER, "--normalise", "locl"], "did you mean 'local'?"),
+        ([*ER, "--kernel", "walk"], "known are diffusion, polynomial, random-walk"),
+        ([*ER, "--kernel", "diffusion", "--p", "3"], "takes no --p: it takes --scale"),
+        ([*ER, "--kernel", "polynomial"], "needs --coefficients"),
+        ([*ER, "--kernel", "polynomial", "--coefficients", "0,1"], "must be at least 0 between -1 and 1"),
+        ([*ER, "--methods", "lc"], "method 'lc' does not apply: it is not for graphs"),
+        ([*ER, "--methods", "mckay"], "limit of large random regular graphs"),
+        ([*ER, "--nu", "-1"], "nu must be finite and at least 0, got -1"),
+        ([*ER, "--among", "leaves"], "unknown group of vertices 'leaves'"),
+        ([*ER, "--graphs", "1"], "graphs must be a whole number, at least 2, got 1"),
+        ([*ER, "--goal", "0"], "--goal must be greater than 0"),
+        ([*ER, "--repair"], "--repair belongs to --edges"),
+        (["graph", "--ensemble", "regular:3", "--noise", "1", "--vertices", "5"], "no graph has 5 vertices of degree 3"),
+        ([*ER, "--vertices", "1000000", "--methods", "simulation"], "GB of memory, this machine has"),
+        (["graph", "--edges", "missing.txt", "--noise", "1"], "cannot read missing.txt: No such file"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sentence in failed(words, capsys)
+
+
+def test_a_malformed_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_text("1 2\n2 3\n3\n")
+    assert "bad.txt, line 3: an edge is two names" in failed(["graph", "--edges", str(path), "--noise", "1"], capsys)
+    path.write_text("1 2\n2 2\n")
+    assert "line 2: the vertex '2' is joined to itself" in failed(
+        ["graph", "--edges", str(path), "--noise", "1"], capsys
+    )
+    assert run(["graph", "--edges", str(path), "--noise", "1", "--nu", "1", "--repair", "-q"]) == 0
