@@ -131,7 +131,7 @@ class GraphCovariance:
     def _step(self, rows: Rows) -> Rows:
         T = self.graph.T
         if isinstance(rows, np.ndarray):
-            return np.ascontiguousarray((T @ rows.T).T)
+            return (T @ rows.T).T  # rows are kept as columns in memory, as sparse products need them
         stepped = rows @ T
         filled = stepped.nnz > _DENSE * stepped.shape[0] * stepped.shape[1]
         return stepped.toarray() if filled else stepped

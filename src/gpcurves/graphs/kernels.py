@@ -156,7 +156,7 @@ class DiffusionKernel(GraphKernel):
     @staticmethod
     def _weights(time: float) -> FloatArray:
         """Return the Poisson probabilities of the number of steps in a time, up to rounding."""
-        q = np.arange(np.ceil(time + 12 * np.sqrt(time) + 30))
+        q = np.arange(np.ceil(time + 9 * np.sqrt(time) + 18))
         return np.asarray(np.exp(q * np.log(time) - time - gammaln(q + 1)))
 
     def apply(self, rows: Rows, step: Step) -> Rows:
