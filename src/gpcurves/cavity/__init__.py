@@ -1,0 +1,1 @@
+"""Belief propagation on graphs: messages, one given graph, and populations for random graph ensembles."""
