@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
 
 import gpcurves as gpc
+from benchmarks import cavity
 
 
 def seconds(run: Callable[[], object], repeat: int = 5) -> float:
@@ -192,4 +193,5 @@ if __name__ == "__main__":
     spectra()
     simulation()
     graphs()
+    cavity.main()
     start()

@@ -196,12 +196,19 @@ def _finished(store: Path) -> int:
 def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (Path(__file__).parent.parent / "README.md").read_text()
     commands = [line.split()[2:] for line in text.splitlines() if line.startswith("$ gpcurves ")]
-    assert len(commands) == 7
+    assert len(commands) == 8
     (tmp_path / "examples").symlink_to(Path(__file__).parent.parent / "examples")
     monkeypatch.chdir(tmp_path)
     for command in commands:
         assert run([*command, "--quiet"] if command[0] != "methods" else command) == 0
-    assert {p.name for p in tmp_path.iterdir()} >= {"ou.html", "run.sqlite", "curves.png", "club.png", "prior.png"}
+    assert {p.name for p in tmp_path.iterdir()} >= {
+        "ou.html",
+        "run.sqlite",
+        "curves.png",
+        "club.png",
+        "prior.png",
+        "club.csv",
+    }
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -514,8 +514,10 @@ def test_fractions_of_an_example_are_exact_on_average() -> None:
 
 def test_a_million_examples_per_vertex_are_no_more_work() -> None:
     problem = GraphProblem(RANDOM, RandomWalkKernel(3, 2.3), 0.1)
-    curve = learning_curve(problem, "simulation", nu=[1e6, 1e12], datasets=3, rng=3)
-    np.testing.assert_allclose(curve.error, [1e-7, 1e-13], rtol=1e-4)  # noise / nu
+    curve = learning_curve(problem, "simulation", nu=[1e6, 1e9], datasets=3, rng=3)
+    np.testing.assert_allclose(curve.error, [1e-7, 1e-10], rtol=1e-4)  # noise / nu
+    with pytest.raises(InputError, match=r"nu must be at most 1e\+09"):
+        learning_curve(problem, "simulation", nu=[1e15], datasets=3, rng=3)
 
 
 # --- standard errors -------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ The package is laid out as the theory is:
 * `spectra`   eigenvalues of the kernel with respect to the inputs
 * `theory`    approximations, bounds and exact scenarios, in one list: ``METHODS``
 * `simulation` the truth by Monte Carlo, run by the `engine`
+* `cavity`    belief propagation: exact for large random graphs, and for one's own graph of any size
 * `compute`   `learning_curve`, `learning_curves`, `required_n`
 * `curve`     `LearningCurve` and `CurveSet`, what every method returns; `load`
 * `report`    pictures and pages; `cli` the command line
@@ -23,7 +24,9 @@ from typing import TYPE_CHECKING
 from gpcurves._version import __version__
 
 if TYPE_CHECKING:
-    from gpcurves.compute import METHODS, learning_curve, learning_curves, required_n
+    from gpcurves.cavity.curves import belief_propagation
+    from gpcurves.cavity.regressor import GraphRegressor
+    from gpcurves.compute import METHODS, learning_curve, learning_curves, required_n, vertex_variances
     from gpcurves.curve import CurveSet, LearningCurve, load
     from gpcurves.distribution import VarianceDistribution
     from gpcurves.errors import (
@@ -61,7 +64,6 @@ if TYPE_CHECKING:
     )
     from gpcurves.problem import GraphProblem, Problem, SpectrumProblem, Teacher
     from gpcurves.report.drawing import draw_graph
-    from gpcurves.simulation.graphs import vertex_variances
     from gpcurves.simulation.prediction import PredictionVectors, prediction_vectors
     from gpcurves.spectra import Spectrum
 
@@ -82,6 +84,7 @@ __all__ = [
     "GoalUnreachableError",
     "Graph",
     "GraphProblem",
+    "GraphRegressor",
     "InputError",
     "LearningCurve",
     "Linear",
@@ -108,6 +111,7 @@ __all__ = [
     "VarianceDistribution",
     "__version__",
     "as_graph",
+    "belief_propagation",
     "diagnose",
     "draw_graph",
     "learning_curve",
@@ -120,7 +124,9 @@ __all__ = [
 ]
 
 _HOME = {
-    "compute": ("METHODS", "learning_curve", "learning_curves", "required_n"),
+    "cavity.curves": ("belief_propagation",),
+    "cavity.regressor": ("GraphRegressor",),
+    "compute": ("METHODS", "learning_curve", "learning_curves", "required_n", "vertex_variances"),
     "curve": ("CurveSet", "LearningCurve", "load"),
     "distribution": ("VarianceDistribution",),
     "errors": ("GPCurvesError", "GoalUnreachableError", "InputError", "NotApplicableError", "NumericalError"),
@@ -152,7 +158,6 @@ _HOME = {
     ),
     "problem": ("GraphProblem", "Problem", "SpectrumProblem", "Teacher"),
     "report.drawing": ("draw_graph",),
-    "simulation.graphs": ("vertex_variances",),
     "simulation.prediction": ("PredictionVectors", "prediction_vectors"),
     "spectra": ("Spectrum",),
 }

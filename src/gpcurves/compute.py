@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from gpcurves.cavity.curves import cavity_curve, cavity_variances
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import GoalUnreachableError, InputError, NotApplicableError, NumericalError
+from gpcurves.distribution import VarianceDistribution
+from gpcurves.errors import GoalUnreachableError, InputError, NotApplicableError, NumericalError, unknown_name
 from gpcurves.graphs import Graph
 from gpcurves.problem import AnyProblem, GraphProblem, Problem, SpectrumProblem, VectorProblem
 from gpcurves.simulation.graphs import eigenvalue_curve, simulate_graph
+from gpcurves.simulation.graphs import vertex_variances as simulated_variances
 from gpcurves.simulation.simulate import simulate
 from gpcurves.spectra import Spectrum
 from gpcurves.theory import METHODS, Kind, Method
@@ -20,7 +24,7 @@ from gpcurves.theory.approximations import lc_examples
 from gpcurves.theory.graph_eigenvalue import vertex_spectrum
 from gpcurves.validation import FloatArray, positive, sizes
 
-__all__ = ["METHODS", "learning_curve", "learning_curves", "required_n"]
+__all__ = ["METHODS", "learning_curve", "learning_curves", "required_n", "vertex_variances"]
 
 MOST_EXAMPLES = 1e12
 """Where the search for a required n gives up."""
@@ -29,6 +33,7 @@ _RUNNERS: dict[tuple[str, str], Callable[..., LearningCurve]] = {
     ("simulation", "n"): simulate,
     ("simulation", "nu"): simulate_graph,
     ("eigenvalue", "nu"): eigenvalue_curve,
+    ("cavity", "nu"): cavity_curve,
 }
 """Methods with options of their own, for vectors and for graphs."""
 Askable = Problem | SpectrumProblem | GraphProblem | Spectrum
@@ -115,6 +120,35 @@ def learning_curves(
         else:
             curves[m.name] = runner(asked, at, **_own(runner, options))
     return CurveSet(asked, curves, skipped)
+
+
+def vertex_variances(
+    problem: GraphProblem, nu: float, method: str = "simulation", **options: Any
+) -> VarianceDistribution:
+    """Return the errors at all vertices of a graph after nu examples per vertex: their distribution, by vertex and by degree.
+
+    Parameters
+    ----------
+    problem
+        On a given graph or an ensemble of graphs.
+    nu
+        Examples per vertex; at 0 the prior variances.
+    method
+        "simulation" or "cavity".
+    **options
+        Those of the method; see `gpcurves.simulation.graphs.vertex_variances` and `gpcurves.cavity.curves.cavity_variances`.
+    """
+    ways: dict[str, Callable[..., VarianceDistribution]] = {
+        "simulation": simulated_variances,
+        "cavity": cavity_variances,
+    }
+    if method not in ways:
+        raise unknown_name("method for variances of vertices", method, ways)
+    known = set(inspect.signature(ways[method]).parameters)
+    for name in options:
+        if name not in known:
+            raise InputError(f"method {method!r} takes no option {name!r}")
+    return ways[method](problem, nu, **options)
 
 
 def _wanted(method: Method, problem: AnyProblem, options: Mapping[str, Any]) -> bool:
@@ -240,7 +274,7 @@ def _sizes(problem: AnyProblem, n: object, nu: object) -> FloatArray:
     if problem.axis == "nu":
         if n is not None or nu is None:
             raise InputError("on a graph the examples per vertex are asked for: pass nu=, not n")
-        return sizes("nu", np.atleast_1d(np.asarray(nu, dtype=object)).tolist())
+        return sizes("nu", [nu] if isinstance(nu, numbers.Real) else nu)
     if nu is not None or n is None:
         raise InputError("pass n, the numbers of examples; nu, examples per vertex, belongs to graphs")
     return sizes("n", n)

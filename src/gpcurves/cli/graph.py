@@ -78,6 +78,22 @@ class _KernelOptions:
 @click.option("--datasets", type=int, help="Data sets per graph of an ensemble [10], or on your graph [100].")
 @click.option("--precision", type=float, help="Simulate until the standard error is this fraction of the error.")
 @click.option(
+    "--counterflow",
+    is_flag=True,
+    help="Cavity method for an ensemble: local normalisation as in the paper, which is approximate.",
+)
+@click.option("--tolerance", type=float, help="Cavity method on your graph: when messages rest.  [1e-8]")
+@click.option("--max-rounds", type=int, help="Cavity method on your graph: rounds of messages at most.  [1000]")
+@click.option("--damping", type=float, help="Cavity method on your graph: share of the former message to keep.  [0]")
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    help="File with a vertex and a value per line, to predict the others from.",
+)
+@click.option(
+    "--predict", type=click.Path(path_type=Path), help="Write vertex,mean,std of all vertices, given --labels."
+)
+@click.option(
     "--among",
     help="Also average over groups of vertices: isolated, ends, giant, small, degree=K, component=K; in JSON as details.",
 )
@@ -112,6 +128,12 @@ def graph(
     graphs: int | None,
     datasets: int | None,
     precision: float | None,
+    counterflow: bool,
+    tolerance: float | None,
+    max_rounds: int | None,
+    damping: float | None,
+    labels: Path | None,
+    predict: Path | None,
     among: str | None,
     rng: int,
     workers: str | None,
@@ -137,10 +159,11 @@ def graph(
 
     \b
     Examples:
-      gpcurves graph --ensemble er:3 --p 10 --a 2 --normalise local --noise 0.1 --nu 0.1,1,5 --methods eigenvalue
+      gpcurves graph --ensemble er:3 --p 10 --a 2 --normalise local --noise 0.1 --nu 0.1,1,5 --methods cavity
       gpcurves graph --ensemble regular:3 --noise 0.1 --methods mckay,simulation --graphs 5 --out curves.png
       gpcurves graph --edges network.csv --normalise local --noise 0.1 --nu 0.1:5:log:10 --goal 0.05
       gpcurves graph --edges network.csv --p 10 --diagnose
+      gpcurves graph --edges network.csv --noise 0.1 --labels known.csv --predict all.csv
       gpcurves graph --ensemble er:3 --noise 0.0001 --teacher-normalise local --methods simulation --nu 0.1:2:0.1
     """
     output.check_out(out, as_json)
@@ -154,19 +177,27 @@ def graph(
     if noise is None:
         raise InputError("--noise is needed: the noise variance")
     problem = _problem(known, kernel, parse.number("--noise", noise))
+    if (labels is None) != (predict is None):
+        raise InputError("--labels FILE and --predict OUT.csv belong together")
+    if labels is not None and predict is not None:
+        found = {"tolerance": tolerance, "max_rounds": max_rounds, "damping": damping}
+        return _predict(problem, labels, predict, {k: v for k, v in found.items() if v is not None}, quiet=quiet)
     problem = _with_teacher(problem, teacher_normalise, teacher_p, teacher_a, teacher_noise)
+    code = None
     sizes = parse.size_list("--nu", nu, whole=False)
     targets = [parse.number("--goal", goal) for goal in goals]
     wanted = "all" if methods.strip() == "all" else parse.names("--methods", methods)
     size = None if edges is not None else vertices
     running: dict[str, Any] = {"vertices": size, "graphs": graphs, "datasets": datasets, "precision": precision}
+    running |= {"tolerance": tolerance, "max_rounds": max_rounds, "damping": damping}
+    running |= {"local": "paper" if counterflow else None}
     running = {name: value for name, value in running.items() if value is not None}
     if among is not None:
         running["among"] = parse.names("--among", among)
-    simulated = (
-        "simulation" in wanted or problem.teacher is not None or bool({"datasets", "precision", "among"} & set(running))
-    )
-    if simulated and isinstance(wanted, list) and "simulation" not in wanted:
+    simulated = "simulation" in wanted or problem.teacher is not None
+    if wanted == "all":
+        simulated = simulated or "datasets" in running
+    elif problem.teacher is not None and "simulation" not in wanted:
         wanted = [*wanted, "simulation"]
     running |= {"rng": rng, "workers": workers or "1", "store": store, "progress": False if quiet else None}
     if workers is None and store is None:
@@ -177,10 +208,49 @@ def graph(
         except KeyboardInterrupt as stop:
             return output.say_interrupted(stop, store)
         output.emit(curves, _answers(curves, targets), out, as_json=as_json, quiet=quiet)
+        if any((curve.details["converged"] < 1).any() for curve in curves.values() if "converged" in curve.details):
+            click.echo("gpcurves: the cavity method did not converge; what it found so far was written", err=True)
+            code = 1
     if draw is not None:
         _draw(problem, sizes[len(sizes) // 2] if draw_nu is None else draw_nu, size, rng, draw)
         if not quiet:
             click.echo(f"wrote {draw}", err=True)
+    return code
+
+
+def _predict(problem: GraphProblem, labels: Path, predict: Path, options: dict[str, Any], *, quiet: bool) -> int | None:
+    """Predict all vertices from the values at some, and write vertex,mean,std."""
+    import csv
+    import io
+
+    from gpcurves.cavity.regressor import GraphRegressor
+    from gpcurves.files import check_writable, write_complete
+    from gpcurves.graphs import Graph
+
+    graph = problem.graph
+    if not isinstance(graph, Graph):
+        raise InputError("--labels belongs to your own graph: give it with --edges FILE")
+    if predict.suffix.lower() != ".csv":
+        raise InputError(f"--predict needs a file that ends in .csv, got {predict}")
+    check_writable(predict)
+    names, values = parse.labels(labels)
+    model = GraphRegressor(graph, problem.kernel, problem.noise, **options)
+    numbers = [graph.number(name) for name in names]
+    model.fit([graph.label(number) for number in numbers] if graph.labels is not None else numbers, values)
+    mean, std = model.predict(return_std=True)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["vertex", "mean", "std"])
+    writer.writerows((graph.label(i), repr(float(mean[i])), repr(float(std[i]))) for i in range(graph.vertices))
+    write_complete(predict, text.getvalue().encode())
+    found = model.beliefs_
+    if not quiet:
+        rest = f"messages at rest after {found.rounds} rounds" if found.converged else "messages did not come to rest"
+        click.echo(f"{len(values)} labels on {graph.vertices} vertices: {rest}", err=True)
+        click.echo(f"wrote {predict}", err=True)
+    if not found.converged:
+        click.echo("gpcurves: no convergence: try --damping 0.5, more --max-rounds or a larger --tolerance", err=True)
+        return 1
     return None
 
 

@@ -145,6 +145,41 @@ def spectrum(path: Path) -> Spectrum:
     return Spectrum(table[:, 0], table[:, 1] if table.shape[1] == 2 else None)
 
 
+def labels(path: Path) -> tuple[list[str], list[float]]:
+    """Read a vertex and a value per line, separated by a comma, a semicolon, a tab or blanks; a header is skipped."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"cannot read {path}: it is not a text file") from error
+    found: list[str] = []
+    values: list[float] = []
+    first = True
+    for place, line in enumerate(lines, start=1):
+        kept = line.strip()
+        if not kept or kept.startswith(("#", "%")):
+            continue
+        separator = next((mark for mark in (",", ";", "\t") if mark in kept), None)
+        fields = [field.strip().strip('"') for field in kept.split(separator)]
+        heading, first = first, False
+        if len(fields) != 2:
+            raise InputError(f"{path}, line {place}: a vertex and a value are expected, got {kept!r}")
+        try:
+            value = float(fields[1])
+        except ValueError:
+            if heading:
+                continue
+            raise InputError(f"{path}, line {place}: a value must be a number, got {fields[1]!r}") from None
+        if not math.isfinite(value):
+            raise InputError(f"{path}, line {place}: a value must be finite, got {fields[1]}")
+        found.append(fields[0])
+        values.append(value)
+    if not found:
+        raise InputError(f"{path} holds no labels")
+    return found, values
+
+
 def read_table(path: Path, what: str) -> np.ndarray[Any, Any]:
     """Read rows of numbers, separated by commas or blanks; a first row of words and lines after # are skipped."""
     import numpy as np

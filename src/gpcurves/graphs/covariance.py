@@ -145,6 +145,12 @@ class GraphCovariance:
         )
         return ones.toarray() if dense else ones
 
+    @cached_property
+    def diagonal_work(self) -> float:
+        """About how many numbers the half walks behind the diagonal hold, over all vertices and steps."""
+        todo = np.flatnonzero(~self.graph.isolated)
+        return 0.0 if len(todo) == 0 else self._row_size(todo) * len(todo) * self.kernel.reach
+
     def _row_size(self, todo: IntArray) -> float:
         """Estimate how many vertices a walk from one vertex reaches in as many steps as the diagonal takes."""
         probes = todo[np.linspace(0, len(todo) - 1, min(_PROBES, len(todo))).astype(np.int64)]

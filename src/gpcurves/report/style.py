@@ -22,9 +22,10 @@ _APPROXIMATIONS = {
     "d": "#009E73",
     "lc1": "#CC79A7",
     "mckay": "#E69F00",
+    "cavity": "#D55E00",
     "master": "#CC79A7",
 }
-_DASHED = {"d": "dash", "lc1": "dot", "mckay": "dash", "master": "dot"}
+_DASHED = {"d": "dash", "lc1": "dot", "mckay": "dash", "cavity": "dash", "master": "dot"}
 _MORE = ("#56B4E9", "#E69F00", "#F0E442")
 OTHERS = "of something else"
 DASHES = ("dash", "dot", "dashdot", "longdash")

@@ -34,7 +34,7 @@ from gpcurves.validation import FloatArray, nonnegative, positive, whole
 
 _VERTICES, _GRAPHS, _DATASETS, _OWN_DATASETS = 500, 20, 10, 100
 _FIRST_ROUND, _MOST = 10, 100_000
-_MANY_EXAMPLES = 5_000_000
+_MANY_EXAMPLES, _MOST_PER_VERTEX = 5_000_000, 1e9
 _ALGORITHM = 1
 """Changes whenever the numbers of a task would, so that old stores are not mixed with new results."""
 
@@ -358,6 +358,8 @@ def _check(problem: object, method: str, nu: FloatArray) -> None:
     reason = METHODS[method].objection(problem, nu)
     if reason is not None:
         raise NotApplicableError(f"method {method!r} does not apply: {reason}")
+    if nu.max(initial=0.0) > _MOST_PER_VERTEX:
+        raise InputError(f"nu must be at most {_MOST_PER_VERTEX:g} where data sets are drawn, got {nu.max():g}")
 
 
 def _amounts(
