@@ -13,7 +13,13 @@ import numpy.typing as npt
 
 from gpcurves.cavity.instance import Adjacency, Beliefs, prior_variances, propagate
 from gpcurves.cavity.model import VertexModel, diffusion, polynomial, random_walk, regularised_laplacian
-from gpcurves.cavity.population import PopulationResult, population_curve, population_error
+from gpcurves.cavity.population import (
+    POPULATIONS,
+    PopulationResult,
+    population_curve,
+    population_error,
+    population_size,
+)
 from gpcurves.curve import LearningCurve
 from gpcurves.distribution import VarianceDistribution
 from gpcurves.engine import Interrupted, Settings, run, seed_of, stream
@@ -355,6 +361,7 @@ def cavity_curve(
             raise unknown_name("local normalisation", local, ("exact", "paper"))
         work = Replicas(*shared, goal, local, whole("max_sweeps", max_sweeps, 1))
         count, most, unit = _REPLICAS, _MOST_REPLICAS, "replicas"
+        options |= {"populations": POPULATIONS, "vertices": population_size(_SHARE * goal)}
         if problem.kernel.normalise == "local":
             options["local"] = local
             if local == "paper":

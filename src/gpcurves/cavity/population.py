@@ -27,7 +27,7 @@ from gpcurves.engine.seeds import Rng, seed_of
 from gpcurves.errors import InputError, NotApplicableError, unknown_name
 from gpcurves.validation import FloatArray, frozen, nonnegative, positive, whole
 
-_POPULATIONS = 8
+POPULATIONS = 8
 _SMALLEST, _LARGEST = 1024, 131_072
 _SETTLED, _CALM = 3, 0.02
 _MOST_ROUNDS = 400
@@ -104,7 +104,7 @@ def mean_prior_variance(
     share = 1 - distribution.isolated
     means: list[FloatArray] = []
     while True:
-        wiring = Wiring.draw(distribution, _LARGEST // _POPULATIONS, rngs)
+        wiring = Wiring.draw(distribution, _LARGEST // POPULATIONS, rngs)
         prior = _prior(wiring, model, workers)
         means.append(prior.reshape(len(rngs), -1).mean(axis=1))
         value = distribution.isolated * model.isolated + share * float(np.mean(means))
@@ -164,7 +164,7 @@ def population_error(
     if normalise == "local" and local == "paper" and model.walk is None:
         raise NotApplicableError(f"local='paper' needs a kernel that is a polynomial in T, and {model.name} is not")
     variance, examples, goal = positive("noise", noise), nonnegative("nu", nu), positive("precision", precision)
-    size = _size(goal) if vertices is None else whole("vertices", vertices, 2)
+    size = population_size(goal) if vertices is None else whole("vertices", vertices, 2)
     rngs = _streams(rng)
     if normalise == "global" and normaliser is None:
         normaliser = mean_prior_variance(degrees, model, precision=goal / 5, rng=rngs[0], threads=threads)
@@ -414,10 +414,10 @@ def _cavity(wiring: Wiring, model: VertexModel, messages: FloatArray, threads: i
     return -pivots / wiring.degrees
 
 
-def _size(precision: float) -> int:
+def population_size(precision: float) -> int:
     """Return vertices per population: the bias of finite populations falls as 1/size and must stay far below the precision."""
     return int(np.clip(2 ** np.ceil(np.log2(5 / precision)), _SMALLEST, _LARGEST))
 
 
 def _streams(rng: Rng) -> list[np.random.Generator]:
-    return [np.random.default_rng(seed) for seed in np.random.SeedSequence(seed_of(rng)).spawn(_POPULATIONS)]
+    return [np.random.default_rng(seed) for seed in np.random.SeedSequence(seed_of(rng)).spawn(POPULATIONS)]

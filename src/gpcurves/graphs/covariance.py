@@ -173,5 +173,5 @@ def check_dense(graph: Graph, matrices: int) -> None:
     check_memory(
         8.0 * matrices * V * V,
         f"dense algebra on {V} vertices",
-        "sparse products (rows, diagonal, matrix times vector) work at any size",
+        "the method cavity and sparse products (rows, diagonal, matrix times vector) work at any size",
     )

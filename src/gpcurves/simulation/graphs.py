@@ -384,7 +384,7 @@ def _check_matrices(problem: GraphProblem, vertices: int, workers: int | str) ->
     check_memory(
         8.0 * matrices * vertices**2 * processes,
         f"dense algebra on {vertices} vertices with {workers} worker(s)",
-        "fewer workers or a smaller graph; rows, diagonals and products of kernels work at any size",
+        "use the method cavity, which works at any size, a smaller graph or fewer workers",
     )
 
 
