@@ -395,7 +395,7 @@ def test_the_diagonal_of_a_graph_with_hubs_agrees_with_its_rows() -> None:
 def test_what_memory_does_not_hold_is_refused_with_what_to_use_instead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpcurves.memory, "physical_memory", lambda: 4e9)
     covariance = RandomWalkKernel(2).on(RandomRegular(3).sample(50_000, 1))
-    needed = "dense algebra on 50000 vertices needs about 60 GB of memory, this machine has 4 GB: sparse products"
+    needed = "dense algebra on 50000 vertices needs about 60 GB of memory, this machine has 4 GB: the method cavity and"
     for refused in (covariance.matrix, covariance.eigenvalues):
         with pytest.raises(InputError, match=needed):
             refused()
