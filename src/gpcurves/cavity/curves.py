@@ -36,7 +36,7 @@ from gpcurves.graphs import (
     graph_kernel_from_dict,
 )
 from gpcurves.graphs.groups import check_groups, members
-from gpcurves.problem import GraphProblem
+from gpcurves.problem import AnyProblem, GraphProblem
 from gpcurves.simulation.graphs import examples, training_counts
 from gpcurves.simulation.simulate import SimulationInterrupted
 from gpcurves.simulation.vertices import posterior_variances
@@ -146,6 +146,13 @@ def belief_propagation(
     )
 
 
+def _joined(problem: AnyProblem) -> str | None:
+    """Object to ensembles whose vertices are all isolated."""
+    if isinstance(problem, GraphProblem) and isinstance(problem.graph, Ensemble) and problem.graph.mean_degree == 0:
+        return "the ensemble has no edges: every vertex is isolated"
+    return None
+
+
 @register(
     CAVITY,
     "cavity method (belief propagation)",
@@ -153,7 +160,7 @@ def belief_propagation(
     promise="exact on trees and in the limit of large random graphs; approximate on graphs with short cycles",
     source="Urry & Sollich 2013, section 4; local normalisation exact",
     needs="noise > 0, a graph or an ensemble of graphs",
-    conditions=(noisy,),
+    conditions=(noisy, _joined),
     axes=("nu",),
 )
 def cavity(problem: GraphProblem, nu: FloatArray) -> FloatArray:
@@ -345,8 +352,7 @@ def cavity_curve(
         How to run, see `gpcurves.engine.Settings`; they change no number. One worker uses all cores by threads.
     """
     _check(problem)
-    if nu.max(initial=0.0) > _MOST_PER_VERTEX:
-        raise InputError(f"nu must be at most {_MOST_PER_VERTEX:g} for the cavity method, got {nu.max():g}")
+    _check_size(nu.max(initial=0.0))
     goal = positive("precision", _PRECISION if precision is None else precision)
     groups = check_groups(among)
     threads = None if str(workers).strip() == "1" else 1
@@ -367,8 +373,7 @@ def cavity_curve(
             if local == "paper":
                 notes.append("local normalisation by equation (29) of the paper, which is approximate")
     else:
-        if local != "exact":
-            raise InputError("local='paper' belongs to an ensemble: on a given graph normalisation is exact")
+        _check_own(local)
         kappa, said = normalisers(problem.kernel, problem.graph)
         notes += [said] if said else []
         work = OwnGraph(*shared, tolerance, max_rounds, damping, kappa)
@@ -415,6 +420,7 @@ def cavity_variances(
     """
     at = nonnegative("nu", nu)
     _check(problem)
+    _check_size(at)
     if isinstance(problem.graph, Ensemble):
         goal = positive("precision", _PRECISION if precision is None else precision)
         found = population_error(
@@ -429,6 +435,7 @@ def cavity_variances(
             threads=threads,
         )
         return VarianceDistribution(found.variance, found.degree, problem, at, weights=found.weight)
+    _check_own(local)
     graph, seed = problem.graph, seed_of(rng)
     values = []
     for task in range(whole("datasets", datasets, 1)):
@@ -492,6 +499,16 @@ def _check(problem: GraphProblem) -> None:
     reason = METHODS[CAVITY].objection(problem)
     if reason is not None:
         raise NotApplicableError(f"method {CAVITY!r} does not apply: {reason}")
+
+
+def _check_size(nu: float) -> None:
+    if nu > _MOST_PER_VERTEX:
+        raise InputError(f"nu must be at most {_MOST_PER_VERTEX:g} for the cavity method, got {nu:g}")
+
+
+def _check_own(local: str) -> None:
+    if local != "exact":
+        raise InputError("local='paper' belongs to an ensemble: on a given graph normalisation is exact")
 
 
 def _check_degrees(groups: Sequence[str]) -> None:

@@ -127,6 +127,8 @@ class GraphRegressor:
     def score(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the share of the variance of targets that the means explain."""
         truth, mean = np.asarray(y, dtype=np.float64), self.predict(X)
+        if truth.shape != np.shape(mean):
+            raise InputError(f"there must be one target per vertex, got {truth.shape} for {np.shape(mean)}")
         return float(1 - ((truth - mean) ** 2).sum() / ((truth - truth.mean()) ** 2).sum())
 
     def __repr__(self) -> str:
@@ -142,11 +144,8 @@ def vertex_numbers(graph: Graph, vertices: npt.ArrayLike) -> npt.NDArray[np.int6
     if given.ndim != 1:
         raise InputError("vertices must be a list of numbers or names")
     if graph.labels is None and given.dtype.kind in "iuf" and np.array_equal(given, np.floor(given)):
-        numbers = given.astype(np.int64)
-        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < graph.vertices:
-            raise InputError(
-                f"vertices must be between 0 and {graph.vertices - 1}, got {numbers.min()} to {numbers.max()}"
-            )
-        return numbers
+        if len(given) and not 0 <= given.min() <= given.max() < graph.vertices:
+            raise InputError(f"vertices must be between 0 and {graph.vertices - 1}, got {given.min()} to {given.max()}")
+        return given.astype(np.int64)
     names: list[Hashable] = given.tolist()
     return np.array([graph.number(name) for name in names], dtype=np.int64)

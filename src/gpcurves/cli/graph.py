@@ -187,6 +187,8 @@ def graph(
     sizes = parse.size_list("--nu", nu, whole=False)
     targets = [parse.number("--goal", goal) for goal in goals]
     wanted = "all" if methods.strip() == "all" else parse.names("--methods", methods)
+    if counterflow and wanted != "all" and "cavity" not in wanted:
+        raise InputError("--counterflow belongs to the method cavity: add it to --methods")
     size = None if edges is not None else vertices
     running: dict[str, Any] = {"vertices": size, "graphs": graphs, "datasets": datasets, "precision": precision}
     running |= {"tolerance": tolerance, "max_rounds": max_rounds, "damping": damping}

@@ -168,7 +168,7 @@ def labels(path: Path) -> tuple[list[str], list[float]]:
         try:
             value = float(fields[1])
         except ValueError:
-            if heading:
+            if heading and not any(letter.isdigit() for letter in fields[1]):
                 continue
             raise InputError(f"{path}, line {place}: a value must be a number, got {fields[1]!r}") from None
         if not math.isfinite(value):

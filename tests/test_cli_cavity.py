@@ -1,0 +1,189 @@
+"""``gpcurves graph`` with the cavity method: its columns, predictions from labels, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpcurves as gpc
+from gpcurves.cli import run
+
+ER = ["graph", "--ensemble", "er:3", "--p", "2", "--normalise", "local", "--noise", "0.1", "--nu", "1", "--methods"]
+CAVITY = [*ER, "cavity", "--precision", "0.05"]
+
+
+@pytest.fixture
+def edges(tmp_path: Path) -> Path:
+    """A tree of six vertices, as an edge list with names."""
+    path = tmp_path / "net.txt"
+    path.write_text("a,b\nb,c\nc,d\nd,e\nd,f\n")
+    return path
+
+
+@pytest.fixture
+def loopy(tmp_path: Path) -> Path:
+    path = tmp_path / "loopy.txt"
+    graph = gpc.RandomRegular(3).sample(40, 1)
+    pairs = np.argwhere(np.triu(graph.adjacency.toarray()))
+    path.write_text("".join(f"{i} {j}\n" for i, j in pairs.tolist()))
+    return path
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def failed(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Run a command that must fail for bad input, and return its one sentence."""
+    assert run(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("gpcurves: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+def predicting(edges: Path, labels: str, *more: str) -> list[str]:
+    known = edges.with_name("known.csv")
+    known.write_text(labels)
+    words = ["graph", "--edges", str(edges), "--noise", "0.1", "--p", "4", "--labels", str(known)]
+    return [*words, "--predict", str(edges.with_name("all.csv")), *more]
+
+
+def test_the_columns_are_those_of_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(CAVITY) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[0] == "method,nu,error,stderr"
+    (row,) = rows(captured.out)
+    problem = gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(2, 2, "local"), 0.1)
+    same = gpc.learning_curve(problem, "cavity", nu=[1], precision=0.05, rng=0)
+    assert same.stderr is not None
+    assert (row["method"], row["nu"]) == ("cavity", "1")
+    assert (float(row["error"]), float(row["stderr"])) == (same.error[0], same.stderr[0])
+    assert "Traceback" not in captured.err
+
+
+def test_counterflow_gives_the_numbers_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    found = []
+    for words in (CAVITY, [*CAVITY, "--counterflow"]):
+        assert run(words) == 0
+        captured = capsys.readouterr()
+        found.append(float(rows(captured.out)[0]["error"]))
+    assert found[0] != found[1]
+    assert "equation (29) of the paper" in captured.err
+
+
+def test_curves_lie_beside_each_other(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5,2", "--p", "4", "--precision", "0.2"]
+    assert run([*words, "--methods", "eigenvalue,cavity,simulation", "-q"]) == 0
+    captured = capsys.readouterr()
+    assert [row["method"] for row in rows(captured.out)] == [
+        m for m in ("eigenvalue", "cavity", "simulation") for _ in range(2)
+    ]
+    assert captured.err == ""
+
+
+def test_labels_are_spread_over_the_graph(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = predicting(edges, "vertex,value\n# known\na,1\nf;-0.5\na 2\n\n".replace(";", ",").replace("a 2", "a,2"))
+    assert run(words) == 0
+    captured = capsys.readouterr()
+    text = edges.with_name("all.csv").read_text()
+    assert text.splitlines()[0] == "vertex,mean,std"
+    table = rows(text)
+    assert sorted(row["vertex"] for row in table) == list("abcdef")
+    graph = gpc.read_graph(edges)
+    model = gpc.GraphRegressor(graph, gpc.RandomWalkKernel(4), 0.1).fit(["a", "f", "a"], [1, -0.5, 2])
+    mean, std = model.predict([row["vertex"] for row in table], return_std=True)
+    np.testing.assert_array_equal([float(row["mean"]) for row in table], mean)
+    np.testing.assert_array_equal([float(row["std"]) for row in table], std)
+    assert "3 labels on 6 vertices: messages at rest after" in captured.err
+    assert "all.csv" in captured.err
+    assert run([*words, "-q"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        ("a,1\nz,2\n", "z"),
+        ("", "known.csv holds no labels"),
+        ("vertex,value\n", "known.csv holds no labels"),
+        ("a,nan\n", "known.csv, line 1: a value must be finite, got nan"),
+        ("a,1\nb,inf\n", "known.csv, line 2: a value must be finite, got inf"),
+        ("a,1\nb,2,3\n", "known.csv, line 2: a vertex and a value are expected, got 'b,2,3'"),
+        ("a,1\nb\n", "known.csv, line 2: a vertex and a value are expected, got 'b'"),
+        ("a,1\nb,much\n", "known.csv, line 2: a value must be a number, got 'much'"),
+        ("a,1;5\n", "known.csv, line 1"),
+    ],
+)
+def test_bad_labels_are_one_sentence(
+    labels: str, sentence: str, edges: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sentence in failed(predicting(edges, labels), capsys)
+    assert not edges.with_name("all.csv").exists()
+
+
+def test_labels_need_a_graph_and_a_place_for_predictions(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = predicting(edges, "a,1\n")
+    assert "--labels FILE and --predict OUT.csv belong together" in failed(words[:-2], capsys)
+    own = ["graph", "--ensemble", "er:3", "--noise", "0.1", *words[7:]]
+    assert "--labels belongs to your own graph" in failed(own, capsys)
+    assert "ends in .csv" in failed([*words[:-1], str(edges.with_name("all.txt"))], capsys)
+    assert "noise" in failed([*words, "--noise", "0"], capsys)
+    edges.with_name("known.csv").unlink()
+    assert "known.csv: No such file" in failed(words, capsys)
+
+
+def test_no_convergence_is_said_and_what_there_is_is_kept(
+    loopy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "partial.json"
+    words = ["graph", "--edges", str(loopy), "--noise", "1e-4", "--nu", "1", "--methods", "cavity"]
+    words += ["--precision", "0.5", "--max-rounds", "2"]
+    assert run([*words, "--out", str(out)]) == 1
+    captured = capsys.readouterr()
+    assert "did not converge" in captured.err
+    assert "max_rounds" in captured.err
+    (kept,) = json.loads(out.read_text())["curves"]
+    assert kept["details"]["converged"] == [0.0]
+    assert "loop_error" in kept["details"]
+    assert run([*words, "--json", "-q"]) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["curves"][0]["method"] == "cavity"
+    assert captured.err.count("\n") == 1
+
+
+def test_predictions_that_did_not_converge_are_kept(loopy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(predicting(loopy, "0 1.5\n1 -1\n", "--noise", "1e-4", "--max-rounds", "2")) == 1
+    assert "try --damping 0.5, more --max-rounds" in capsys.readouterr().err
+    assert len(rows(loopy.with_name("all.csv").read_text())) == 40
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([*CAVITY, "--noise", "0"], "method 'cavity' does not apply"),
+        ([*CAVITY, "--teacher-p", "4"], "student and teacher must agree"),
+        ([*CAVITY, "--ensemble", "er:0"], "no edges"),
+        ([*CAVITY, "--ensemble", "regular:0"], "no edges"),
+        ([*CAVITY, "--nu", "1e7"], "nu must be at most 1e+06"),
+        ([*CAVITY, "--precision", "0"], "precision must be greater than 0"),
+        ([*CAVITY, "--among", "giant"], "only groups by degree are known"),
+        ([*CAVITY, "--datasets", "5"], "takes no option 'datasets'"),
+        ([*CAVITY, "--a", "1.9"], "a must be at least 2"),
+        ([*CAVITY, "--p", "-1"], "p must be a whole number, at least 0"),
+        ([*ER, "simulation", "--counterflow"], "--counterflow"),
+    ],
+)
+def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sentence in failed(words, capsys)
+
+
+def test_counterflow_belongs_to_ensembles(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "1", "--methods", "cavity", "--counterflow"]
+    assert "belongs to an ensemble" in failed(words, capsys)
