@@ -175,10 +175,10 @@ def test_all_on_an_ensemble_takes_the_graphs_for_the_theory() -> None:
 
 
 def test_all_with_options_of_a_simulation_takes_it_too() -> None:
-    problem = GraphProblem(RandomRegular(3), RandomWalkKernel(30), 0.1)
+    problem = GraphProblem(RandomRegular(3), RandomWalkKernel(4), 0.1)
     curves = learning_curves(problem, nu=[0.5, 1.0], **FEW)
-    assert set(curves) == {"simulation", "eigenvalue", "mckay", "master", "cavity"}
-    assert curves.skipped == {}
+    assert set(curves) == {"simulation", "eigenvalue", "mckay", "cavity"}
+    assert set(curves.skipped) == {"master"}
     alone = learning_curve(problem, "eigenvalue", nu=[0.5, 1.0], vertices=20, graphs=4, rng=5)
     assert same(curves["eigenvalue"], alone)
     assert same(curves["simulation"], simulated(problem, **FEW))
@@ -245,7 +245,9 @@ def test_a_curve_survives_a_file(name: str, tmp_path: Path) -> None:
 def test_a_set_of_curves_survives_a_file(name: str, tmp_path: Path) -> None:
     problem = KEPT[name]
     options = {"datasets": 3, "rng": 5} if isinstance(problem.graph, Graph) else FEW
-    curves = learning_curves(problem, nu=[0.5, 1.0], **options)
+    quick = problem.teacher is not None or isinstance(problem.graph, Graph)
+    methods = "all" if quick else ["eigenvalue", "simulation"]
+    curves = learning_curves(problem, nu=[0.5, 1.0], methods=methods, **options)
     path = tmp_path / "curves.json"
     curves.save(path)
     found = load(path)

@@ -183,9 +183,11 @@ def graph(
         found = {"tolerance": tolerance, "max_rounds": max_rounds, "damping": damping}
         return _predict(problem, labels, predict, {k: v for k, v in found.items() if v is not None}, quiet=quiet)
     problem = _with_teacher(problem, teacher_normalise, teacher_p, teacher_a, teacher_noise)
+    from gpcurves.validation import positive
+
     code = None
     sizes = parse.size_list("--nu", nu, whole=False)
-    targets = [parse.number("--goal", goal) for goal in goals]
+    targets = [positive("--goal", parse.number("--goal", goal)) for goal in goals]
     wanted = "all" if methods.strip() == "all" else parse.names("--methods", methods)
     if counterflow and wanted != "all" and "cavity" not in wanted:
         raise InputError("--counterflow belongs to the method cavity: add it to --methods")
@@ -361,8 +363,6 @@ def _curves(
 def _answers(curves: CurveSet, goals: list[float]) -> Answers:
     answers: dict[float, dict[str, int | float | str]] = {}
     for goal in goals:
-        if not goal > 0:
-            raise InputError(f"--goal must be greater than 0, got {goal:g}")
         answers[goal] = {}
         for name, curve in curves.items():
             at = curve.reaches(goal)
