@@ -70,7 +70,7 @@ def prior() -> gpc.VarianceDistribution:
 
 @pytest.fixture(scope="module")
 def large() -> gpc.Graph:
-    return ER3.sample(20_000, 7)
+    return ER3.sample(100_000, 7)
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +82,9 @@ def own(large: gpc.Graph) -> gpc.LearningCurve:
 
 
 @pytest.mark.parametrize("noise", [1.0, 0.1, 1e-4])
-@pytest.mark.parametrize(
-    ("ensemble", "p", "first"),
-    [(REGULAR3, 4, 0), (ER3, 5, 1), (POWER, 4, 0)],
-    ids=["regular", "er", "power law"],
-)
-def test_agrees_with_simulated_graphs(ensemble: Ensemble, p: int, first: int, noise: float) -> None:
-    for normalise in ("local", "global")[first :: 1 if noise == 0.1 else 2]:
+@pytest.mark.parametrize(("ensemble", "p"), [(REGULAR3, 4), (ER3, 5), (POWER, 4)], ids=["regular", "er", "power law"])
+def test_agrees_with_simulated_graphs(ensemble: Ensemble, p: int, noise: float) -> None:
+    for normalise in ("local", "global"):
         problem = walk(ensemble, p, normalise, noise)
         theory = gpc.learning_curve(problem, "cavity", nu=[0.7], rng=0, precision=0.02)
         truth = gpc.learning_curve(problem, "simulation", nu=[0.7], vertices=1000, graphs=6, datasets=1, rng=3)
@@ -596,3 +592,14 @@ def test_the_regressor_says_what_is_missing() -> None:
         gpc.GraphRegressor(graph, noise=0.0).fit(["a"], [1.0])
     with pytest.raises(InputError):
         gpc.GraphRegressor().fit([0], [1.0])
+
+
+def test_damped_messages_come_to_rest_at_the_same_place() -> None:
+    graph = ER3.sample(60, 3)
+    counts = np.random.default_rng(0).poisson(1.0, 60)
+    plain = gpc.belief_propagation(walk(graph, 4), counts)
+    damped = gpc.belief_propagation(walk(graph, 4), counts, damping=0.5)
+    assert plain.converged
+    assert damped.converged
+    assert damped.rounds > plain.rounds
+    np.testing.assert_allclose(damped.variance, plain.variance, rtol=1e-7)
