@@ -245,12 +245,15 @@ def test_the_list_of_methods(capsys: pytest.CaptureFixture[str]) -> None:
     assert [m["name"] for m in json.loads(capsys.readouterr().out)] == list(gpc.METHODS)
 
 
-@pytest.mark.parametrize("words", [["--help"], ["curve", "--help"], ["methods", "--help"]])
+@pytest.mark.parametrize("words", [["--help"], ["curve", "--help"], ["methods", "--help"], ["plan", "--help"]])
 def test_examples_in_the_help_run(words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert run(words) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     examples = [line.split() for line in lines if line.startswith("gpcurves ")]
     assert examples
+    rows = ["x,y,price,drag", *(f"{i * 7 % 20},{i % 9},{i * i},{i * i % 11}" for i in range(20))]
+    for name in ("data.csv", "runs.csv"):
+        (tmp_path / name).write_text("\n".join(rows))
     for example in examples:
         named = [str(tmp_path / word) if "." in word and word[-1].isalpha() else word for word in example[1:]]
         assert run(named) == 0, example

@@ -10,6 +10,7 @@ The package is laid out as the theory is:
 * `cavity`    belief propagation: exact for large random graphs, and for one's own graph of any size
 * `compute`   `learning_curve`, `learning_curves`, `required_n`
 * `curve`     `LearningCurve` and `CurveSet`, what every method returns; `load`
+* `planning`  `forecast`: from a user's own rows to the error at more of them
 * `report`    pictures and pages; `cli` the command line
 
 >>> import gpcurves as gpc
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         Polynomial,
         RationalQuadratic,
     )
+    from gpcurves.planning import Forecast, forecast
     from gpcurves.problem import GraphProblem, Problem, SpectrumProblem, Teacher
     from gpcurves.report.drawing import draw_graph
     from gpcurves.simulation.prediction import PredictionVectors, prediction_vectors
@@ -78,6 +80,7 @@ __all__ = [
     "DiffusionKernel",
     "Discrete",
     "ErdosRenyi",
+    "Forecast",
     "GPCurvesError",
     "GammaExponential",
     "Gaussian",
@@ -114,6 +117,7 @@ __all__ = [
     "belief_propagation",
     "diagnose",
     "draw_graph",
+    "forecast",
     "learning_curve",
     "learning_curves",
     "load",
@@ -156,6 +160,7 @@ _HOME = {
         "Polynomial",
         "RationalQuadratic",
     ),
+    "planning": ("Forecast", "forecast"),
     "problem": ("GraphProblem", "Problem", "SpectrumProblem", "Teacher"),
     "report.drawing": ("draw_graph",),
     "simulation.prediction": ("PredictionVectors", "prediction_vectors"),

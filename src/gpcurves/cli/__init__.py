@@ -17,6 +17,7 @@ from gpcurves._version import __version__
 from gpcurves.cli.curve import curve
 from gpcurves.cli.graph import graph
 from gpcurves.cli.methods import methods
+from gpcurves.cli.plan import plan
 from gpcurves.errors import GPCurvesError, InputError
 
 
@@ -30,6 +31,7 @@ def cli() -> None:
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.05 --n 0,10,100
       gpcurves curve --kernel ou --lengthscale 0.1 --dim 2 --noise 0.1 --goal 0.05 --out curves.png
       gpcurves graph --ensemble er:3 --normalise local --noise 0.1 --nu 0.1,1,5 --methods cavity
+      gpcurves plan data.csv --target y --goal-rmse 0.1
       gpcurves methods
     """
 
@@ -37,6 +39,7 @@ def cli() -> None:
 cli.add_command(curve)
 cli.add_command(graph)
 cli.add_command(methods)
+cli.add_command(plan)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,0 +1,1 @@
+"""How good are forecasts: tasks, their true learning curves, and the score."""

@@ -1,0 +1,144 @@
+"""Score forecasts against true learning curves, with the usual alternatives beside them.
+
+    python -m benchmarks.forecast.score [--data FOLDER] [--n0 50,100,200] [--draws 2] [--tasks a,b] [--out FILE]
+
+Scores are |ln(predicted / true MSE)| at 2, 4, 8 and 16 times the rows: median and 90th percentile; then the share of true
+values inside the 90 % interval and its median half-width in ln MSE. With ``--data`` the tasks are those of a folder with
+``pilot.npz`` and ``truth.json``; otherwise those of `tasks`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.forecast import tasks, truth
+from gpcurves.planning import Forecast, forecast
+from gpcurves.planning.curves import Model
+from gpcurves.planning.evidence import FAMILIES, Evidence, fitted
+from gpcurves.planning.population import Copula
+from gpcurves.planning.posterior import LogPosterior, Prior, starts
+
+FACTORS = (2, 4, 8, 16)
+PILOT = 800
+Case = tuple[str, int, int, np.ndarray, np.ndarray, dict[int, float]]
+
+
+def cases(folder: Path | None, sizes: list[int], draws: int, only: list[str]) -> Iterator[Case]:
+    """Yield task, rows, draw, inputs, target and the true mean squared error by factor."""
+    true = json.loads((truth.FILE if folder is None else folder / "truth.json").read_text())
+    for task in only or true:
+        if folder is None:
+            X, y = (part[-PILOT:] for part in tasks.load(task))
+        else:
+            data = np.load(folder / "pilot.npz")
+            X, y = data[f"{task}_X"].astype(float), data[f"{task}_y"].astype(float)
+        for rows in sizes:
+            wanted = {k: true[task][str(k * rows)] for k in FACTORS if str(k * rows) in true[task]}
+            for draw in range(draws) if wanted else ():
+                pick = np.random.default_rng([draw, rows]).permutation(len(y))[:rows]
+                yield task, rows, draw, X[pick], y[pick], wanted
+
+
+def others(found: Forecast, X: np.ndarray, y: np.ndarray, n: np.ndarray) -> dict[str, list[float]]:
+    """Return the logarithm of the mean squared error at n by the alternatives."""
+    X, spread = X[:, np.ptp(X, axis=0) > 0], y.std()
+    X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / spread
+    rng = np.random.default_rng(0)
+    population = Copula(X)
+    inputs, test = population.draw(int(min(n.max(), 1200)), rng), population.draw(250, rng)
+    left_out, simulated = [], []
+    for family in FAMILIES:
+        density = LogPosterior(Evidence(family, X, y), Prior.default(X.shape[1]))
+        mode = density.mode(starts(X, y), 100)
+        factor, alpha = fitted(family, X, y, mode)
+        inverse = (np.linalg.inv(factor) ** 2).sum(axis=0)
+        left_out.append(np.log(np.mean((alpha / inverse) ** 2)))
+        simulated.append(np.log(Model.of(family, mode).simulate(inputs, test)(n)))
+    units = 2 * np.log(spread)
+    return {
+        "power law": np.log(found.power_law(n)).tolist(),
+        "leave-one-out stays": np.full(len(n), units + np.mean(left_out)).tolist(),
+        "simulation of the best fit": (units + np.mean(simulated, axis=0)).tolist(),
+    }
+
+
+def run(case: Case) -> list[dict[str, Any]]:
+    """Return one row of results for each factor."""
+    task, rows, draw, X, y, wanted = case
+    n = rows * np.array(list(wanted), dtype=float)
+    began = time.process_time()
+    found = forecast(X, y)
+    seconds = time.process_time() - began
+    rmse, low, high = found.interval(n)
+    middle, spread = found._moments(np.append(n, rows))
+    units = 2 * np.log(found.scale)
+    compared = others(found, X, y, n)
+    return [
+        {
+            "task": task,
+            "n0": rows,
+            "draw": draw,
+            "factor": k,
+            "seconds": seconds,
+            "error": 2 * np.log(rmse[i]) - np.log(true),
+            "low": 2 * np.log(low[i]) - np.log(true),
+            "high": 2 * np.log(high[i]) - np.log(true),
+            "middle": middle[i] + units - np.log(true),
+            "spread": spread[i],
+            "drop": middle[-1] - middle[i],
+            "today": middle[-1],
+            "level": found.level,
+            "cv_error": found.cross_validation.stderr[-1],
+            "columns": found.columns,
+            **{name: values[i] - np.log(true) for name, values in compared.items()},
+        }
+        for i, (k, true) in enumerate(wanted.items())
+    ]
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """Print the score of each method, and of the forecast on each task."""
+    for name in ("error", "simulation of the best fit", "leave-one-out stays", "power law"):
+        line = f"{'forecast' if name == 'error' else name:28s}"
+        for k in FACTORS:
+            errors = np.abs([row[name] for row in rows if row["factor"] == k])
+            if len(errors):
+                line += f"  {k:2d}x {np.median(errors):.2f} p90 {np.quantile(errors, 0.9):.2f}"
+        print(line)
+    for task in ["all", *dict.fromkeys(row["task"] for row in rows)]:
+        line = f"{task:14s}"
+        for k in (0, *FACTORS):
+            group = [row for row in rows if task in ("all", row["task"]) and k in (0, row["factor"])]
+            if group:
+                inside = np.mean([row["low"] <= 0 <= row["high"] for row in group])
+                half = np.median([row["high"] - row["low"] for row in group]) / 2
+                bias = np.mean([row["error"] for row in group])
+                line += f"  {k or 'any'}x {bias:+.2f} cover {inside:.2f} half {half:.2f}"
+        print(line)
+    print(f"{np.median([row['seconds'] for row in rows]):.1f} s of one core per forecast")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--n0", default="50,100,200")
+    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--tasks", default="")
+    parser.add_argument("--out", type=Path)
+    asked = parser.parse_args()
+    sizes, only = [int(size) for size in asked.n0.split(",")], [task for task in asked.tasks.split(",") if task]
+    rows = [row for case in cases(asked.data, sizes, asked.draws, only) for row in run(case)]
+    show(rows)
+    if asked.out:
+        asked.out.write_text(json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""A fitted scikit-learn regressor, taken as it is: its own kernel, hyperparameters and rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import cho_factor, cho_solve
+
+from gpcurves.errors import InputError
+from gpcurves.planning.crossvalidation import SHARES, CrossValidation
+from gpcurves.planning.curves import Model
+from gpcurves.planning.data import Data, checked_pool
+from gpcurves.planning.make import assembled
+from gpcurves.planning.population import Copula, Pool
+from gpcurves.planning.result import Forecast
+from gpcurves.validation import FloatArray
+
+_SPLITS = 20
+
+
+def forecast_fixed(regressor: Any, seed: int, pool: Any) -> Forecast:
+    """Forecast with the hyperparameters that a ``GaussianProcessRegressor`` has."""
+    if not hasattr(regressor, "X_train_"):
+        raise InputError("the regressor must be fitted: call its fit method first")
+    X = np.array(regressor.X_train_, dtype=np.float64)
+    y = np.array(regressor.y_train_, dtype=np.float64)
+    if y.ndim > 1 and y.shape[1] > 1:
+        raise InputError(f"a forecast needs one target, got a regressor with {y.shape[1]}")
+    kernel = regressor.kernel_
+    # a WhiteKernel is on the diagonal of one set of inputs, but not between two
+    white = np.array([kernel.diag(x[None])[0] - kernel(x[None], x[None].copy())[0, 0] for x in X])
+    noise = float(np.mean(white + regressor.alpha))
+    model = Model(lambda A, B: np.asarray(kernel(A, B)), lambda A: kernel.diag(A) - white.mean(), max(noise, 1e-12))
+    names = getattr(regressor, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
+    data = Data(X, y.reshape(-1), None, tuple(map(str, names)), float(np.mean(regressor._y_train_std)), ())
+    rng = np.random.default_rng(seed)
+    return assembled(
+        data,
+        [model],
+        np.ones(1),
+        Copula(X) if pool is None else Pool(checked_pool(pool, X.shape[1])),
+        _held_out(model, data.X, data.y, rng),
+        None,
+        ("the hyperparameters are those of the regressor given: the interval allows for no error in them",),
+        seed,
+        rng,
+    )
+
+
+def _held_out(model: Model, X: FloatArray, y: FloatArray, rng: np.random.Generator) -> CrossValidation:
+    """Return errors on rows held out, with the hyperparameters as they are."""
+    count = len(y)
+    sizes = sorted({max(1, round(share * count)) for share in SHARES})
+    errors, scatter = [], []
+    for size in sizes:
+        residuals = np.concatenate([_residuals(model, X, y, rng.permutation(count), size) for _ in range(_SPLITS)])
+        errors.append(float(np.mean(residuals**2)))
+        scatter.append(float(np.std(residuals**2) / np.sqrt(count)) / errors[-1])
+    return CrossValidation(np.array(sizes, dtype=np.float64), np.array(errors), np.array(scatter))
+
+
+def _residuals(model: Model, X: FloatArray, y: FloatArray, order: npt.NDArray[np.int64], size: int) -> FloatArray:
+    train, test = order[:size], order[size:]
+    K = model.covariance(X[train], X[train]) + model.noise * np.eye(size)
+    weights = cho_solve(cho_factor(K, lower=True), y[train])
+    return np.asarray(y[test] - model.covariance(X[test], X[train]) @ weights)

@@ -1,0 +1,324 @@
+"""Forecasts: right where the truth is known, the same for the same seed, and sentences for bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import FrozenInstanceError, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+import gpcurves as gpc
+from gpcurves.cli import run
+from gpcurves.planning import Forecast
+from gpcurves.planning.curves import Model
+from gpcurves.planning.verdict import Label
+from gpcurves.validation import FloatArray
+
+
+def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray, Model]:
+    """Draw rows from a Gaussian process with two inputs that matter unequally."""
+    rng = np.random.default_rng(seed)
+    model = Model.of("rbf", np.log([1.0, 0.8, 2.0, noise]))
+    X = rng.uniform(-1.7, 1.7, (count, 2))
+    K = model.covariance(X, X) + model.noise * np.eye(count)
+    return X, np.linalg.cholesky(K) @ rng.standard_normal(count), model
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw less where only the way matters, not the accuracy."""
+    monkeypatch.setattr("gpcurves.planning.make._DRAWS", 2)
+    monkeypatch.setattr("gpcurves.planning.make._EVALUATIONS", 2_000)
+
+
+@cache
+def smooth() -> Forecast:
+    """A noise-free function."""
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    return gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]))
+
+
+@cache
+def pure_noise() -> Forecast:
+    rng = np.random.default_rng(1)
+    return gpc.forecast(rng.standard_normal((100, 3)), 5 + 2 * rng.standard_normal(100))
+
+
+@cache
+def noisy() -> Forecast:
+    X, y, _ = process(80, 0.1, 2)
+    return gpc.forecast(pd.DataFrame(X, columns=["strong", "weak"]), 3 * y)
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.3])
+def test_the_true_curve_of_a_known_process_is_inside_the_interval(noise: float) -> None:
+    X, y, model = process(80, noise, 3)
+    rng = np.random.default_rng(4)
+    n = np.array([80.0, 160.0, 640.0])
+    sets = [model.simulate(rng.uniform(-1.7, 1.7, (640, 2)), rng.uniform(-1.7, 1.7, (300, 2)))(n) for _ in range(4)]
+    truth = np.sqrt(np.mean(sets, axis=0))
+    table = gpc.forecast(X, y).at(n)
+    assert (table["low"] < truth).all()
+    assert (truth < table["high"]).all()
+    assert (abs(np.log(table["rmse"] / truth)) < 0.25).all()
+
+
+def test_pure_noise_is_noise_limited() -> None:
+    found = pure_noise()
+    assert found.verdict().label == "noise-limited"
+    assert found.noise_rmse == pytest.approx(2.0, rel=0.2)
+    assert found.at([1600])["rmse"][0] == pytest.approx(2.0, rel=0.2)
+    assert found.at([100])["rmse"][0] < 1.1 * found.at([1600])["rmse"][0]
+
+
+def test_a_function_without_noise_gets_better_and_better() -> None:
+    table = smooth().at([60, 240, 960])
+    assert smooth().verdict().label in ("more data helps", "too few rows to say")
+    assert table["rmse"][2] < 0.3 * table["rmse"][0]
+
+
+def test_deterministic_promises_more() -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    sure = gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]), deterministic=True)
+    assert sure.noise_rmse < 1e-2
+    assert sure.at([960])["rmse"][0] < 0.1 * sure.at([60])["rmse"][0]
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    X, y, _ = process(40, 0.1, 5)
+    first, second, other = (gpc.forecast(X, y, rng=seed).at([40, 400]) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first, second, check_exact=True)
+    assert not first.equals(other)
+    assert (abs(np.log(first["rmse"] / other["rmse"])) < 0.15).all()
+
+
+@pytest.mark.usefixtures("quick")
+def test_units_of_the_target_and_inputs_do_not_matter() -> None:
+    X, y, _ = process(40, 0.1, 5)
+    one = gpc.forecast(X, y)
+    other = gpc.forecast(1000 * X - 3, 50 * y + 7)
+    np.testing.assert_allclose(other.at([40, 400]).iloc[:, 1:], 50 * one.at([40, 400]).iloc[:, 1:], rtol=1e-3)
+
+
+def test_errors_fall_and_intervals_contain_them() -> None:
+    for found in (smooth(), pure_noise(), noisy()):
+        table = found.at(np.geomspace(5, 1e6, 60).round())
+        assert (np.diff(table["rmse"]) <= 1e-12).all()
+        assert ((table["low"] < table["rmse"]) & (table["rmse"] < table["high"])).all()
+
+
+def test_cross_validation_and_power_law_are_in_units_of_the_target() -> None:
+    found = noisy()
+    assert found.cross_validation.n[-1] == 72
+    assert math.sqrt(found.cross_validation.mse[-1]) == pytest.approx(found.at([72])["rmse"][0], rel=0.3)
+    assert found.power_law(np.array([72.0]))[0] == pytest.approx(found.cross_validation.mse[-1], rel=0.5)
+
+
+def test_relevance_names_what_matters() -> None:
+    found = noisy()
+    assert found.lengthscales["strong"] < found.lengthscales["weak"]
+    assert found.relevance is not None
+    assert found.relevance.share.sum() == pytest.approx(1)
+    assert found.relevance.share[0] > 0.5
+
+
+def test_chosen_inputs_are_never_worse() -> None:
+    found = noisy()
+    n = [10, 40, 80, 320]
+    assert (found.designed(n)["rmse"] <= found.at(n)["rmse"] + 1e-12).all()
+    assert found.designed([40])["rmse"][0] < 0.99 * found.at([40])["rmse"][0]
+
+
+def test_required_n_inverts_the_forecast() -> None:
+    found = noisy()
+    goal = float(found.at([300])["rmse"][0])
+    needed = found.required_n(goal)
+    assert needed.estimate is not None
+    assert needed.low is not None
+    assert 290 <= needed.estimate <= 310
+    assert needed.low < needed.estimate
+    assert needed.high is None or needed.high > needed.estimate
+    if needed.assured is not None:
+        assert needed.assured > needed.estimate
+
+
+def test_goals_below_the_noise_have_a_reason() -> None:
+    needed = pure_noise().required_n(0.1)
+    assert (needed.estimate, needed.low, needed.high, needed.assured) == (None, None, None, None)
+    assert "cannot be reached: noise leaves about" in needed.reason
+
+
+@pytest.mark.parametrize(
+    ("made", "goal", "label"),
+    [
+        (pure_noise, 10.0, "goal reached already"),
+        (pure_noise, 0.1, "goal cannot be reached"),
+        (noisy, 100.0, "goal reached already"),
+        (noisy, 1e-6, "goal cannot be reached"),
+    ],
+)
+def test_verdicts_on_goals(made: object, goal: float, label: Label) -> None:
+    assert callable(made)
+    verdict = made().verdict(goal)
+    assert verdict.label == label
+    assert str(verdict).startswith(label)
+
+
+def test_a_reachable_goal_says_how_many_rows() -> None:
+    found = noisy()
+    goal = float(np.sqrt(found.at([80])["rmse"][0] * found.at([1280])["rmse"][0]))
+    verdict = found.verdict(goal)
+    assert verdict.label == "more data helps"
+    assert "90 % interval" in verdict.sentences[1]
+
+
+def test_wide_intervals_are_too_few_rows() -> None:
+    found = noisy()
+    wide = tuple(replace(c, error=c.error * factor) for factor in (1e-4, 1e4) for c in found.curves[:1])
+    unsure = replace(found, curves=wide, weights=np.array([0.5, 0.5]))
+    assert unsure.verdict().label == "too few rows to say"
+
+
+def test_a_fitted_regressor_is_taken_as_it_is() -> None:
+    X, y, model = process(60, 0.1, 6)
+    kernel = ConstantKernel(1.0) * RBF([0.8, 2.0]) + WhiteKernel(0.1)
+    raw = GaussianProcessRegressor(kernel, optimizer=None).fit(X, y)
+    found = gpc.forecast(raw)
+    assert found.relevance is None
+    assert found.rows == 60
+    curve = model.simulate(np.random.default_rng(0).uniform(-1.7, 1.7, (480, 2)), X)
+    expected = np.sqrt(curve(np.array([480.0]))[0]) * math.exp(found.level / 2)
+    assert found.at([480])["rmse"][0] == pytest.approx(expected, rel=0.05)
+    scaled = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, 20 * y + 5)
+    assert gpc.forecast(scaled).noise_rmse > 3 * found.noise_rmse
+    with pytest.raises(gpc.InputError, match="must be fitted"):
+        gpc.forecast(GaussianProcessRegressor())
+    with pytest.raises(gpc.InputError, match="give no y"):
+        gpc.forecast(raw, y)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_pool_of_unlabelled_inputs_is_used() -> None:
+    X, y, _ = process(40, 0.1, 5)
+    narrow, wide = (gpc.forecast(X, y, pool=pool).at([6])["rmse"][0] for pool in (np.tile(X[:3], (5, 1)), None))
+    assert narrow < 0.85 * wide
+
+
+@pytest.mark.usefixtures("quick")
+def test_many_rows_are_a_subsample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpcurves.planning.make.LARGEST_FIT", 50)
+    X, y, _ = process(90, 0.1, 7)
+    found = gpc.forecast(X, y)
+    assert (found.rows, found.fitted_rows) == (90, 50)
+    assert found.notes == ("fitted to 50 of the 90 rows, drawn at random",)
+
+
+@pytest.mark.usefixtures("quick")
+def test_constant_columns_are_left_out_and_named() -> None:
+    X, y, _ = process(30, 0.1, 7)
+    table = pd.DataFrame({"a": X[:, 0], "same": 1.0, "b": X[:, 1]})
+    found = gpc.forecast(table, y)
+    assert found.columns == 2
+    assert found.notes == ("left out same: the same value in every row",)
+
+
+def test_a_forecast_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        noisy().rows = 3  # type: ignore[misc]
+
+
+def bad_input() -> list[tuple[object, object, str]]:
+    X, y, _ = process(30, 0.1, 8)
+    hole = X.copy()
+    hole[3, 1] = np.nan
+    return [
+        (X, np.full(30, 2.5), "the target must vary, got 2.5 in every row"),
+        (hole, y, "X must be finite, got missing or infinite values in 1 rows"),
+        (X, np.where(y > 0, np.inf, y), "y must be finite"),
+        (X[:9], y[:9], "at least 10 rows with a target, got 9"),
+        (X, y[:20], "as many rows as each other, got 30 and 20"),
+        (np.random.default_rng(0).standard_normal((12, 12)), y[:12], "more rows than columns, got 12 rows and 12"),
+        (np.ones((30, 2)), y, "the inputs must vary"),
+        (X, ["a"] * 30, "the target must be numbers"),
+        (pd.DataFrame({"a": ["x"] * 30}), y, "X must contain numbers only"),
+        (X, None, "y is needed"),
+        (X, np.column_stack((y, y)), "y must be one column"),
+    ]
+
+
+@pytest.mark.parametrize(("X", "y", "message"), bad_input())
+def test_bad_input_is_a_sentence(X: object, y: object, message: str) -> None:
+    with pytest.raises(gpc.InputError, match=message):
+        gpc.forecast(X, y)
+
+
+@pytest.mark.parametrize("goal", [0.0, -1.0, math.nan])
+def test_goals_must_be_positive(goal: float) -> None:
+    with pytest.raises(gpc.InputError, match="the goal must be"):
+        noisy().required_n(goal)
+
+
+def test_pools_must_have_the_same_columns() -> None:
+    X, y, _ = process(30, 0.1, 8)
+    with pytest.raises(gpc.InputError, match="the pool must have the 2 columns of X, got 1"):
+        gpc.forecast(X, y, pool=X[:, :1])
+
+
+def write(path: Path, count: int = 30) -> Path:
+    X, y, _ = process(count, 0.1, 8)
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "price": y}).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.usefixtures("quick")
+def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path / "data.csv")
+    assert run(["plan", str(file), "--target", "price", "--n", "60,120", "--goal-rmse", "1e-9", "--json"]) == 0
+    out, err = capsys.readouterr()
+    answer = json.loads(out)
+    assert err == ""
+    assert [row["n"] for row in answer["forecast"]] == [60, 120]
+    assert set(answer["forecast"][0]) == {"n", "rmse", "low", "high"}
+    assert answer["required_n"] is None
+    assert "cannot be reached" in answer["reason"]
+    assert answer["verdict"] == "goal cannot be reached"
+    assert answer["noise_rmse"] > 0
+    assert (answer["schema"], answer["version"], answer["rng"]) == (1, gpc.__version__, 0)
+    goal = str(answer["forecast"][1]["rmse"])
+    assert run(["plan", str(file), "--target", "price", "--goal-rmse", goal, "--json"]) == 0
+    needed = json.loads(capsys.readouterr().out)["required_n"]
+    assert needed["low"] < needed["estimate"] == pytest.approx(120, abs=3)
+
+
+@pytest.mark.usefixtures("quick")
+def test_plan_prints_a_table_and_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", str(write(tmp_path / "data.csv")), "--target", "price"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == "n,rmse,low,high"
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["30", "60", "120", "240", "480"]
+    assert "With the 30 rows there are" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "prise"], "did you mean 'price'?"),
+        (["--target", "price", "--goal-rmse", "0"], "--goal-rmse must be greater than 0"),
+        (["--target", "price", "--goal-rmse", "low"], "--goal-rmse must be a number"),
+        (["--target", "price", "--pool", "nowhere.csv"], "cannot read nowhere.csv: No such file"),
+    ],
+)
+def test_plan_refuses_bad_input(
+    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["plan", str(write(tmp_path / "data.csv")), *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
