@@ -55,7 +55,7 @@ def test_gradient_of_the_posterior_is_its_finite_difference(family: Family) -> N
 def test_fixed_noise_stays_where_it_is() -> None:
     X, y = rows()
     density = LogPosterior(Evidence("rbf", X, y), Prior.default(3), NOISELESS)
-    posterior = sample(density, starts(X, y), 5, 60, np.random.default_rng(0))
+    posterior = sample(density, starts(X, y), 5, 60, np.random.default_rng(0), lambda share: None)
     assert posterior.mode[-1] == NOISELESS
     np.testing.assert_array_equal(posterior.draws[:, -1], NOISELESS)
 
@@ -73,7 +73,7 @@ def test_draws_have_the_moments_of_the_posterior() -> None:
     weights /= weights.sum()
     mean = weights @ nodes
     spread = np.sqrt(weights @ (nodes - mean) ** 2)
-    draws = sample(density, starts(X, y), 400, 8_000, np.random.default_rng(0)).draws
+    draws = sample(density, starts(X, y), 400, 8_000, np.random.default_rng(0), lambda share: None).draws
     assert (abs(draws.mean(axis=0) - mean) < 0.35 * spread).all()
     assert (abs(np.log(draws.std(axis=0) / spread)) < 0.35).all()
 
@@ -146,26 +146,34 @@ def test_pool_gives_every_row_before_it_repeats_any() -> None:
 def test_chosen_inputs_by_brute_force_and_better_than_random() -> None:
     rng = np.random.default_rng(0)
     model = Model.of("rbf", np.log([1.0, 0.7, 0.7, 0.05]))
-    candidates, reference, test = (
-        rng.standard_normal((12, 2)),
-        rng.standard_normal((30, 2)),
-        rng.standard_normal((9, 2)),
-    )
+    known, candidates, reference, test = (rng.standard_normal((count, 2)) for count in (5, 12, 30, 9))
 
     def average(chosen: list[int], at: FloatArray) -> float:
-        X = candidates[chosen]
-        K = model.covariance(X, X) + model.noise * np.eye(len(chosen))
+        X = np.concatenate((known, candidates[chosen]))
+        K = model.covariance(X, X) + model.noise * np.eye(len(X))
         k = model.covariance(X, at)
         return float(np.mean(1 - np.einsum("ij,ij->j", k, np.linalg.solve(K, k))))
 
     chosen: list[int] = []
-    curve = greedy(model, candidates, reference, test, 6)
+    error = greedy(model, known, candidates, reference, test, 6)
+    assert error[0] == pytest.approx(average([], test), rel=1e-9)
     for i in range(6):
         chosen.append(min(range(12), key=lambda place: average([*chosen, place], reference)))
-        assert curve.error[i + 1] == pytest.approx(average(chosen, test), rel=1e-9)
+        assert error[i + 1] == pytest.approx(average(chosen, test), rel=1e-9)
     many = rng.standard_normal((300, 2))
-    best = greedy(model, many, rng.standard_normal((200, 2)), test, 40)
-    assert best.error[40] < model.simulate(many, test).error[40]
+    best = greedy(model, known, many, rng.standard_normal((200, 2)), test, 40)
+    assert best[40] < model.simulate(np.concatenate((known, many)), test).error[45]
+
+
+def test_a_category_is_always_one_of_its_own() -> None:
+    rng = np.random.default_rng(0)
+    code = rng.choice(3, 400, p=[0.6, 0.3, 0.1])
+    x = rng.standard_normal(400) + 2 * (code == 2)
+    X = np.column_stack((np.eye(3)[code], x))
+    drawn = Copula(X, [[0, 1, 2]], x).draw(4000, rng)
+    assert (drawn[:, :3].sum(axis=1) == 1).all()
+    assert drawn[:, :3].mean(axis=0) == pytest.approx(X[:, :3].mean(axis=0), abs=0.03)
+    assert drawn[drawn[:, 2] == 1, 3].mean() > drawn[drawn[:, 2] == 0, 3].mean() + 0.5
 
 
 def test_power_law_is_found() -> None:

@@ -1,16 +1,46 @@
-"""The user's rows as the model needs them: checked, standardised, constant columns left out."""
+"""The user's rows as the model needs them: numbers, standardised, with what was done to them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.validation import FloatArray
 
+if TYPE_CHECKING:
+    from gpcurves.planning.reading import Prepared
+
 FEWEST_ROWS = 10
+MOST_ROWS = 1_000
+"""Of more rows than this, so many are drawn at random."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the columns of X are.
+
+    Attributes
+    ----------
+    sources
+        For each column, the name of the user's column that it comes from: a category has several.
+    spreads
+        The standard deviation of each column in its own units.
+    """
+
+    sources: tuple[str, ...]
+    spreads: FloatArray
+
+    @property
+    def groups(self) -> dict[str, list[int]]:
+        """The places of the columns that each of the user's columns became."""
+        places: dict[str, list[int]] = {}
+        for place, source in enumerate(self.sources):
+            places.setdefault(source, []).append(place)
+        return places
 
 
 @dataclass(frozen=True)
@@ -23,77 +53,99 @@ class Data:
         Inputs and target, each column with mean 0 and variance 1.
     pool
         Unlabelled inputs on the same scale, or None.
-    names
-        Names of the columns of X.
+    inputs
+        What the columns of X are.
+    target
+        What the target is called.
     scale
         Standard deviation of the target, in its own units.
-    notes
+    rows
+        How many usable rows there are, of which X may be a part.
+    steps
         What was done to the rows, in sentences.
     """
 
     X: FloatArray
     y: FloatArray
     pool: FloatArray | None
-    names: tuple[str, ...]
+    inputs: Inputs
+    target: str
     scale: float
-    notes: tuple[str, ...]
+    rows: int
+    steps: tuple[str, ...]
 
 
-def standardised(X: Any, y: Any, pool: Any = None) -> Data:
-    """Check arrays or tables of numbers and bring them to zero mean and unit variance."""
-    names = column_names(X)
-    inputs, target = _matrix("X", X), _target(y)
+def of_table(found: Prepared) -> Data:
+    """Standardise a table that was read."""
+    return _standardised(found.X, found.y, found.pool, found.sources, found.target, found.usable_rows, found.steps)
+
+
+def of_arrays(X: Any, y: Any, pool: Any, rng: np.random.Generator) -> Data:
+    """Check arrays of numbers and bring them to zero mean and unit variance; nothing is dropped but constant columns."""
+    inputs, target = matrix("X", X), _target(y)
     if len(inputs) != len(target):
         raise InputError(f"X and y must have as many rows as each other, got {len(inputs)} and {len(target)}")
     if len(target) < FEWEST_ROWS:
         raise InputError(f"a forecast needs at least {FEWEST_ROWS} rows with a target, got {len(target)}")
+    steps: list[str] = []
+    rows = len(target)
+    if rows > MOST_ROWS:
+        pick = np.sort(rng.permutation(rows)[:MOST_ROWS])
+        inputs, target = inputs[pick], target[pick]
+        steps.append(f"Drew {MOST_ROWS:,} rows at random from {rows:,}.")
     if np.ptp(target) == 0:
         raise InputError(f"the target must vary, got {target[0]:g} in every row")
     varies = np.ptp(inputs, axis=0) > 0
     if not varies.any():
         raise InputError("the inputs must vary, got the same value in every row of every column")
-    if varies.sum() >= len(target):
+    if varies.sum() > len(target):
         raise InputError(
-            f"there must be more rows than columns, got {len(target)} rows and {varies.sum()} columns: leave out columns"
+            f"there must be as many rows as columns, got {len(target)} rows and {varies.sum()} columns: leave out columns"
         )
-    constant = [name for name, keep in zip(names, varies, strict=True) if not keep]
-    notes = (f"left out {', '.join(constant)}: the same value in every row",) if constant else ()
-    center, spread = inputs[:, varies].mean(axis=0), inputs[:, varies].std(axis=0)
-    unlabelled = None
-    if pool is not None:
-        unlabelled = (checked_pool(pool, inputs.shape[1])[:, varies] - center) / spread
-    scale = float(target.std())
+    names = np.array([f"x{i}" for i in range(inputs.shape[1])])
+    if not varies.all():
+        steps.append(f"Left out {', '.join(names[~varies])}: the same in every row.")
+    unlabelled = None if pool is None else checked_pool(pool, inputs.shape[1])[:, varies]
+    sources = tuple(names[varies].tolist())
+    return _standardised(inputs[:, varies], target, unlabelled, sources, "y", rows, steps)
+
+
+def _standardised(
+    X: FloatArray,
+    y: FloatArray,
+    pool: FloatArray | None,
+    sources: tuple[str, ...],
+    target: str,
+    rows: int,
+    steps: Sequence[str],
+) -> Data:
+    center, spreads, scale = X.mean(axis=0), X.std(axis=0), float(y.std())
     return Data(
-        (inputs[:, varies] - center) / spread,
-        (target - target.mean()) / scale,
-        unlabelled,
-        tuple(name for name, keep in zip(names, varies, strict=True) if keep),
+        (X - center) / spreads,
+        (y - y.mean()) / scale,
+        None if pool is None else (pool - center) / spreads,
+        Inputs(sources, spreads),
+        target,
         scale,
-        notes,
+        rows,
+        tuple(steps),
     )
-
-
-def column_names(X: Any) -> tuple[str, ...]:
-    """Return the names of the columns, x0, x1, … where they have none."""
-    if hasattr(X, "columns"):
-        return tuple(str(name) for name in X.columns)
-    shape = np.shape(X)
-    return tuple(f"x{i}" for i in range(shape[1] if len(shape) > 1 else 1))
 
 
 def checked_pool(pool: Any, dim: int) -> FloatArray:
     """Return unlabelled inputs as a matrix with as many columns as the rows have."""
-    unlabelled = _matrix("pool", pool)
+    unlabelled = matrix("pool", pool)
     if unlabelled.shape[1] != dim:
         raise InputError(f"the pool must have the {dim} columns of X, got {unlabelled.shape[1]}")
     return unlabelled
 
 
-def _matrix(name: str, value: Any) -> FloatArray:
+def matrix(name: str, value: Any) -> FloatArray:
+    """Return an array of finite numbers with one row per example."""
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must contain numbers only: turn text into numbers first") from error
+        raise InputError(f"{name} must contain numbers only: give a table (pandas) for texts and dates") from error
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.size == 0:

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 
+from gpcurves.engine.progress import Progress
 from gpcurves.errors import InputError
 from gpcurves.planning.crossvalidation import SHARES, CrossValidation
 from gpcurves.planning.curves import Model
-from gpcurves.planning.data import Data, checked_pool
+from gpcurves.planning.data import Data, Inputs, checked_pool
 from gpcurves.planning.make import assembled
 from gpcurves.planning.population import Copula, Pool
 from gpcurves.planning.result import Forecast
@@ -20,7 +21,7 @@ from gpcurves.validation import FloatArray
 _SPLITS = 20
 
 
-def forecast_fixed(regressor: Any, seed: int, pool: Any) -> Forecast:
+def forecast_fixed(regressor: Any, seed: int, pool: Any, shown: Progress) -> Forecast:
     """Forecast with the hyperparameters that a ``GaussianProcessRegressor`` has."""
     if not hasattr(regressor, "X_train_"):
         raise InputError("the regressor must be fitted: call its fit method first")
@@ -33,8 +34,9 @@ def forecast_fixed(regressor: Any, seed: int, pool: Any) -> Forecast:
     white = np.array([kernel.diag(x[None])[0] - kernel(x[None], x[None].copy())[0, 0] for x in X])
     noise = float(np.mean(white + regressor.alpha))
     model = Model(lambda A, B: np.asarray(kernel(A, B)), lambda A: kernel.diag(A) - white.mean(), max(noise, 1e-12))
-    names = getattr(regressor, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
-    data = Data(X, y.reshape(-1), None, tuple(map(str, names)), float(np.mean(regressor._y_train_std)), ())
+    names = tuple(map(str, getattr(regressor, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])))
+    scale = float(np.mean(regressor._y_train_std))
+    data = Data(X, y.reshape(-1), None, Inputs(names, X.std(axis=0)), "y", scale, len(X), ())
     rng = np.random.default_rng(seed)
     return assembled(
         data,
@@ -43,9 +45,10 @@ def forecast_fixed(regressor: Any, seed: int, pool: Any) -> Forecast:
         Copula(X) if pool is None else Pool(checked_pool(pool, X.shape[1])),
         _held_out(model, data.X, data.y, rng),
         None,
-        ("the hyperparameters are those of the regressor given: the interval allows for no error in them",),
+        ("The hyperparameters are those of the regressor given: the interval does not allow for errors in them.",),
         seed,
         rng,
+        shown,
     )
 
 

@@ -3,101 +3,198 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
+from gpcurves.engine.progress import Progress
 from gpcurves.engine.seeds import Rng, seed_of
 from gpcurves.errors import InputError
 from gpcurves.planning.calibration import LEVEL, fading
 from gpcurves.planning.crossvalidation import CrossValidation, PowerLaw, cross_validate
 from gpcurves.planning.curves import ErrorCurve, Model
-from gpcurves.planning.data import Data, standardised
+from gpcurves.planning.data import MOST_ROWS, Data, of_arrays, of_table
 from gpcurves.planning.design import greedy
 from gpcurves.planning.evidence import FAMILIES, Evidence
 from gpcurves.planning.population import Copula, Pool, Population
 from gpcurves.planning.posterior import NOISELESS, LogPosterior, Posterior, Prior, sample, starts
-from gpcurves.planning.result import HORIZON, Forecast, Relevance
-from gpcurves.validation import FloatArray
+from gpcurves.planning.relevance import Relevance, relevance_of
+from gpcurves.planning.result import HORIZON, Forecast
+from gpcurves.validation import FloatArray, whole
 
-LARGEST_FIT = 1_500
+DRAWS = 16
+"""Draws from the posterior of each covariance function."""
 _WARM = 400
 """More rows than this are fitted starting from a fit to so many."""
-_DRAWS = 16
-_EVALUATIONS = 200_000
-"""Evaluations of the posterior density per chain, times rows."""
+_EVALUATIONS = 12_500
+"""Evaluations of the posterior density per draw, times rows."""
 _TEST = 250
 _LARGEST_FACTOR = 1_200
 _SAME_INPUTS = 4
 """So many learning curves share their training and test inputs."""
-_DESIGNED, _CANDIDATES = 200, 500
+_DESIGNED, _CANDIDATES = 250, 500
 
 
-def forecast(X: Any, y: Any = None, *, rng: Rng = 0, pool: Any = None, deterministic: bool = False) -> Forecast:
+def forecast(
+    X: Any,
+    y: Any = None,
+    *,
+    rng: Rng = 0,
+    pool: Any = None,
+    deterministic: bool = False,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    missing: Literal["drop", "impute"] = "drop",
+    draws: int = DRAWS,
+    progress: bool | None = False,
+) -> Forecast:
     """Forecast the error of a Gaussian process trained on more rows like these.
 
     Parameters
     ----------
     X
-        Inputs: an array or a table of numbers, one row per example; or a fitted ``GaussianProcessRegressor`` of
+        Inputs: an array of numbers, one row per example; a table (pandas), whose texts become categories and whose
+        identifiers are left out; the name of a CSV, TSV, Excel or Parquet file; or a fitted ``GaussianProcessRegressor`` of
         scikit-learn, which is taken as it is.
     y
-        The target, one number per row; not given with a fitted regressor.
+        The target, one number per row, or the name of its column; not given with a fitted regressor.
     rng
         Seed: the same seed gives the same answer.
     pool
         Unlabelled inputs from which further rows would come; without it they are drawn from a copula fitted to X.
     deterministic
         The target is a function of the inputs without noise.
+    features, drop
+        Columns of a table to use, or not to use.
+    missing
+        With "drop" rows of a table with a missing input are dropped, with "impute" it is filled in.
+    draws
+        Draws from the posterior of each covariance function; fewer are faster and rougher.
+    progress
+        Whether to show progress on stderr; None shows it on a terminal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (40, 2))
+    >>> found = forecast(X, np.sin(3 * X[:, 0]), draws=2)
+    >>> list(found.at([40, 160]).columns)
+    ['n', 'rmse', 'low', 'high']
     """
     from threadpoolctl import threadpool_limits
 
     seed = seed_of(rng)
-    with threadpool_limits(1):
+    with threadpool_limits(1), Progress(progress, "%") as shown:
+        shown.expect(100, 0)
         if hasattr(X, "kernel") and hasattr(X, "predict"):
             from gpcurves.planning.fixed import forecast_fixed
 
             if y is not None:
                 raise InputError("a fitted regressor has its own rows: give no y with it")
-            return forecast_fixed(X, seed, pool)
+            return forecast_fixed(X, seed, pool, shown)
         if y is None:
-            raise InputError("y is needed: the target, one number per row of X")
-        return _forecast(standardised(X, y, pool), seed, deterministic)
+            raise InputError("y is needed: the target, one number per row of X, or the name of its column")
+        generator = np.random.default_rng(seed)
+        if isinstance(X, str | Path) or hasattr(X, "columns"):
+            data = _of_table(X, y, seed, pool, features, drop, missing)
+        elif features is not None or drop is not None or missing != "drop":
+            raise InputError("features, drop and missing are for tables: give a pandas DataFrame or a file")
+        else:
+            data = of_arrays(X, y, pool, generator)
+        return _forecast(data, fit(data, generator, deterministic, draws, shown), seed, generator, shown)
 
 
-def _forecast(data: Data, seed: int, deterministic: bool) -> Forecast:
-    rng = np.random.default_rng(seed)
-    rows, dim = data.X.shape
-    pick = np.sort(rng.permutation(rows)[:LARGEST_FIT])
-    X, y = data.X[pick], data.y[pick]
-    notes = data.notes
-    if len(y) < rows:
-        notes += (f"fitted to {len(y)} of the {rows} rows, drawn at random",)
+def _of_table(
+    X: Any,
+    y: Any,
+    seed: int,
+    pool: Any,
+    features: Sequence[str] | None,
+    drop: Sequence[str] | None,
+    missing: Literal["drop", "impute"],
+) -> Data:
+    import pandas as pd
+
+    from gpcurves.planning.reading import prepare
+    from gpcurves.planning.tables import read_table
+
+    table, unlabelled = (read_table(part) if isinstance(part, str | Path) else part for part in (X, pool))
+    if isinstance(y, str):
+        target = y
+    else:
+        target = str(getattr(y, "name", None) or "y")
+        while target in table.columns:
+            target += "*"
+        values = np.asarray(y)
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        if values.shape != (len(table),):
+            raise InputError(f"X and y must have as many rows as each other, got {len(table)} and {len(values)}")
+        table = table.assign(**{target: values})
+    if unlabelled is not None and not hasattr(unlabelled, "columns"):
+        unlabelled = pd.DataFrame(np.asarray(unlabelled), columns=[c for c in table.columns if c != target])
+    found = prepare(
+        table,
+        target,
+        features=features,
+        drop=drop,
+        pool=unlabelled,
+        missing=missing,
+        rng=seed,
+        most_rows=MOST_ROWS,
+    )
+    return of_table(found)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What the rows say about the hyperparameters.
+
+    Attributes
+    ----------
+    densities
+        The posterior density of each covariance function.
+    posteriors
+        Draws from each.
+    odds
+        The probability of each covariance function.
+    """
+
+    densities: list[LogPosterior]
+    posteriors: list[Posterior]
+    odds: FloatArray
+
+
+def fit(data: Data, rng: np.random.Generator, deterministic: bool, draws: int, shown: Progress) -> Fit:
+    """Draw from the posterior of the hyperparameters."""
+    draws = whole("draws", draws, 1)
     noise = NOISELESS if deterministic else None
-    densities = [LogPosterior(Evidence(family, X, y), Prior.default(dim), noise) for family in FAMILIES]
-    posteriors = [_posterior(density, rng) for density in densities]
-    population: Population = Copula(X) if data.pool is None else Pool(data.pool)
-    models = [Model.of(p.family, theta) for p in posteriors for theta in p.draws]
+    prior = Prior.default(data.X.shape[1])
+    densities = [LogPosterior(Evidence(family, data.X, data.y), prior, noise) for family in FAMILIES]
+    posteriors = [_posterior(density, rng, draws, _stage(shown, 40)) for density in densities]
     evidence = np.array([p.log_evidence for p in posteriors])
     odds = np.exp(evidence - evidence.max())
-    weights = np.repeat(odds / odds.sum(), _DRAWS) / _DRAWS
-    lengthscales = np.exp(weights @ np.concatenate([p.draws for p in posteriors])[:, 1:-1])
-    return assembled(
-        data,
-        models,
-        weights,
-        population,
-        cross_validate(densities, [p.mode for p in posteriors], rng),
-        Relevance(data.names, lengthscales, lengthscales**-2 / (lengthscales**-2).sum()),
-        notes,
-        seed,
-        rng,
-    )
+    return Fit(densities, posteriors, odds / odds.sum())
 
 
-def _posterior(density: LogPosterior, rng: np.random.Generator) -> Posterior:
+def _stage(shown: Progress, units: int) -> Callable[[float], None]:
+    """Return a function that is told which share of a stage is done, and advances the progress by so many units in all."""
+    told = 0
+
+    def done(share: float) -> None:
+        nonlocal told
+        now = int(units * share)
+        if now > told:
+            shown.advance(now - told)
+            told = now
+
+    return done
+
+
+def _posterior(density: LogPosterior, rng: np.random.Generator, draws: int, done: Callable[[float], None]) -> Posterior:
     """Sample the posterior of one family; where there are many rows, starting from the mode for a part of them."""
     X, y = density.evidence.X, density.evidence.y
     rows = len(y)
@@ -106,8 +203,21 @@ def _posterior(density: LogPosterior, rng: np.random.Generator) -> Posterior:
         part = LogPosterior(Evidence(density.family, X[:_WARM], y[:_WARM]), density.prior, density.fixed_noise)
         first = [part.mode(first, 100)]
     # many rows pin the hyperparameters down, so that shorter chains do
-    evaluations = int(_EVALUATIONS / rows * min(1.0, math.sqrt(200 / rows)))
-    return sample(density, first, _DRAWS, evaluations, rng)
+    evaluations = math.ceil(draws * _EVALUATIONS / rows * min(1.0, math.sqrt(200 / rows)))
+    return sample(density, first, draws, evaluations, rng, done)
+
+
+def _forecast(data: Data, found: Fit, seed: int, rng: np.random.Generator, shown: Progress) -> Forecast:
+    models = [Model.of(p.family, theta) for p in found.posteriors for theta in p.draws]
+    weights = np.concatenate(
+        [np.full(len(p.draws), o / len(p.draws)) for p, o in zip(found.posteriors, found.odds, strict=True)]
+    )
+    categories = [places for places in data.inputs.groups.values() if len(places) > 1]
+    population: Population = Copula(data.X, categories, data.y) if data.pool is None else Pool(data.pool)
+    observed = cross_validate(found.densities, [p.mode for p in found.posteriors], rng)
+    shown.advance(10)
+    relevance = relevance_of(data.X, data.inputs, found.posteriors, weights)
+    return assembled(data, models, weights, population, observed, relevance, (), seed, rng, shown)
 
 
 def assembled(
@@ -120,33 +230,39 @@ def assembled(
     notes: tuple[str, ...],
     seed: int,
     rng: np.random.Generator,
+    shown: Progress,
 ) -> Forecast:
     """Simulate the learning curves of the models and bring them to the level that cross-validation shows."""
-    fitted = int(min(len(data.y), LARGEST_FIT))
+    fitted = len(data.y)
     curves = _simulated(models, population, fitted, rng)
     if relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise), since=fitted) for curve in curves]
     at = np.array([observed.n[-1]])
     expected = float(weights @ np.log([curve(at)[0] for curve in curves]))
     level = LEVEL * (float(np.log(observed.mse[-1])) - expected)
-    end = np.array([float(HORIZON * len(data.y))])
+    end = np.array([float(HORIZON * data.rows)])
     noise = float(weights @ np.log([curve.noise_at(end)[0] for curve in curves]))
     units = CrossValidation(observed.n, observed.mse * data.scale**2, observed.stderr)
+    shown.advance(5)
+    saving = _saving(models[int(np.argmax(weights))], data.X, population, rng)
+    shown.advance(5)
     return Forecast(
-        rows=len(data.y),
+        target=data.target,
+        rows=data.rows,
         fitted_rows=fitted,
-        columns=data.X.shape[1],
+        columns=len(data.inputs.groups),
         noise_rmse=data.scale * float(np.exp(0.5 * (noise + level))),
         cross_validation=units,
         power_law=PowerLaw.fit(units),
         relevance=relevance,
+        steps=data.steps,
         notes=notes,
         seed=seed,
         curves=tuple(curves),
         weights=weights,
         level=level,
         scale=data.scale,
-        saving=_saving(models[int(np.argmax(weights))], population, rng),
+        saving=saving,
     )
 
 
@@ -163,10 +279,10 @@ def _simulated(
     return curves
 
 
-def _saving(model: Model, population: Population, rng: np.random.Generator) -> FloatArray:
-    """Return what chosen inputs leave of the removable error, relative to random ones, after 0, 1, … rows."""
+def _saving(model: Model, known: FloatArray, population: Population, rng: np.random.Generator) -> FloatArray:
+    """Return what chosen further inputs leave of the removable error, relative to random ones, after 0, 1, … of them."""
     candidates, reference, test = (population.draw(count, rng) for count in (_CANDIDATES, _TEST, _TEST))
-    chosen = greedy(model, candidates, reference, test, _DESIGNED)
-    random = model.simulate(population.draw(_DESIGNED, rng), test)
-    count = min(len(chosen.error), len(random.error))
-    return np.minimum(1.0, chosen.error[:count] / random.error[:count])
+    chosen = greedy(model, known, candidates, reference, test, _DESIGNED)
+    random = model.simulate(np.concatenate((known, population.draw(_DESIGNED, rng))), test).error[len(known) :]
+    count = min(len(chosen), len(random))
+    return np.minimum(1.0, chosen[:count] / random[:count])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -32,14 +35,30 @@ class Pool(Population):
 
 
 class Copula(Population):
-    """Gaussian copula with the empirical marginals; discrete columns stay discrete."""
+    """Gaussian copula with the empirical marginals; discrete columns stay discrete, and a category is always one of its own.
 
-    def __init__(self, X: FloatArray) -> None:
-        n, dim = X.shape
-        self.sorted = np.sort(X, axis=0)
-        different = np.array([len(np.unique(column)) for column in X.T])
+    Parameters
+    ----------
+    X
+        Inputs, one per row.
+    categories
+        For each category, the places of the columns that tell whether it is the first, the second, …
+    y
+        The target: a category takes part in the copula as a number, its place in the order of the average targets.
+    """
+
+    def __init__(self, X: FloatArray, categories: Sequence[Sequence[int]] = (), y: FloatArray | None = None) -> None:
+        together = {place for places in categories for place in places}
+        self.plain = [place for place in range(X.shape[1]) if place not in together]
+        self.coded = [_Coded.of(X, list(places), y) for places in categories]
+        self.width = X.shape[1]
+        columns = np.column_stack([X[:, self.plain], *(coded.codes for coded in self.coded)])
+        n, dim = columns.shape
+        self.sorted = np.sort(columns, axis=0)
+        different = np.array([len(np.unique(column)) for column in columns.T])
         self.discrete = (different <= 10) | (different < _FEW_VALUES * n)
-        scores = np.column_stack([_normal_scores(column) for column in X.T])
+        self.discrete[len(self.plain) :] = True
+        scores = np.column_stack([_normal_scores(column) for column in columns.T])
         correlation = np.atleast_2d(np.corrcoef(scores, rowvar=False))
         shrink = min(1.0, dim / n)
         self.root = np.linalg.cholesky((1 - shrink) * correlation + (shrink + 1e-9) * np.eye(dim))
@@ -52,7 +71,29 @@ class Copula(Population):
             values[np.minimum((u * n).astype(int), n - 1)] if discrete else np.interp(u, places, values)
             for u, values, discrete in zip(chance.T, self.sorted.T, self.discrete, strict=True)
         ]
-        return np.column_stack(columns)
+        X = np.empty((count, self.width))
+        X[:, self.plain] = np.column_stack(columns)[:, : len(self.plain)]
+        for coded, codes in zip(self.coded, columns[len(self.plain) :], strict=True):
+            X[:, coded.places] = coded.patterns[codes.astype(int)]
+        return X
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """Columns that belong to one category, as a single column of whole numbers and back."""
+
+    places: list[int]
+    patterns: FloatArray
+    codes: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, places: list[int], y: FloatArray | None) -> _Coded:
+        patterns, code = np.unique(X[:, places], axis=0, return_inverse=True)
+        code = code.reshape(-1)
+        counts = np.bincount(code)
+        target = np.arange(len(patterns)) if y is None else np.bincount(code, weights=y) / counts
+        order = np.argsort(target)
+        return cls(places, patterns[order], np.argsort(order)[code].astype(np.float64))
 
 
 def _normal_scores(column: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ two families are weighted by Laplace's approximation to their evidence.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,9 +156,14 @@ class Posterior:
 
 
 def sample(
-    density: LogPosterior, first: list[FloatArray], draws: int, evaluations: int, rng: np.random.Generator
+    density: LogPosterior,
+    first: list[FloatArray],
+    draws: int,
+    evaluations: int,
+    rng: np.random.Generator,
+    done: Callable[[float], None],
 ) -> Posterior:
-    """Find the mode and draw from the posterior around it by Hamiltonian Monte Carlo."""
+    """Find the mode and draw from the posterior around it by Hamiltonian Monte Carlo; say which share of it is done."""
     mode = density.mode(first, 100)
     value = density(mode)[0]
     values, vectors = density.curvature(mode)
@@ -165,13 +171,18 @@ def sample(
     whitening = vectors / np.sqrt(values)
     if density.fixed_noise is not None:
         whitening[-1] = 0.0
-    chain = _hamiltonian(density, mode, whitening, evaluations, rng)
+    chain = _hamiltonian(density, mode, whitening, evaluations, rng, done)
     pick = np.linspace(0, len(chain) - 1, draws).round().astype(int)
     return Posterior(density.family, mode, chain[pick], log_evidence)
 
 
 def _hamiltonian(
-    density: LogPosterior, mode: FloatArray, whitening: FloatArray, evaluations: int, rng: np.random.Generator
+    density: LogPosterior,
+    mode: FloatArray,
+    whitening: FloatArray,
+    evaluations: int,
+    rng: np.random.Generator,
+    done: Callable[[float], None],
 ) -> FloatArray:
     """Run a chain from the mode and return its states after the first third, which also tunes the step."""
     theta = mode
@@ -198,4 +209,5 @@ def _hamiltonian(
             step *= math.exp(0.15 * (chance - 0.8))
         else:
             states.append(theta)
+        done(min(1.0, spent / evaluations))
     return np.array(states)

@@ -36,8 +36,9 @@ class Prepared:
 
     ``X`` has one row per example and one column per design column, which ``names`` names (``colour=red`` for a
     category), ``sources`` traces to the table's column and ``discrete`` marks where few different values occur.
-    ``pool`` has the same columns. ``steps`` are sentences, ``dropped`` says why a column of the table is not used, and
-    ``total_rows`` is how many rows the table had.
+    ``pool`` has the same columns. ``steps`` are sentences, ``dropped`` says why a column of the table is not used,
+    ``total_rows`` is how many rows the table had, and ``usable_rows`` how many of them could have been used (about, where
+    not all were looked at).
     """
 
     X: FloatArray
@@ -50,6 +51,7 @@ class Prepared:
     steps: tuple[str, ...]
     dropped: Mapping[str, str]
     total_rows: int
+    usable_rows: int
 
 
 def prepare(
@@ -61,7 +63,7 @@ def prepare(
     pool: pd.DataFrame | None = None,
     missing: Literal["drop", "impute"] = "drop",
     rng: Rng = 0,
-    most_rows: int = 1000,
+    most_rows: int = 1_000,
 ) -> Prepared:
     """Turn a table as people keep them into a design matrix.
 
@@ -93,6 +95,7 @@ def prepare(
     draft.settle_missing(fillers if missing == "impute" else None)
     draft.drop_repeats()
     draft.check_rows(len(table))
+    usable = round(len(table) * len(draft.y) / len(rows))
     if len(draft.y) > most_rows:
         steps.append(f"Drew {most_rows:,} rows at random from {len(draft.y):,}.")
         draft.keep(np.isin(np.arange(len(draft.y)), _drawn(len(draft.y), most_rows, generator)))
@@ -117,6 +120,7 @@ def prepare(
         steps=tuple(steps),
         dropped=draft.dropped,
         total_rows=len(table),
+        usable_rows=usable,
     )
 
 

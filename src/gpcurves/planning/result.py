@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +16,14 @@ from gpcurves.curve import SCHEMA
 from gpcurves.planning.calibration import ASSURANCE, LEVEL, half_widths
 from gpcurves.planning.crossvalidation import CrossValidation, PowerLaw
 from gpcurves.planning.curves import ErrorCurve
+from gpcurves.planning.relevance import Relevance
 from gpcurves.validation import FloatArray, positive, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gpcurves.planning.verdict import Verdict
+    from gpcurves.report.picture import Display
 
 HORIZON = 1_000
 """Required numbers of rows are looked for up to this multiple of the rows there are."""
@@ -49,37 +53,20 @@ class RequiredN:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Relevance:
-    """What each input contributes: its lengthscale in standard deviations of the input, and how much it matters.
-
-    Attributes
-    ----------
-    names
-        Names of the inputs.
-    lengthscales
-        Geometric means over the posterior; functions hardly change over much less than this.
-    share
-        Inverse squares of the lengthscales, scaled to sum to 1: which inputs the function varies along.
-    """
-
-    names: tuple[str, ...]
-    lengthscales: FloatArray
-    share: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Forecast:
     """The root mean squared error against noisy held-out targets, in the target's own units, at any number of rows.
 
     Attributes
     ----------
+    target
+        What is predicted.
     rows
-        How many rows with a target there are.
+        How many usable rows with a target there are.
     fitted_rows
         How many of them the model was fitted to.
     columns
-        How many inputs vary.
+        How many inputs are used.
     noise_rmse
         What remains when everything that data can teach is learnt.
     cross_validation
@@ -87,13 +74,16 @@ class Forecast:
     power_law
         The curve a + b n^-c through them, for comparison.
     relevance
-        Lengthscales of the inputs; None where the user's own model was taken as it is.
+        What each input contributes; None where the user's own model was taken as it is.
+    steps
+        What was done to the data, in sentences.
     notes
         What a reader should know about these numbers, in sentences.
     seed
         Determines all random numbers.
     """
 
+    target: str
     rows: int
     fitted_rows: int
     columns: int
@@ -101,13 +91,14 @@ class Forecast:
     cross_validation: CrossValidation
     power_law: PowerLaw
     relevance: Relevance | None
+    steps: tuple[str, ...]
     notes: tuple[str, ...]
     seed: int
-    curves: tuple[ErrorCurve, ...] = field(repr=False)
-    weights: FloatArray = field(repr=False)
-    level: float = field(repr=False)
-    scale: float = field(repr=False)
-    saving: FloatArray = field(repr=False)
+    curves: tuple[ErrorCurve, ...]
+    weights: FloatArray
+    level: float
+    scale: float
+    saving: FloatArray
 
     def at(self, n: object) -> pd.DataFrame:
         """Return a table with the columns n, rmse, low, high: the estimate and its 90 % interval at each n."""
@@ -124,9 +115,9 @@ class Forecast:
         gap, scatter = abs(self.level) / LEVEL, float(self.cross_validation.stderr[-1])
         factor = np.append(n, self.fitted_rows) / self.fitted_rows
         down, up = half_widths(spread, drop, factor, self.fitted_rows, gap, scatter, today)
+        down, up = (np.where(factor < 1, side[-1], side) for side in (down, up))  # fewer rows were tried out
         low, high = middle - share * down, middle + share * up
-        # more rows never make an error worse
-        high = np.where(factor > 1, np.minimum(high, high[-1]), high)
+        high = np.where(factor > 1, np.minimum(high, high[-1]), high)  # more rows never make an error worse
         rmse, low, high = (self.scale * np.exp(0.5 * (log[:-1] + self.level)) for log in (middle, low, high))
         return rmse, low, high
 
@@ -171,26 +162,36 @@ class Forecast:
         if low is None:
             return (
                 f"an RMSE of {goal:.4g} cannot be reached: noise leaves about {self.noise_rmse:.4g}, and even the low end "
-                f"of the interval stays at {self._on_grid[1][-1]:.4g} or more up to {most:.3g} rows"
+                f"of the interval stays at {self._on_grid[1][-1]:.4g} or more up to {most:,.0f} rows"
             )
         return (
-            f"an RMSE of {goal:.4g} is not expected at any number of rows up to {most:.3g}: the estimate stays at "
-            f"{self._on_grid[0][-1]:.4g} or more; at the optimistic end of the interval it takes {low} rows"
+            f"an RMSE of {goal:.4g} is not expected at any number of rows up to {most:,.0f}: the estimate stays at "
+            f"{self._on_grid[0][-1]:.4g} or more; at the optimistic end of the interval it takes {low:,} rows"
         )
 
     def designed(self, n: object) -> pd.DataFrame:
-        """Return the same table as `at` for inputs chosen one by one instead of at random.
+        """Return the same table as `at` where the rows beyond those there are have inputs chosen one by one, not at random.
 
         The choice is greedy and knows the lengthscales; where they must be learnt along the way it saves less.
         """
         table = self.at(n)
-        place = np.minimum(table["n"].to_numpy(), len(self.saving) - 1)
+        added = np.clip(table["n"].to_numpy() - self.fitted_rows, 0, len(self.saving) - 1)
+        kept = np.where(table["n"].to_numpy() > self.fitted_rows, self.saving[added], 1.0)
         noise = self.noise_rmse**2
         for name in ("rmse", "low", "high"):
             mse = table[name].to_numpy() ** 2
             removable = np.maximum(mse - noise, 0.0)
-            table[name] = np.sqrt(mse - removable + self.saving[place] * removable)
+            table[name] = np.sqrt(mse - removable + kept * removable)
         return table
+
+    def split(self, n: object) -> pd.DataFrame:
+        """Return a table with the columns n, noise, removable: which part of the squared error noise leaves, and data can remove."""
+        import pandas as pd
+
+        table = self.at(n)
+        total = table["rmse"].to_numpy() ** 2
+        noise = np.minimum(self.noise_rmse**2, total)
+        return pd.DataFrame({"n": table["n"], "noise": noise, "removable": total - noise})
 
     def verdict(self, goal: float | None = None) -> Verdict:
         """Say in words what more rows would do, and whether a goal can be reached."""
@@ -198,29 +199,51 @@ class Forecast:
 
         return judge(self, None if goal is None else positive("the goal", goal))
 
-    def to_dict(self, n: object, goal: float | None = None) -> dict[str, Any]:
+    def to_dict(self, n: object = None, goal: float | None = None) -> dict[str, Any]:
         """Return the forecast at these n and the answers about a goal as plain data, ready for JSON."""
+        wanted = self.multiples if n is None else sizes("n", n)
         verdict = self.verdict(goal)
         needed = None if goal is None else self.required_n(goal)
         answer: dict[str, Any] = {"schema": SCHEMA, "package": "gpcurves", "version": __version__, "rng": self.seed}
-        answer |= {"rows": self.rows, "fitted_rows": self.fitted_rows, "columns": self.columns, "goal_rmse": goal}
+        answer |= {"target": self.target, "rows": self.rows, "fitted_rows": self.fitted_rows, "columns": self.columns}
+        answer["goal_rmse"] = goal
         if needed is None or needed.estimate is None:
             answer |= {"required_n": None, "reason": "no goal was given" if needed is None else needed.reason}
         else:
             answer["required_n"] = {"estimate": needed.estimate, "low": needed.low, "high": needed.high}
             answer["required_n"]["assured_80"] = needed.assured
-        answer |= {"forecast": self.at(n).to_dict("records"), "noise_rmse": self.noise_rmse}
+        answer |= {"forecast": self.at(wanted).to_dict("records"), "noise_rmse": self.noise_rmse}
         answer |= {"verdict": verdict.label, "sentences": list(verdict.sentences)}
         seen = self.cross_validation
-        answer["cross_validation"] = [
-            {"n": int(size), "rmse": math.sqrt(mse)} for size, mse in zip(seen.n, seen.mse, strict=True)
-        ]
-        answer["power_law"] = [
-            {"n": int(size), "rmse": math.sqrt(mse)}
-            for size, mse in zip(sizes("n", n), self.power_law(np.maximum(sizes("n", n), 1.0)), strict=True)
-        ]
-        answer |= {"designed": self.designed(n).to_dict("records"), "lengthscales": self.lengthscales}
-        return answer | {"notes": list(self.notes)}
+        answer["cross_validation"] = _records(seen.n, seen.mse)
+        answer["power_law"] = _records(wanted, self.power_law(np.maximum(wanted, 1.0)))
+        answer |= {"chosen_inputs": self.designed(wanted).to_dict("records"), "inputs": self._inputs()}
+        return answer | {"steps": list(self.steps), "notes": list(self.notes)}
+
+    def to_json(self, n: object = None, goal: float | None = None) -> str:
+        """Return the same as text."""
+        return json.dumps(self.to_dict(n, goal), indent=1) + "\n"
+
+    def to_frame(self, n: object = None) -> pd.DataFrame:
+        """Return the forecast at 1, 2, 4, 8 and 16 times the rows there are, or at these n."""
+        return self.at(self.multiples if n is None else n)
+
+    def plot(self, ax: Any = None, *, goal: float | None = None) -> Display:
+        """Draw the forecast with its band, what cross-validation shows, and a goal; returns a `Display`."""
+        from gpcurves.report.plan import plot
+
+        return plot(self, goal, ax)
+
+    def save(self, path: str | Path, *, n: object = None, goal: float | None = None) -> None:
+        """Write the report (.html), a picture (.png, .svg), all numbers (.json) or the table (.csv)."""
+        from gpcurves.report.plan import save
+
+        save(self, path, n, goal)
+
+    @property
+    def multiples(self) -> FloatArray:
+        """1, 2, 4, 8 and 16 times the rows there are."""
+        return self.rows * np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 
     @property
     def lengthscales(self) -> dict[str, float]:
@@ -228,3 +251,26 @@ class Forecast:
         if self.relevance is None:
             return {}
         return dict(zip(self.relevance.names, self.relevance.lengthscales.tolist(), strict=True))
+
+    def _inputs(self) -> list[dict[str, Any]]:
+        found = self.relevance
+        if found is None:
+            return []
+        columns = (found.names, found.lengthscales.tolist(), found.units.tolist(), found.share.tolist())
+        return [
+            {"name": name, "lengthscale_sd": scale, "lengthscale": None if math.isnan(own) else own, "share": share}
+            for name, scale, own, share in zip(*columns, strict=True)
+        ]
+
+    def __repr__(self) -> str:
+        verdict = self.verdict()
+        return f"<Forecast of {self.target!r} from {self.rows} rows and {self.columns} inputs: {verdict}>"
+
+    def _repr_html_(self) -> str:
+        from gpcurves.report.plan import notebook
+
+        return notebook(self)
+
+
+def _records(n: FloatArray, mse: FloatArray) -> list[dict[str, float]]:
+    return [{"n": int(size), "rmse": math.sqrt(error)} for size, error in zip(n, mse, strict=True)]

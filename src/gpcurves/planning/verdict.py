@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from gpcurves.planning.calibration import ASSURANCE
+
 if TYPE_CHECKING:
-    from gpcurves.planning.result import Forecast
+    from gpcurves.planning.result import Forecast, RequiredN
 
 Label = Literal[
     "more data helps", "noise-limited", "goal reached already", "goal cannot be reached", "too few rows to say"
@@ -19,6 +21,8 @@ _FAR = 16
 _NOTICEABLE = 0.1
 _TOO_WIDE = 4.0
 """Nothing can be said where the interval at four times the rows spans more than this factor and allows for no gain."""
+_CLOSE = 8
+"""More rows than this multiple are not needed to say what more rows do, only whether a goal close to it is reached."""
 
 
 @dataclass(frozen=True)
@@ -42,63 +46,122 @@ class Verdict:
 
 def judge(forecast: Forecast, goal: float | None) -> Verdict:
     """Choose the answer and say why."""
-    rows = forecast.rows
-    estimate, low, high = (values.tolist() for values in forecast.interval(np.array([1.0, 4.0, _FAR]) * rows))
-    now = f"With the {rows} rows there are, the RMSE is about {estimate[0]:.3g} ({_span(low[0], high[0])})."
-    if goal is not None and high[0] <= goal:
-        return Verdict("goal reached already", (now, f"The goal of {goal:.4g} is above this whole interval."))
-    needed = None if goal is None else forecast.required_n(goal)
-    if goal is not None and needed is not None and needed.low is None:
-        return Verdict("goal cannot be reached", (now, _capital(needed.reason) + "."))
-    if high[1] / low[1] > _TOO_WIDE and high[2] > (1 - _NOTICEABLE) * estimate[0]:
-        width = math.log(high[1] / low[1]) / math.log(_TOO_WIDE)
-        enough = math.ceil(rows * min(8.0, max(1.5, width**2)))
-        far = f"At {4 * rows} rows it may be anything between {low[1]:.3g} and {high[1]:.3g}."
-        return Verdict(
-            "too few rows to say", (now, far, f"About {_rounded(enough)} rows should make it possible to say.")
-        )
-    future = f"With {_FAR * rows} it should be about {estimate[2]:.3g} ({_span(low[2], high[2])})."
-    if goal is not None and needed is not None:
-        if estimate[0] <= goal:
-            doubt = f"The goal of {goal:.4g} is probably reached, but it lies inside the interval."
-            return Verdict("goal reached already", (now, doubt))
+    outlook = _Outlook.of(forecast)
+    return outlook.without_goal() if goal is None else outlook.about(goal, forecast.required_n(goal))
+
+
+@dataclass(frozen=True)
+class _Outlook:
+    """The estimate and its interval now, at four times the rows, and far away."""
+
+    rows: int
+    estimate: list[float]
+    low: list[float]
+    high: list[float]
+    surely_now: float
+    floor: float
+
+    @classmethod
+    def of(cls, forecast: Forecast) -> _Outlook:
+        n = np.array([1.0, 4.0, _FAR]) * forecast.rows
+        estimate, low, high = (values.tolist() for values in forecast.interval(n))
+        surely_now = float(forecast.interval(n[:1], ASSURANCE)[2][0])
+        return cls(forecast.rows, estimate, low, high, surely_now, forecast.noise_rmse)
+
+    @property
+    def now(self) -> str:
+        span = _span(self.low[0], self.high[0])
+        return f"With the {self.rows:,} rows there are, the RMSE is about {self.estimate[0]:.3g} ({span})."
+
+    @property
+    def future(self) -> str:
+        span = _span(self.low[2], self.high[2])
+        return f"With {_FAR * self.rows:,} it should be about {self.estimate[2]:.3g} ({span})."
+
+    @property
+    def width(self) -> float:
+        """The width of the interval at four times the rows, in units of what is too wide."""
+        return math.log(self.high[1] / self.low[1]) / math.log(_TOO_WIDE)
+
+    @property
+    def too_wide(self) -> bool:
+        return self.width > 1 and self.high[2] > (1 - _NOTICEABLE) * self.estimate[0]
+
+    def too_few(self, *words: str, shrink: float) -> Verdict:
+        """Say how many rows would make it sayable: intervals narrow with the root of their number."""
+        factor = min(max(1.5, shrink**2), 1e6)
+        enough = f"About {rounded(math.ceil(self.rows * factor))} rows should make it possible to say."
+        if factor > _CLOSE:
+            enough = f"{enough[:-1]}, so close is the goal to what is expected."
+        return Verdict("too few rows to say", (self.now, *words, enough))
+
+    def about(self, goal: float, needed: RequiredN) -> Verdict:
+        """Say whether a goal can be reached."""
+        if self.high[0] <= goal:
+            return Verdict("goal reached already", (self.now, f"The goal of {goal:.4g} is above this whole interval."))
+        if needed.low is None:
+            return Verdict("goal cannot be reached", (self.now, _capital(needed.reason) + "."))
+        if self.surely_now <= goal:
+            words = f"The goal of {goal:.4g} is inside this interval, but it is reached with 80 % assurance."
+            return Verdict("goal reached already", (self.now, words))
         if needed.estimate is None:
-            return Verdict("goal cannot be reached", (now, future, _capital(needed.reason) + "."))
-        return Verdict("more data helps", (now, _needs(goal, needed.estimate, needed.low, needed.high, needed.assured)))
-    gain = 1 - estimate[2] / estimate[0]
-    floor = f"Noise leaves about {forecast.noise_rmse:.3g} however many rows there are."
-    if gain < _NOTICEABLE:
-        hope = 1 - low[2] / estimate[0]
-        if hope < _NOTICEABLE:
-            doubt = "More rows will not help noticeably."
-        else:
-            doubt = f"More rows will hardly help, though at the optimistic end of the interval they remove {hope:.0%}."
-        return Verdict("noise-limited", (now, future, floor, doubt))
-    doubt = f"That is {gain:.0%} less."
-    if high[2] > (1 - _NOTICEABLE) * estimate[0]:
-        doubt = f"That is {gain:.0%} less, but at the pessimistic end of the interval there is little or no gain."
-    return Verdict("more data helps", (now, future, doubt, floor))
+            shrink = math.log(self.estimate[2] / self.low[2]) / max(1e-9, math.log(self.estimate[2] / goal))
+            return self.too_few(self.future, _capital(needed.reason) + ".", shrink=shrink)
+        if self.too_wide:
+            return self.too_few(self._may_be_anything(), _needs(goal, needed), shrink=self.width)
+        if self.estimate[0] <= goal and needed.assured is None:
+            words = f"That is about the goal of {goal:.4g}, but nothing says safely on which side of it."
+            shrink = math.log(self.surely_now / self.estimate[0]) / max(1e-9, math.log(goal / self.estimate[0]))
+            return self.too_few(words, shrink=shrink)
+        return Verdict("more data helps", (self.now, _needs(goal, needed)))
+
+    def without_goal(self) -> Verdict:
+        """Say what more rows would do."""
+        if self.too_wide:
+            return self.too_few(self._may_be_anything(), shrink=min(self.width, math.sqrt(_CLOSE)))
+        gain = 1 - self.estimate[2] / self.estimate[0]
+        floor = f"Noise leaves about {self.floor:.3g} however many rows there are."
+        if gain < _NOTICEABLE:
+            hope = 1 - self.low[2] / self.estimate[0]
+            doubt = "More rows will hardly help."
+            if hope >= _NOTICEABLE:
+                doubt = (
+                    f"More rows will hardly help; at the optimistic end of the interval they remove {_percent(hope)}."
+                )
+            return Verdict("noise-limited", (self.now, self.future, floor, doubt))
+        doubt = f"That is {_percent(gain)} less."
+        if self.high[2] > (1 - _NOTICEABLE) * self.estimate[0]:
+            doubt = (
+                f"That is {_percent(gain)} less, but at the pessimistic end of the interval there is little or no gain."
+            )
+        return Verdict("more data helps", (self.now, self.future, doubt, floor))
+
+    def _may_be_anything(self) -> str:
+        return f"At {4 * self.rows:,} rows it may be anything between {self.low[1]:.3g} and {self.high[1]:.3g}."
 
 
-def _needs(goal: float, estimate: int, low: int | None, high: int | None, assured: int | None) -> str:
-    span = (
-        f"{_rounded(low or 0)} to {_rounded(high)}" if high else f"at least {_rounded(low or 0)}, with no upper limit"
-    )
-    sentence = f"An RMSE of {goal:.4g} should take about {_rounded(estimate)} rows (90 % interval: {span})."
-    if assured is None:
+def _needs(goal: float, needed: RequiredN) -> str:
+    low, high = rounded(needed.low or 0), needed.high
+    span = f"{low} to {rounded(high)}" if high else f"at least {low}, with no upper limit"
+    sentence = f"An RMSE of {goal:.4g} should take about {rounded(needed.estimate or 0)} rows (90 % interval: {span})."
+    if needed.assured is None:
         return f"{sentence} No number of rows gives 80 % assurance."
-    return f"{sentence} For 80 % assurance plan at least {_rounded(assured)}."
+    return f"{sentence} For 80 % assurance plan at least {rounded(needed.assured)}."
 
 
 def _span(low: float, high: float) -> str:
     return f"90 % interval {low:.3g} to {high:.3g}"
 
 
-def _rounded(n: int) -> str:
+def rounded(n: int) -> str:
     """Write a number of rows with two digits: more would pretend to know them."""
     digits = max(0, len(str(n)) - 2)
-    return str(math.ceil(n / 10**digits) * 10**digits)
+    return f"{math.ceil(n / 10**digits) * 10**digits:,}"
 
 
 def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
