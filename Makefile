@@ -10,8 +10,10 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-demo: .venv/installed  ## draw the learning curves of Sollich & Halees (2002), Figure 4
-	$(BIN)/python examples/demo.py demo
+demo: .venv/installed  ## how many wines must be analysed to predict their flavanoids? ends with a report
+	@mkdir -p demo
+	$(BIN)/gpcurves plan examples/wine.csv --target flavanoids --goal-rmse 0.22 --report demo/plan.html
+	@echo "Open demo/plan.html in a browser, or look at demo/plan.png."
 
 test: lint types unit  ## everything that must hold before a change lands
 

@@ -196,7 +196,7 @@ def _finished(store: Path) -> int:
 def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (Path(__file__).parent.parent / "README.md").read_text()
     commands = [line.split()[2:] for line in text.splitlines() if line.startswith("$ gpcurves ")]
-    assert len(commands) == 8
+    assert len(commands) == 10
     (tmp_path / "examples").symlink_to(Path(__file__).parent.parent / "examples")
     monkeypatch.chdir(tmp_path)
     for command in commands:
@@ -208,12 +208,16 @@ def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.Monk
         "club.png",
         "prior.png",
         "club.csv",
+        "plan.html",
+        "plan.png",
+        "plan.json",
     }
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (Path(__file__).parent.parent / "README.md").read_text()
     blocks = [part.split("```")[0] for part in text.split("```python\n")[1:]]
+    (tmp_path / "examples").symlink_to(Path(__file__).parent.parent / "examples")
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {}
     for block in blocks:

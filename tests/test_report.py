@@ -155,9 +155,9 @@ def test_the_summary_reads_well() -> None:
     assert "no noise" in regime(0.05, 0.0)
 
 
-def test_the_demo(tmp_path: Path) -> None:
+def test_the_example_of_theory(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "error", str(ROOT / "examples" / "demo.py"), str(tmp_path / "out")],
+        [sys.executable, "-W", "error", str(ROOT / "examples" / "theory.py"), str(tmp_path / "out")],
         capture_output=True,
         text=True,
         check=True,

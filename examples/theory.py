@@ -1,6 +1,6 @@
 """Theory against truth for Sollich & Halees (2002), Figure 4: RBF on the circle, lengthscale 0.01, noise 0.05.
 
-    python examples/demo.py [FOLDER]
+    python examples/theory.py [FOLDER]
 
 Writes curves.csv, curves.png and curves.html to the folder and prints a short summary.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 import gpcurves as gpc
 from gpcurves.report.summary import summary
 
-folder = Path(sys.argv[1] if len(sys.argv) > 1 else "demo")
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else "theory")
 folder.mkdir(parents=True, exist_ok=True)
 
 problem = gpc.Problem(kernel=gpc.RBF(0.01), inputs=gpc.Torus(dim=1), noise=0.05)
