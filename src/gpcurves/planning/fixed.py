@@ -35,8 +35,8 @@ def forecast_fixed(regressor: Any, seed: int, pool: Any, shown: Progress) -> For
     noise = float(np.mean(white + regressor.alpha))
     model = Model(lambda A, B: np.asarray(kernel(A, B)), lambda A: kernel.diag(A) - white.mean(), max(noise, 1e-12))
     names = tuple(map(str, getattr(regressor, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])))
-    scale = float(np.mean(regressor._y_train_std))
-    data = Data(X, y.reshape(-1), None, Inputs(names, X.std(axis=0)), "y", scale, len(X), ())
+    mean, scale = float(np.mean(regressor._y_train_mean)), float(np.mean(regressor._y_train_std))
+    data = Data(X, y.reshape(-1), None, Inputs(names, X.mean(axis=0), X.std(axis=0)), "y", mean, scale, len(X), ())
     rng = np.random.default_rng(seed)
     return assembled(
         data,
