@@ -173,6 +173,12 @@ def _target(value: Any) -> FloatArray:
     return array
 
 
+def target_name(y: Any) -> str:
+    """Return what a target calls itself, "y" if it has no name."""
+    named = y.columns[0] if np.ndim(y) == 2 and hasattr(y, "columns") else getattr(y, "name", None)
+    return str(named or "y")
+
+
 def _check_finite(name: str, array: FloatArray) -> None:
     bad = int((~np.isfinite(array.reshape(len(array), -1)).all(axis=1)).sum())
     if bad:

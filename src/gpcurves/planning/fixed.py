@@ -12,7 +12,7 @@ from gpcurves.engine.progress import Progress
 from gpcurves.errors import InputError
 from gpcurves.planning.crossvalidation import SHARES, CrossValidation
 from gpcurves.planning.curves import Model
-from gpcurves.planning.data import Data, Inputs, checked_pool
+from gpcurves.planning.data import FEWEST_ROWS, Data, Inputs, checked_pool
 from gpcurves.planning.make import assembled
 from gpcurves.planning.population import Copula, Pool
 from gpcurves.planning.result import Forecast
@@ -29,6 +29,8 @@ def forecast_fixed(regressor: Any, seed: int, pool: Any, shown: Progress) -> For
     y = np.array(regressor.y_train_, dtype=np.float64)
     if y.ndim > 1 and y.shape[1] > 1:
         raise InputError(f"a forecast needs one target, got a regressor with {y.shape[1]}")
+    if len(X) < FEWEST_ROWS:
+        raise InputError(f"a forecast needs at least {FEWEST_ROWS} rows with a target, got a regressor with {len(X)}")
     kernel = regressor.kernel_
     # a WhiteKernel is on the diagonal of one set of inputs, but not between two
     white = np.array([kernel.diag(x[None])[0] - kernel(x[None], x[None].copy())[0, 0] for x in X])

@@ -16,7 +16,7 @@ from gpcurves.errors import InputError
 from gpcurves.planning.calibration import LEVEL, fading
 from gpcurves.planning.crossvalidation import CrossValidation, PowerLaw, cross_validate
 from gpcurves.planning.curves import ErrorCurve, Model
-from gpcurves.planning.data import MOST_ROWS, Data, of_arrays, of_table
+from gpcurves.planning.data import MOST_ROWS, Data, of_arrays, of_table, target_name
 from gpcurves.planning.design import greedy
 from gpcurves.planning.evidence import FAMILIES, Evidence
 from gpcurves.planning.population import Copula, Pool, Population
@@ -125,7 +125,7 @@ def _of_table(
     if isinstance(y, str):
         target = y
     else:
-        target = str(getattr(y, "name", None) or "y")
+        target = target_name(y)
         while target in table.columns:
             target += "*"
         values = np.asarray(y)
