@@ -175,7 +175,7 @@ def _target(value: Any) -> FloatArray:
 
 def target_name(y: Any) -> str:
     """Return what a target calls itself, "y" if it has no name."""
-    named = y.columns[0] if np.ndim(y) == 2 and hasattr(y, "columns") else getattr(y, "name", None)
+    named = y.columns[0] if hasattr(y, "columns") else getattr(y, "name", None)
     return str(named or "y")
 
 
