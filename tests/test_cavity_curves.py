@@ -13,6 +13,7 @@ from scipy.stats import poisson
 from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import gpcurves as gpc
 from gpcurves.cavity.curves import belief_propagation, is_forest
@@ -545,9 +546,21 @@ def test_the_regressor_is_cloned_and_set_like_an_estimator() -> None:
     assert set(model.get_params()) == {"graph", "kernel", "noise", "tolerance", "max_rounds", "damping", "centre"}
     assert model.set_params(noise=0.5, kernel=gpc.DiffusionKernel(1.0)) is model
     assert model.noise == 0.5
-    with pytest.raises(InputError, match="no parameter 'nois'"):
+    with pytest.raises(ValueError, match="Invalid parameter 'nois'"):
         model.set_params(nois=1)
     assert "noise=0.5" in repr(model)
+
+
+def test_the_regressor_is_cross_validated_by_scikit_learn() -> None:
+    graph = gpc.RandomRegular(3).sample(60, 0)
+    kernel = gpc.RandomWalkKernel(10, normalise="local")
+    rng = np.random.default_rng(0)
+    y = np.linalg.cholesky(kernel.on(graph).matrix() + 0.01 * np.eye(60)) @ rng.standard_normal(60)
+    search = GridSearchCV(gpc.GraphRegressor(graph, kernel), {"noise": [0.01, 100.0]}, cv=3).fit(np.arange(60), y)
+    assert search.best_params_ == {"noise": 0.01}
+    assert search.best_score_ > 0.5
+    scores = cross_val_score(gpc.GraphRegressor(graph, kernel, 0.01), np.arange(60), y, cv=3)
+    assert scores.mean() == pytest.approx(search.best_score_)
 
 
 def test_a_column_of_targets_is_no_square_of_differences() -> None:

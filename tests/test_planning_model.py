@@ -14,7 +14,7 @@ from gpcurves.planning.curves import ErrorCurve, Model
 from gpcurves.planning.design import greedy
 from gpcurves.planning.evidence import FAMILIES, JITTER, Evidence, Family
 from gpcurves.planning.population import Copula, Pool
-from gpcurves.planning.posterior import NOISELESS, LogPosterior, Prior, sample, starts
+from gpcurves.planning.posterior import NOISELESS, LogPosterior, Peak, Prior, sample, starts
 from gpcurves.validation import FloatArray
 
 SKLEARN = {"rbf": lambda scales: RBF(scales), "matern52": lambda scales: Matern(scales, nu=2.5)}
@@ -55,7 +55,7 @@ def test_gradient_of_the_posterior_is_its_finite_difference(family: Family) -> N
 def test_fixed_noise_stays_where_it_is() -> None:
     X, y = rows()
     density = LogPosterior(Evidence("rbf", X, y), Prior.default(3), NOISELESS)
-    posterior = sample(density, starts(X, y), 5, 60, np.random.default_rng(0), lambda share: None)
+    posterior = sample(Peak.of(density, starts(X, y)), 5, 60, np.random.default_rng(0), lambda share: None)
     assert posterior.mode[-1] == NOISELESS
     np.testing.assert_array_equal(posterior.draws[:, -1], NOISELESS)
 
@@ -73,7 +73,7 @@ def test_draws_have_the_moments_of_the_posterior() -> None:
     weights /= weights.sum()
     mean = weights @ nodes
     spread = np.sqrt(weights @ (nodes - mean) ** 2)
-    draws = sample(density, starts(X, y), 400, 8_000, np.random.default_rng(0), lambda share: None).draws
+    draws = sample(Peak.of(density, starts(X, y)), 400, 8_000, np.random.default_rng(0), lambda share: None).draws
     assert (abs(draws.mean(axis=0) - mean) < 0.35 * spread).all()
     assert (abs(np.log(draws.std(axis=0) / spread)) < 0.35).all()
 

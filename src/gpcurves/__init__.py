@@ -10,7 +10,7 @@ The package is laid out as the theory is:
 * `cavity`    belief propagation: exact for large random graphs, and for one's own graph of any size
 * `compute`   `learning_curve`, `learning_curves`, `required_n`
 * `curve`     `LearningCurve` and `CurveSet`, what every method returns; `load`
-* `planning`  `forecast`: from a user's own rows to the error at more of them
+* `planning`  `forecast`: from a user's own rows to the error at more of them; `LearningCurveForecast` for scikit-learn
 * `report`    pictures and pages; `cli` the command line
 
 >>> import gpcurves as gpc
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         RationalQuadratic,
     )
     from gpcurves.planning import Forecast, forecast
+    from gpcurves.planning.estimator import LearningCurveForecast
     from gpcurves.problem import GraphProblem, Problem, SpectrumProblem, Teacher
     from gpcurves.report.drawing import draw_graph
     from gpcurves.simulation.prediction import PredictionVectors, prediction_vectors
@@ -90,6 +91,7 @@ __all__ = [
     "GraphRegressor",
     "InputError",
     "LearningCurve",
+    "LearningCurveForecast",
     "Linear",
     "Matern",
     "Matern32",
@@ -161,6 +163,7 @@ _HOME = {
         "RationalQuadratic",
     ),
     "planning": ("Forecast", "forecast"),
+    "planning.estimator": ("LearningCurveForecast",),
     "problem": ("GraphProblem", "Problem", "SpectrumProblem", "Teacher"),
     "report.drawing": ("draw_graph",),
     "simulation.prediction": ("PredictionVectors", "prediction_vectors"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
 
 from gpcurves.cavity.curves import belief_propagation
 from gpcurves.cavity.instance import Beliefs
@@ -15,10 +16,8 @@ from gpcurves.graphs import Graph, GraphKernel, RandomWalkKernel, as_graph
 from gpcurves.problem import GraphProblem
 from gpcurves.validation import FloatArray
 
-_PARAMETERS = ("graph", "kernel", "noise", "tolerance", "max_rounds", "damping")
 
-
-class GraphRegressor:
+class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Predict a real value at every vertex of a graph from its values at some, at a cost linear in the edges.
 
     Exact on graphs without cycles; elsewhere an approximation that is good where cycles are long. The prior mean is the
@@ -70,18 +69,6 @@ class GraphRegressor:
         self.damping = damping
         self.centre = centre
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, as scikit-learn asks for them."""
-        return {name: getattr(self, name) for name in (*_PARAMETERS, "centre")}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name."""
-        for name, value in params.items():
-            if name not in (*_PARAMETERS, "centre"):
-                raise InputError(f"a GraphRegressor has no parameter {name!r}")
-            setattr(self, name, value)
-        return self
-
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Learn from values at vertices, which are given by number or by name and may repeat."""
         graph = as_graph(self.graph)
@@ -123,13 +110,6 @@ class GraphRegressor:
         assert self.beliefs_.mean is not None  # there were targets
         mean = self.beliefs_.mean[at] + self.mean_
         return (mean, np.sqrt(self.beliefs_.variance[at])) if return_std else mean
-
-    def score(self, X: npt.ArrayLike, y: npt.ArrayLike) -> float:
-        """Return the share of the variance of targets that the means explain."""
-        truth, mean = np.asarray(y, dtype=np.float64), self.predict(X)
-        if truth.shape != np.shape(mean):
-            raise InputError(f"there must be one target per vertex, got {truth.shape} for {np.shape(mean)}")
-        return float(1 - ((truth - mean) ** 2).sum() / ((truth - truth.mean()) ** 2).sum())
 
     def __repr__(self) -> str:
         shown = self.graph if isinstance(self.graph, Graph) else type(self.graph).__name__

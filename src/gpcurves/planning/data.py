@@ -27,11 +27,12 @@ class Inputs:
     ----------
     sources
         For each column, the name of the user's column that it comes from: a category has several.
-    spreads
-        The standard deviation of each column in its own units.
+    centres, spreads
+        The mean and the standard deviation of each column in its own units.
     """
 
     sources: tuple[str, ...]
+    centres: FloatArray
     spreads: FloatArray
 
     @property
@@ -57,8 +58,8 @@ class Data:
         What the columns of X are.
     target
         What the target is called.
-    scale
-        Standard deviation of the target, in its own units.
+    mean, scale
+        Mean and standard deviation of the target, in its own units.
     rows
         How many usable rows there are, of which X may be a part.
     steps
@@ -70,6 +71,7 @@ class Data:
     pool: FloatArray | None
     inputs: Inputs
     target: str
+    mean: float
     scale: float
     rows: int
     steps: tuple[str, ...]
@@ -80,7 +82,9 @@ def of_table(found: Prepared) -> Data:
     return _standardised(found.X, found.y, found.pool, found.sources, found.target, found.usable_rows, found.steps)
 
 
-def of_arrays(X: Any, y: Any, pool: Any, rng: np.random.Generator) -> Data:
+def of_arrays(
+    X: Any, y: Any, pool: Any, rng: np.random.Generator, names: Sequence[str] | None = None, called: str = "y"
+) -> Data:
     """Check arrays of numbers and bring them to zero mean and unit variance; nothing is dropped but constant columns."""
     inputs, target = matrix("X", X), _target(y)
     if len(inputs) != len(target):
@@ -102,12 +106,13 @@ def of_arrays(X: Any, y: Any, pool: Any, rng: np.random.Generator) -> Data:
         raise InputError(
             f"there must be as many rows as columns, got {len(target)} rows and {varies.sum()} columns: leave out columns"
         )
-    names = np.array([f"x{i}" for i in range(inputs.shape[1])])
+    names = [f"x{i}" for i in range(inputs.shape[1])] if names is None else names
     if not varies.all():
-        steps.append(f"Left out {', '.join(names[~varies])}: the same in every row.")
+        left_out = [name for name, used in zip(names, varies, strict=True) if not used]
+        steps.append(f"Left out {', '.join(left_out)}: the same in every row.")
     unlabelled = None if pool is None else checked_pool(pool, inputs.shape[1])[:, varies]
-    sources = tuple(names[varies].tolist())
-    return _standardised(inputs[:, varies], target, unlabelled, sources, "y", rows, steps)
+    sources = tuple(name for name, used in zip(names, varies, strict=True) if used)
+    return _standardised(inputs[:, varies], target, unlabelled, sources, called, rows, steps)
 
 
 def _standardised(
@@ -119,13 +124,14 @@ def _standardised(
     rows: int,
     steps: Sequence[str],
 ) -> Data:
-    center, spreads, scale = X.mean(axis=0), X.std(axis=0), float(y.std())
+    centres, spreads, mean, scale = X.mean(axis=0), X.std(axis=0), float(y.mean()), float(y.std())
     return Data(
-        (X - center) / spreads,
-        (y - y.mean()) / scale,
-        None if pool is None else (pool - center) / spreads,
-        Inputs(sources, spreads),
+        (X - centres) / spreads,
+        (y - mean) / scale,
+        None if pool is None else (pool - centres) / spreads,
+        Inputs(sources, centres, spreads),
         target,
+        mean,
         scale,
         rows,
         tuple(steps),
@@ -165,6 +171,12 @@ def _target(value: Any) -> FloatArray:
         raise InputError(f"y must be one column, got shape {array.shape}")
     _check_finite("y", array)
     return array
+
+
+def target_name(y: Any) -> str:
+    """Return what a target calls itself, "y" if it has no name."""
+    named = y.columns[0] if hasattr(y, "columns") else getattr(y, "name", None)
+    return str(named or "y")
 
 
 def _check_finite(name: str, array: FloatArray) -> None:

@@ -12,7 +12,7 @@ from gpcurves.engine.progress import Progress
 from gpcurves.errors import InputError
 from gpcurves.planning.crossvalidation import SHARES, CrossValidation
 from gpcurves.planning.curves import Model
-from gpcurves.planning.data import Data, Inputs, checked_pool
+from gpcurves.planning.data import FEWEST_ROWS, Data, Inputs, checked_pool
 from gpcurves.planning.make import assembled
 from gpcurves.planning.population import Copula, Pool
 from gpcurves.planning.result import Forecast
@@ -29,14 +29,16 @@ def forecast_fixed(regressor: Any, seed: int, pool: Any, shown: Progress) -> For
     y = np.array(regressor.y_train_, dtype=np.float64)
     if y.ndim > 1 and y.shape[1] > 1:
         raise InputError(f"a forecast needs one target, got a regressor with {y.shape[1]}")
+    if len(X) < FEWEST_ROWS:
+        raise InputError(f"a forecast needs at least {FEWEST_ROWS} rows with a target, got a regressor with {len(X)}")
     kernel = regressor.kernel_
     # a WhiteKernel is on the diagonal of one set of inputs, but not between two
     white = np.array([kernel.diag(x[None])[0] - kernel(x[None], x[None].copy())[0, 0] for x in X])
     noise = float(np.mean(white + regressor.alpha))
     model = Model(lambda A, B: np.asarray(kernel(A, B)), lambda A: kernel.diag(A) - white.mean(), max(noise, 1e-12))
     names = tuple(map(str, getattr(regressor, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])))
-    scale = float(np.mean(regressor._y_train_std))
-    data = Data(X, y.reshape(-1), None, Inputs(names, X.std(axis=0)), "y", scale, len(X), ())
+    mean, scale = float(np.mean(regressor._y_train_mean)), float(np.mean(regressor._y_train_std))
+    data = Data(X, y.reshape(-1), None, Inputs(names, X.mean(axis=0), X.std(axis=0)), "y", mean, scale, len(X), ())
     rng = np.random.default_rng(seed)
     return assembled(
         data,

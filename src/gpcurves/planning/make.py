@@ -16,11 +16,11 @@ from gpcurves.errors import InputError
 from gpcurves.planning.calibration import LEVEL, fading
 from gpcurves.planning.crossvalidation import CrossValidation, PowerLaw, cross_validate
 from gpcurves.planning.curves import ErrorCurve, Model
-from gpcurves.planning.data import MOST_ROWS, Data, of_arrays, of_table
+from gpcurves.planning.data import MOST_ROWS, Data, of_arrays, of_table, target_name
 from gpcurves.planning.design import greedy
 from gpcurves.planning.evidence import FAMILIES, Evidence
 from gpcurves.planning.population import Copula, Pool, Population
-from gpcurves.planning.posterior import NOISELESS, LogPosterior, Posterior, Prior, sample, starts
+from gpcurves.planning.posterior import NOISELESS, LogPosterior, Peak, Posterior, Prior, sample, starts
 from gpcurves.planning.relevance import Relevance, relevance_of
 from gpcurves.planning.result import HORIZON, Forecast
 from gpcurves.validation import FloatArray, whole
@@ -104,7 +104,7 @@ def forecast(
             raise InputError("features, drop and missing are for tables: give a pandas DataFrame or a file")
         else:
             data = of_arrays(X, y, pool, generator)
-        return _forecast(data, fit(data, generator, deterministic, draws, shown), seed, generator, shown)
+        return forecast_of(data, fit(data, generator, deterministic, draws, shown), seed, generator, shown)
 
 
 def _of_table(
@@ -125,7 +125,7 @@ def _of_table(
     if isinstance(y, str):
         target = y
     else:
-        target = str(getattr(y, "name", None) or "y")
+        target = target_name(y)
         while target in table.columns:
             target += "*"
         values = np.asarray(y)
@@ -171,13 +171,32 @@ class Fit:
 def fit(data: Data, rng: np.random.Generator, deterministic: bool, draws: int, shown: Progress) -> Fit:
     """Draw from the posterior of the hyperparameters."""
     draws = whole("draws", draws, 1)
+    return drawn(peaks(data, deterministic), rng, draws, shown)
+
+
+def peaks(data: Data, deterministic: bool) -> list[Peak]:
+    """Return the most probable hyperparameters of each covariance function; this needs no random numbers."""
     noise = NOISELESS if deterministic else None
     prior = Prior.default(data.X.shape[1])
-    densities = [LogPosterior(Evidence(family, data.X, data.y), prior, noise) for family in FAMILIES]
-    posteriors = [_posterior(density, rng, draws, _stage(shown, 40)) for density in densities]
-    evidence = np.array([p.log_evidence for p in posteriors])
-    odds = np.exp(evidence - evidence.max())
-    return Fit(densities, posteriors, odds / odds.sum())
+    return [_peak(LogPosterior(Evidence(family, data.X, data.y), prior, noise)) for family in FAMILIES]
+
+
+def odds(found: Sequence[Peak]) -> FloatArray:
+    """Return the probability of each covariance function."""
+    evidence = np.array([peak.log_evidence for peak in found])
+    chances = np.exp(evidence - evidence.max())
+    return np.asarray(chances / chances.sum())
+
+
+def drawn(found: Sequence[Peak], rng: np.random.Generator, draws: int, shown: Progress) -> Fit:
+    """Draw from the posterior around its modes."""
+    posteriors = []
+    for peak in found:
+        rows = len(peak.density.evidence.y)
+        # many rows pin the hyperparameters down, so that shorter chains do
+        evaluations = math.ceil(draws * _EVALUATIONS / rows * min(1.0, math.sqrt(200 / rows)))
+        posteriors.append(sample(peak, draws, evaluations, rng, _stage(shown, 40)))
+    return Fit([peak.density for peak in found], posteriors, odds(found))
 
 
 def _stage(shown: Progress, units: int) -> Callable[[float], None]:
@@ -194,20 +213,18 @@ def _stage(shown: Progress, units: int) -> Callable[[float], None]:
     return done
 
 
-def _posterior(density: LogPosterior, rng: np.random.Generator, draws: int, done: Callable[[float], None]) -> Posterior:
-    """Sample the posterior of one family; where there are many rows, starting from the mode for a part of them."""
+def _peak(density: LogPosterior) -> Peak:
+    """Find the mode of one family; where there are many rows, starting from the mode for a part of them."""
     X, y = density.evidence.X, density.evidence.y
-    rows = len(y)
     first = starts(X[:_WARM], y[:_WARM])
-    if rows > _WARM:
+    if len(y) > _WARM:
         part = LogPosterior(Evidence(density.family, X[:_WARM], y[:_WARM]), density.prior, density.fixed_noise)
         first = [part.mode(first, 100)]
-    # many rows pin the hyperparameters down, so that shorter chains do
-    evaluations = math.ceil(draws * _EVALUATIONS / rows * min(1.0, math.sqrt(200 / rows)))
-    return sample(density, first, draws, evaluations, rng, done)
+    return Peak.of(density, first)
 
 
-def _forecast(data: Data, found: Fit, seed: int, rng: np.random.Generator, shown: Progress) -> Forecast:
+def forecast_of(data: Data, found: Fit, seed: int, rng: np.random.Generator, shown: Progress) -> Forecast:
+    """Forecast from rows and what they say about the hyperparameters."""
     models = [Model.of(p.family, theta) for p in found.posteriors for theta in p.draws]
     weights = np.concatenate(
         [np.full(len(p.draws), o / len(p.draws)) for p, o in zip(found.posteriors, found.odds, strict=True)]

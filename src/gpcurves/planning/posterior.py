@@ -155,25 +155,47 @@ class Posterior:
     log_evidence: float
 
 
+@dataclass(frozen=True)
+class Peak:
+    """The most probable hyperparameters under one family, and how the density falls off around them.
+
+    Attributes
+    ----------
+    density
+        The posterior density.
+    mode
+        Where it is highest.
+    whitening
+        Steps in these units, columns of a matrix, change the density about equally.
+    log_evidence
+        Laplace's approximation, up to a constant that is the same for all families.
+    """
+
+    density: LogPosterior
+    mode: FloatArray
+    whitening: FloatArray
+    log_evidence: float
+
+    @classmethod
+    def of(cls, density: LogPosterior, first: list[FloatArray]) -> Peak:
+        """Find the mode, starting at these hyperparameters."""
+        mode = density.mode(first, 100)
+        value = density(mode)[0]
+        values, vectors = density.curvature(mode)
+        log_evidence = value - 0.5 * float(np.log(values).sum())
+        whitening = vectors / np.sqrt(values)
+        if density.fixed_noise is not None:
+            whitening[-1] = 0.0
+        return cls(density, mode, whitening, log_evidence)
+
+
 def sample(
-    density: LogPosterior,
-    first: list[FloatArray],
-    draws: int,
-    evaluations: int,
-    rng: np.random.Generator,
-    done: Callable[[float], None],
+    peak: Peak, draws: int, evaluations: int, rng: np.random.Generator, done: Callable[[float], None]
 ) -> Posterior:
-    """Find the mode and draw from the posterior around it by Hamiltonian Monte Carlo; say which share of it is done."""
-    mode = density.mode(first, 100)
-    value = density(mode)[0]
-    values, vectors = density.curvature(mode)
-    log_evidence = value - 0.5 * float(np.log(values).sum())
-    whitening = vectors / np.sqrt(values)
-    if density.fixed_noise is not None:
-        whitening[-1] = 0.0
-    chain = _hamiltonian(density, mode, whitening, evaluations, rng, done)
+    """Draw from the posterior around its mode by Hamiltonian Monte Carlo; say which share of it is done."""
+    chain = _hamiltonian(peak.density, peak.mode, peak.whitening, evaluations, rng, done)
     pick = np.linspace(0, len(chain) - 1, draws).round().astype(int)
-    return Posterior(density.family, mode, chain[pick], log_evidence)
+    return Posterior(peak.density.family, peak.mode, chain[pick], peak.log_evidence)
 
 
 def _hamiltonian(

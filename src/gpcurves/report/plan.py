@@ -153,6 +153,23 @@ def plot(forecast: Forecast, goal: float | None = None, ax: Any = None) -> Displ
     return Display(ax, ax.figure, lines)
 
 
+@dataclass(frozen=True)
+class ForecastDisplay(Display):
+    """A forecast that was drawn."""
+
+    forecast_: Forecast
+
+    def plot(self, ax: Any = None, goal: float | None = None) -> ForecastDisplay:
+        """Draw it once more."""
+        return display(self.forecast_, goal, ax)
+
+
+def display(forecast: Forecast, goal: float | None = None, ax: Any = None) -> ForecastDisplay:
+    """Draw a forecast and keep it with the picture."""
+    shown = plot(forecast, goal, ax)
+    return ForecastDisplay(shown.ax_, shown.figure_, shown.lines_, forecast)
+
+
 def _mark_needed(ax: Any, goal: float, shown: Outlook) -> None:
     needed = shown.needed
     if needed is None or needed.low is None:
