@@ -98,6 +98,10 @@ def plot_curves(curves: CurveSet, ax: Any = None, *, title: str | None = None) -
     ax.set_ylim(low, high)
     if logarithmic(curves):
         ax.set_xscale("log")
+        if n.max() > 10 * n[n > 0].min():  # decades are labelled, and nothing between them
+            from matplotlib.ticker import NullFormatter
+
+            ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set_xlim(n[n > 0].min(), n.max())
     elif n.max() > n.min():
         ax.set_xlim(n.min(), n.max())
