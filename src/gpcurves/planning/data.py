@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 10
 MOST_ROWS = 1_000
 """Of more rows than this, so many are drawn at random."""
+_LEAST_SPREAD, _MOST_SPREAD = 1e-100, 1e100
+"""Standard deviations whose squares double precision holds with room to spare."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,12 @@ def _standardised(
     rows: int,
     steps: Sequence[str],
 ) -> Data:
-    center, spreads, scale = X.mean(axis=0), X.std(axis=0), float(y.std())
+    with np.errstate(over="ignore", invalid="ignore"):
+        center, spreads, scale = X.mean(axis=0), X.std(axis=0), float(y.std())
+    for name, spread in (("the target", scale), *zip(map(repr, sources), spreads, strict=True)):
+        if not _LEAST_SPREAD < spread < _MOST_SPREAD:
+            size = "little" if spread <= _LEAST_SPREAD else "much"
+            raise InputError(f"{name} varies too {size} for double precision: give it in other units, or leave it out")
     return Data(
         (X - center) / spreads,
         (y - y.mean()) / scale,

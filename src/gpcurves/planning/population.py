@@ -59,7 +59,8 @@ class Copula(Population):
         self.discrete = (different <= 10) | (different < _FEW_VALUES * n)
         self.discrete[len(self.plain) :] = True
         scores = np.column_stack([_normal_scores(column) for column in columns.T])
-        correlation = np.atleast_2d(np.corrcoef(scores, rowvar=False))
+        with np.errstate(invalid="ignore"):
+            correlation = np.nan_to_num(np.atleast_2d(np.corrcoef(scores, rowvar=False)))  # 0 with a constant column
         shrink = min(1.0, dim / n)
         self.root = np.linalg.cholesky((1 - shrink) * correlation + (shrink + 1e-9) * np.eye(dim))
 
