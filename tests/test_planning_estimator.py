@@ -276,7 +276,7 @@ def test_bad_parameters_are_refused_by_the_fit(name: str, value: object) -> None
 
 def test_a_regressor_needs_as_many_rows_as_others() -> None:
     X, y = rows(9)
-    with pytest.raises(gpc.InputError, match="at least 10 rows with a target, got a regressor with 9"):
+    with pytest.raises(gpc.InputError, match="fitted to at least 10 rows, got 9"):
         gpc.LearningCurveForecast.from_estimator(GaussianProcessRegressor(kernel(), optimizer=None), X, y)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from gpcurves.cli import output, parse
 from gpcurves.errors import InputError
 
 _MISSING = ("drop", "impute")
+_MOST_SIZES = 10_000
 
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", required=True, help="Column to predict.")
 @click.option("--goal-rmse", help="Error to reach, in the target's own units.")
-@click.option("--features", help="Columns to use as inputs, separated by commas.  [all but the target]")
+@click.option("--features", help='Columns to use as inputs: a,b,"c, d".  [all but the target]')
 @click.option("--drop", help="Columns not to use, separated by commas.")
 @click.option("--missing", default="drop", show_default=True, help="Missing inputs: drop the row, or impute them.")
 @click.option("--pool", type=click.Path(path_type=Path), help="Table of unlabelled inputs, where new rows come from.")
@@ -60,18 +62,22 @@ def plan(
       gpcurves plan runs.csv --target drag --deterministic --n 100,200,400 --json
       gpcurves plan data.csv --target price --drop drag --missing impute --out forecast.csv
     """
-    goal = None if goal_rmse is None else parse.number("--goal-rmse", goal_rmse)
-    if goal is not None and not goal > 0:
-        raise InputError(f"--goal-rmse must be greater than 0, got {goal:g}")
+    goal = None if goal_rmse is None else _goal(goal_rmse)
     if missing not in _MISSING:
         raise InputError(f"--missing must be drop or impute, got {missing!r}")
-    n = None if sizes is None else parse.size_list("--n", sizes, whole=True)
+    n = None if sizes is None else _sizes(sizes)
     output.check_out(out, as_json)
+    from gpcurves.files import write_complete
     from gpcurves.planning import forecast
-    from gpcurves.report.plan import check_report, report_files
+    from gpcurves.report.plan import check_report, render, report_files
 
     if report is not None:
         check_report(report)
+    written = [*report_files(report)] if report is not None else []
+    written += [out] if out is not None else []
+    _check_kept(data, written)
+    if pool is not None:
+        _check_kept(pool, written)
     result = forecast(
         data,
         target,
@@ -83,20 +89,44 @@ def plan(
         rng=rng,
         progress=False if quiet else None,
     )
-    written = [*report_files(report)] if report is not None else []
-    written += [out] if out is not None else []
-    for path in written:
-        result.save(path, n=n, goal=goal)
+    contents = {path: render(path.suffix.lower(), result, n, goal) for path in written}
+    for path, content in contents.items():
+        write_complete(path, content)
     if as_json:
         click.echo(result.to_json(n, goal), nl=False)
     elif out is None:
         click.echo(result.to_frame(n).to_csv(index=False, float_format="%.6g"), nl=False)
     if not quiet:
-        _say(result, goal, written)
+        _say(result, goal, list(contents))
+
+
+def _goal(text: str) -> float:
+    from gpcurves.validation import positive
+
+    return positive("--goal-rmse", parse.number("--goal-rmse", text))
+
+
+def _sizes(text: str) -> list[int]:
+    from gpcurves.validation import whole
+
+    values = parse.size_list("--n", text, whole=True)
+    if len(values) > _MOST_SIZES:
+        raise InputError(f"--n must be at most {_MOST_SIZES:,} numbers, got {len(values):,}")
+    return [whole("--n", value, 1, 1e15) for value in values]
+
+
+def _check_kept(source: Path, written: list[Path]) -> None:
+    """Refuse to write over the rows that are read."""
+    for path in written:
+        if path.exists() and source.exists() and path.samefile(source):
+            raise InputError(f"cannot write {path}: the data are read from it")
 
 
 def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    """Read names separated by commas; a name with a comma stands between quotation marks."""
+    if text is None:
+        return None
+    return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
 
 
 def _say(result: Any, goal: float | None, written: list[Path]) -> None:

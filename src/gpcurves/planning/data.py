@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 FEWEST_ROWS = 10
 MOST_ROWS = 1_000
 """Of more rows than this, so many are drawn at random."""
+_LEAST_SPREAD, _MOST_SPREAD = 1e-100, 1e100
+"""Standard deviations whose squares double precision holds with room to spare."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,12 @@ def _standardised(
     rows: int,
     steps: Sequence[str],
 ) -> Data:
-    centres, spreads, mean, scale = X.mean(axis=0), X.std(axis=0), float(y.mean()), float(y.std())
+    with np.errstate(over="ignore", invalid="ignore"):
+        centres, spreads, mean, scale = X.mean(axis=0), X.std(axis=0), float(y.mean()), float(y.std())
+    for name, spread in (("the target", scale), *zip(map(repr, sources), spreads, strict=True)):
+        if not _LEAST_SPREAD < spread < _MOST_SPREAD:
+            size = "little" if spread <= _LEAST_SPREAD else "much"
+            raise InputError(f"{name} varies too {size} for double precision: give it in other units, or leave it out")
     return Data(
         (X - centres) / spreads,
         (y - mean) / scale,

@@ -12,7 +12,7 @@ from gpcurves.engine.progress import Progress
 from gpcurves.errors import InputError
 from gpcurves.planning.crossvalidation import SHARES, CrossValidation
 from gpcurves.planning.curves import Model
-from gpcurves.planning.data import FEWEST_ROWS, Data, Inputs, checked_pool
+from gpcurves.planning.data import FEWEST_ROWS, MOST_ROWS, Data, Inputs, checked_pool, matrix
 from gpcurves.planning.make import assembled
 from gpcurves.planning.population import Copula, Pool
 from gpcurves.planning.result import Forecast
@@ -23,14 +23,18 @@ _SPLITS = 20
 
 def forecast_fixed(regressor: Any, seed: int, pool: Any, shown: Progress) -> Forecast:
     """Forecast with the hyperparameters that a ``GaussianProcessRegressor`` has."""
+    if "GaussianProcessRegressor" not in [kind.__name__ for kind in type(regressor).__mro__]:
+        raise InputError(f"only a GaussianProcessRegressor can be taken as it is, got a {type(regressor).__name__}")
     if not hasattr(regressor, "X_train_"):
         raise InputError("the regressor must be fitted: call its fit method first")
-    X = np.array(regressor.X_train_, dtype=np.float64)
+    X = matrix("the inputs of the regressor", regressor.X_train_)
     y = np.array(regressor.y_train_, dtype=np.float64)
     if y.ndim > 1 and y.shape[1] > 1:
         raise InputError(f"a forecast needs one target, got a regressor with {y.shape[1]}")
-    if len(X) < FEWEST_ROWS:
-        raise InputError(f"a forecast needs at least {FEWEST_ROWS} rows with a target, got a regressor with {len(X)}")
+    if len(y) < FEWEST_ROWS:
+        raise InputError(f"a forecast needs a regressor fitted to at least {FEWEST_ROWS} rows, got {len(y)}")
+    if np.ptp(y) == 0:
+        raise InputError("the target of the regressor is the same in every row: there is nothing to learn")
     kernel = regressor.kernel_
     # a WhiteKernel is on the diagonal of one set of inputs, but not between two
     white = np.array([kernel.diag(x[None])[0] - kernel(x[None], x[None].copy())[0, 0] for x in X])
@@ -38,8 +42,14 @@ def forecast_fixed(regressor: Any, seed: int, pool: Any, shown: Progress) -> For
     model = Model(lambda A, B: np.asarray(kernel(A, B)), lambda A: kernel.diag(A) - white.mean(), max(noise, 1e-12))
     names = tuple(map(str, getattr(regressor, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])))
     mean, scale = float(np.mean(regressor._y_train_mean)), float(np.mean(regressor._y_train_std))
-    data = Data(X, y.reshape(-1), None, Inputs(names, X.mean(axis=0), X.std(axis=0)), "y", mean, scale, len(X), ())
     rng = np.random.default_rng(seed)
+    rows, steps = len(X), []
+    if rows > MOST_ROWS:
+        pick = np.sort(rng.permutation(rows)[:MOST_ROWS])
+        X, y = X[pick], y[pick]
+        steps.append(f"Drew {MOST_ROWS:,} rows at random from {rows:,}.")
+    inputs = Inputs(names, X.mean(axis=0), X.std(axis=0))
+    data = Data(X, y.reshape(-1), None, inputs, "y", mean, scale, rows, tuple(steps))
     return assembled(
         data,
         [model],

@@ -36,6 +36,8 @@ _LARGEST_FACTOR = 1_200
 _SAME_INPUTS = 4
 """So many learning curves share their training and test inputs."""
 _DESIGNED, _CANDIDATES = 250, 500
+_SAME_TARGET = 1e-3
+"""Targets, in standard deviations, that differ by less may be those of a function without noise."""
 
 
 def forecast(
@@ -104,6 +106,8 @@ def forecast(
             raise InputError("features, drop and missing are for tables: give a pandas DataFrame or a file")
         else:
             data = of_arrays(X, y, pool, generator)
+        if deterministic:
+            _check_function(data)
         return forecast_of(data, fit(data, generator, deterministic, draws, shown), seed, generator, shown)
 
 
@@ -147,6 +151,17 @@ def _of_table(
         most_rows=MOST_ROWS,
     )
     return of_table(found)
+
+
+def _check_function(data: Data) -> None:
+    """Refuse to take a target as noise-free if rows with equal inputs have different ones."""
+    place = np.unique(data.X, axis=0, return_inverse=True)[1].reshape(-1)
+    means = np.bincount(place, weights=data.y) / np.bincount(place)
+    differ = int((np.abs(data.y - means[place]) > _SAME_TARGET).sum())
+    if differ:
+        raise InputError(
+            f"the target {data.target!r} is not deterministic: {differ:,} rows have the inputs of another row, but not its target"
+        )
 
 
 @dataclass(frozen=True)

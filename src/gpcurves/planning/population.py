@@ -60,10 +60,7 @@ class Copula(Population):
         self.discrete[len(self.plain) :] = True
         scores = np.column_stack([_normal_scores(column) for column in columns.T])
         with np.errstate(invalid="ignore"):
-            correlation = np.atleast_2d(np.corrcoef(scores, rowvar=False))
-        constant = np.isnan(correlation.diagonal())  # columns that are the same in every row go with nothing
-        correlation[constant], correlation[:, constant] = 0.0, 0.0
-        correlation[constant, constant] = 1.0
+            correlation = np.nan_to_num(np.atleast_2d(np.corrcoef(scores, rowvar=False)))  # 0 with a constant column
         shrink = min(1.0, dim / n)
         self.root = np.linalg.cholesky((1 - shrink) * correlation + (shrink + 1e-9) * np.eye(dim))
 

@@ -160,13 +160,15 @@ class Forecast:
     def _reason(self, goal: float, low: int | None) -> str:
         most = float(self._grid[-1])
         if low is None:
+            noise = f"noise leaves about {self.noise_rmse:.4g}, and " if self.noise_rmse >= goal else ""
             return (
-                f"an RMSE of {goal:.4g} cannot be reached: noise leaves about {self.noise_rmse:.4g}, and even the low end "
-                f"of the interval stays at {self._on_grid[1][-1]:.4g} or more up to {most:,.0f} rows"
+                f"an RMSE of {goal:.4g} cannot be reached: {noise}even the low end of the interval stays at "
+                f"{self._on_grid[1][-1]:.4g} or more up to {most:,.0f} rows"
             )
+        hope = f"it takes {low:,} rows" if low > self.rows else "it is reached already"
         return (
             f"an RMSE of {goal:.4g} is not expected at any number of rows up to {most:,.0f}: the estimate stays at "
-            f"{self._on_grid[0][-1]:.4g} or more; at the optimistic end of the interval it takes {low:,} rows"
+            f"{self._on_grid[0][-1]:.4g} or more; at the optimistic end of the interval {hope}"
         )
 
     def designed(self, n: object) -> pd.DataFrame:
@@ -222,7 +224,7 @@ class Forecast:
 
     def to_json(self, n: object = None, goal: float | None = None) -> str:
         """Return the same as text."""
-        return json.dumps(self.to_dict(n, goal), indent=1) + "\n"
+        return json.dumps(self.to_dict(n, goal), indent=1, allow_nan=False) + "\n"
 
     def to_frame(self, n: object = None) -> pd.DataFrame:
         """Return the forecast at 1, 2, 4, 8 and 16 times the rows there are, or at these n."""

@@ -21,8 +21,9 @@ _FAR = 16
 _NOTICEABLE = 0.1
 _TOO_WIDE = 4.0
 """Nothing can be said where the interval at four times the rows spans more than this factor and allows for no gain."""
-_CLOSE = 8
-"""More rows than this multiple are not needed to say what more rows do, only whether a goal close to it is reached."""
+_CLOSE, _TOO_CLOSE = 8, 100
+"""More rows than this multiple are not needed to say what more rows do, only whether a goal close to it is reached; beyond
+the second, no number is worth giving."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +88,15 @@ class _Outlook:
     def too_wide(self) -> bool:
         return self.width > 1 and self.high[2] > (1 - _NOTICEABLE) * self.estimate[0]
 
-    def too_few(self, *words: str, shrink: float) -> Verdict:
+    def too_few(self, *words: str, shrink: float, close: bool = False) -> Verdict:
         """Say how many rows would make it sayable: intervals narrow with the root of their number."""
-        factor = min(max(1.5, shrink**2), 1e6)
-        enough = f"About {rounded(math.ceil(self.rows * factor))} rows should make it possible to say."
-        if factor > _CLOSE:
-            enough = f"{enough[:-1]}, so close is the goal to what is expected."
+        factor = max(1.5, shrink**2)
+        if close and factor > _TOO_CLOSE:
+            enough = "The goal is too close to what is expected for any realistic number of rows to say."
+        else:
+            reason = ", so close is the goal to what is expected" if close and factor > _CLOSE else ""
+            factor = factor if close else min(factor, _CLOSE)
+            enough = f"About {rounded(math.ceil(self.rows * factor))} rows should make it possible to say{reason}."
         return Verdict("too few rows to say", (self.now, *words, enough))
 
     def about(self, goal: float, needed: RequiredN) -> Verdict:
@@ -106,22 +110,27 @@ class _Outlook:
             return Verdict("goal reached already", (self.now, words))
         if needed.estimate is None:
             shrink = math.log(self.estimate[2] / self.low[2]) / max(1e-9, math.log(self.estimate[2] / goal))
-            return self.too_few(self.future, _capital(needed.reason) + ".", shrink=shrink)
+            return self.too_few(self.future, _capital(needed.reason) + ".", shrink=shrink, close=True)
         if self.too_wide:
             return self.too_few(self._may_be_anything(), _needs(goal, needed), shrink=self.width)
         if self.estimate[0] <= goal and needed.assured is None:
             words = f"That is about the goal of {goal:.4g}, but nothing says safely on which side of it."
             shrink = math.log(self.surely_now / self.estimate[0]) / max(1e-9, math.log(goal / self.estimate[0]))
-            return self.too_few(words, shrink=shrink)
+            return self.too_few(words, shrink=shrink, close=True)
         return Verdict("more data helps", (self.now, _needs(goal, needed)))
 
     def without_goal(self) -> Verdict:
         """Say what more rows would do."""
         if self.too_wide:
-            return self.too_few(self._may_be_anything(), shrink=min(self.width, math.sqrt(_CLOSE)))
+            return self.too_few(self._may_be_anything(), shrink=self.width)
         gain = 1 - self.estimate[2] / self.estimate[0]
         floor = f"Noise leaves about {self.floor:.3g} however many rows there are."
+        if gain < _NOTICEABLE and self.floor < _NOTICEABLE * self.estimate[2]:
+            words = "That is hardly less, and yet little of it is noise: these rows do not show what there is to learn."
+            return Verdict("too few rows to say", (self.now, self.future, words))
         if gain < _NOTICEABLE:
+            if self.floor < (1 - _NOTICEABLE) * self.estimate[2]:
+                floor = f"Noise alone would leave about {self.floor:.3g}, but to come near it takes far more rows."
             hope = 1 - self.low[2] / self.estimate[0]
             doubt = "More rows will hardly help."
             if hope >= _NOTICEABLE:
@@ -143,7 +152,8 @@ class _Outlook:
 def _needs(goal: float, needed: RequiredN) -> str:
     low, high = rounded(needed.low or 0), needed.high
     span = f"{low} to {rounded(high)}" if high else f"at least {low}, with no upper limit"
-    sentence = f"An RMSE of {goal:.4g} should take about {rounded(needed.estimate or 0)} rows (90 % interval: {span})."
+    rows = f"{rounded(needed.estimate or 0)} {'row' if needed.estimate == 1 else 'rows'}"
+    sentence = f"An RMSE of {goal:.4g} should take about {rows} (90 % interval: {span})."
     if needed.assured is None:
         return f"{sentence} No number of rows gives 80 % assurance."
     return f"{sentence} For 80 % assurance plan at least {rounded(needed.assured)}."

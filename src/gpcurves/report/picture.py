@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,9 @@ class Display:
         """Return the figure as a file of this format, "png" or "svg"."""
         buffer = io.BytesIO()
         metadata = {"Date": None} if suffix == "svg" else {"Software": "gpcurves"}
-        self.figure_.savefig(buffer, format=suffix, dpi=150, metadata=metadata, bbox_inches="tight")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)  # a box stands for the letter
+            self.figure_.savefig(buffer, format=suffix, dpi=150, metadata=metadata, bbox_inches="tight")
         return buffer.getvalue()
 
     def _repr_png_(self) -> bytes:

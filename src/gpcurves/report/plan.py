@@ -28,6 +28,7 @@ ESTIMATE, BAND, CHOSEN, POWER, SEEN, GOAL, NOISE = (
 )
 _STEPS = ((0.5, (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)), (1.2, (1, 2, 3, 5, 7)), (2.2, (1, 2, 5)), (np.inf, (1,)))
 """Marks on an axis that spans so many decades."""
+_LONGEST_NAME = 40
 _FURTHEST = 200
 """A picture reaches to this multiple of the rows, if a goal is as far away."""
 
@@ -88,9 +89,11 @@ class Outlook:
     def limits(self) -> tuple[float, float]:
         """The range of errors to show."""
         seen = np.sqrt(self.forecast.cross_validation.mse)
-        low = min(float(self.low.min()), float(seen.min()), self.goal or np.inf)
-        high = max(float(self.high.max()), float(seen.max()), self.goal or 0.0)
-        return max(low / 1.15, high / 1e4), high * 1.15
+        low = max(min(float(self.low.min()), float(seen.min())), float(self.high.max()) / 1e4)
+        high = max(float(self.high.max()), float(seen.max()))
+        if self.goal is not None:  # a goal far away is not worth a picture of nothing else
+            low, high = min(low, max(self.goal, low / 10)), max(high, min(self.goal, high * 10))
+        return low / 1.15, high * 1.15
 
     @property
     def seen_bars(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -140,12 +143,13 @@ def plot(forecast: Forecast, goal: float | None = None, ax: Any = None) -> Displ
         lines["noise"] = ax.axhline(
             forecast.noise_rmse, color=NOISE, linewidth=1, linestyle="-.", label="what noise leaves", zorder=1
         )
-    if goal is not None:
+    if goal is not None and shown.limits[0] < goal < shown.limits[1]:
         lines["goal"] = ax.axhline(goal, color=GOAL, linewidth=1.4, label=f"goal {goal:.4g}", zorder=3)
         _mark_needed(ax, goal, shown)
     _plain_ticks(ax, shown)
     ax.set_xlabel("rows with a target")
-    ax.set_ylabel(f"RMSE of {forecast.target}, on new rows")
+    target = shortened(forecast.target).replace("$", r"\$")  # a pair of them would be a formula
+    ax.set_ylabel(f"RMSE of {target}, on new rows")
     ax.set_title(forecast.verdict(goal).label, fontsize=12, fontweight="bold", loc="left")
     ax.grid(True, which="major", color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
@@ -198,6 +202,12 @@ def _plain_ticks(ax: Any, shown: Outlook) -> None:
         axis.set_major_locator(FixedLocator(round_numbers(low, high)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axis.set_minor_formatter(NullFormatter())
+
+
+def shortened(name: str) -> str:
+    """Return a name on one line that fits beside a picture."""
+    line = " ".join(name.split())
+    return line if len(line) <= _LONGEST_NAME else f"{line[: _LONGEST_NAME - 1]}…"
 
 
 def round_numbers(low: float, high: float) -> list[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,11 +14,11 @@ from gpcurves._version import __version__
 from gpcurves.planning import Forecast, RequiredN
 from gpcurves.planning.verdict import rounded
 from gpcurves.report.page import document
-from gpcurves.report.plan import BAND, CHOSEN, ESTIMATE, GOAL, NOISE, POWER, SEEN, Outlook, round_numbers
+from gpcurves.report.plan import BAND, CHOSEN, ESTIMATE, GOAL, NOISE, POWER, SEEN, Outlook, round_numbers, shortened
 
 _STYLE = """
 :root { --ink: #1d2733; --quiet: #5d6875; --line: #dfe5ea; --blue: #0072B2; --orange: #D55E00; --purple: #7a4f9a; }
-body { max-width: 880px; color: var(--ink); line-height: 1.5; }
+body { max-width: 880px; color: var(--ink); line-height: 1.5; overflow-wrap: break-word; }
 header p { color: var(--quiet); margin: 0; }
 h1 { font-size: 1.9em; line-height: 1.2; margin: 0.1em 0 0.4em; } h2 { font-size: 1.2em; margin-top: 2em; }
 .verdict { border-left: 6px solid var(--blue); background: #f3f7fa; border-radius: 4px; padding: 0.9em 1.2em; }
@@ -25,7 +26,8 @@ h1 { font-size: 1.9em; line-height: 1.2; margin: 0.1em 0 0.4em; } h2 { font-size
 .verdict.unsure { border-color: #999; background: #f5f5f5; } .verdict.noise { border-color: var(--purple); background: #f7f3fa; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 0.8em; margin: 1.2em 0; }
 .tile { border: 1px solid var(--line); border-radius: 8px; padding: 0.7em 0.9em; }
-.tile b { display: block; font-size: 1.5em; font-variant-numeric: tabular-nums; } .tile span { color: var(--quiet); font-size: 0.85em; }
+.tile b { display: block; font-size: 1.5em; font-variant-numeric: tabular-nums; } .tile > span { color: var(--quiet); font-size: 0.85em; }
+.number { white-space: nowrap; } td b { display: inline-block; min-width: 6em; overflow-wrap: anywhere; }
 table { width: 100%; } th { font-weight: 600; color: var(--quiet); }
 .bar { display: flex; height: 0.8em; min-width: 90px; border-radius: 3px; overflow: hidden; background: #eef1f4; }
 .bar i { display: block; } .learn { background: var(--blue); } .floor { background: var(--purple); }
@@ -48,7 +50,7 @@ def page(forecast: Forecast, n: object = None, goal: float | None = None) -> str
     verdict = forecast.verdict(goal)
     needed = None if goal is None else forecast.required_n(goal)
     target = html.escape(forecast.target)
-    sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in verdict.sentences)
+    sentences = "".join(f"<p>{_text(sentence)}</p>" for sentence in verdict.sentences)
     parts = [
         f"<header><p>How many rows do you need to predict <b>{target}</b>?</p>"
         f"<h1>{html.escape(verdict.label.capitalize())}</h1></header>",
@@ -78,8 +80,13 @@ def _tiles(forecast: Forecast, goal: float | None, needed: RequiredN | None) -> 
     tiles.append((f"{forecast.noise_rmse:.3g}", "RMSE that noise leaves, however many rows there are"))
     if needed is not None:
         tiles.append((_rows_tile(needed), _rows_words(needed, goal)))
-    cells = "".join(f"<div class='tile'><b>{big}</b><span>{html.escape(words)}</span></div>" for big, words in tiles)
+    cells = "".join(f"<div class='tile'><b>{big}</b><span>{_text(words)}</span></div>" for big, words in tiles)
     return f"<section class='tiles'>{cells}</section>"
+
+
+def _text(words: str) -> str:
+    """Return words for the page, with numbers that stay on one line: browsers break them after the minus of 1e-05."""
+    return re.sub(r"\d[\d.]*e-\d+", r"<span class='number'>\g<0></span>", html.escape(words))
 
 
 def _rows_tile(needed: RequiredN) -> str:
@@ -133,7 +140,7 @@ def _picture(shown: Outlook) -> str:
             "ticktext": [f"{tick:,.10g}" for tick in ticks["x"]],
         },
         yaxis={
-            "title": {"text": f"RMSE of {html.escape(shown.forecast.target)}"},
+            "title": {"text": f"RMSE of {html.escape(shortened(shown.forecast.target))}"},
             "type": "log",
             "range": [math.log10(low), math.log10(high)],
             "tickvals": ticks["y"],
@@ -162,7 +169,7 @@ def _line(figure: Any, name: str, n: np.ndarray[Any, Any], rmse: np.ndarray[Any,
 
 
 def _add_goal(figure: Any, shown: Outlook) -> None:
-    if shown.goal is None or shown.needed is None:
+    if shown.goal is None or shown.needed is None or not shown.limits[0] < shown.goal < shown.limits[1]:
         return
     figure.add_hline(shown.goal, line={"color": GOAL, "width": 1.5})
     _label(figure, f"goal {shown.goal:.4g}", GOAL, y=shown.goal)
@@ -181,13 +188,19 @@ def _add_goal(figure: Any, shown: Outlook) -> None:
         figure.add_scatter(
             x=[needed.estimate],
             y=[shown.goal],
-            mode="markers+text",
+            mode="markers",
             marker={"color": GOAL, "size": 11, "symbol": "diamond"},
-            text=[f"≈ {rounded(needed.estimate)} rows"],
-            textposition="top center",
-            textfont={"color": GOAL},
             showlegend=False,
             hovertemplate=f"goal {shown.goal:.4g}<br>about %{{x:,}} rows<extra></extra>",
+        )
+        figure.add_annotation(
+            x=math.log10(needed.estimate),
+            y=math.log10(shown.goal),
+            yshift=17,
+            text=f"≈ {rounded(needed.estimate)} rows",
+            showarrow=False,
+            font={"color": GOAL},
+            bgcolor="rgba(255, 255, 255, 0.75)",
         )
 
 
@@ -211,7 +224,7 @@ def _table(forecast: Forecast, n: object) -> str:
         )
         bar = f"<div class='bar'>{parts}</div>"
         interval = f"{row['low']:.3g} – {row['high']:.3g}"
-        rows.append([f"{row['n']:,}", f"{row['rmse']:.4g}", interval, f"{learn:.0f} %", bar])
+        rows.append([f"{row['n']:,}", _text(f"{row['rmse']:.4g}"), _text(interval), f"{learn:.0f} %", bar])
     key = (
         "<p class='key'>Of the squared error at each size: <i class='learn'></i>what more rows can still remove, "
         "<i class='floor'></i>what noise leaves.</p>"
