@@ -180,7 +180,7 @@ LAYERS = [
     "problem",
     "theory",
 ]
-LAYERS += ["engine", "curve", "distribution", "simulation", "cavity", "compute", "report", "cli"]
+LAYERS += ["engine", "curve", "distribution", "simulation", "cavity", "compute", "report", "figures", "cli"]
 
 
 def test_imports_flow_one_way() -> None:

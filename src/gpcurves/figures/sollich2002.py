@@ -1,0 +1,1 @@
+"""The figures of Sollich and Halees (2002)."""
