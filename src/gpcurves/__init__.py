@@ -10,7 +10,7 @@ The package is laid out as the theory is:
 * `cavity`    belief propagation: exact for large random graphs, and for one's own graph of any size
 * `compute`   `learning_curve`, `learning_curves`, `required_n`
 * `curve`     `LearningCurve` and `CurveSet`, what every method returns; `load`
-* `report`    pictures and pages; `cli` the command line
+* `report`    pictures and pages; `figures` those of the papers; `cli` the command line
 
 >>> import gpcurves as gpc
 >>> problem = gpc.Problem(kernel=gpc.RBF(0.1), inputs=gpc.Torus(dim=2), noise=0.05)
@@ -64,8 +64,10 @@ if TYPE_CHECKING:
     )
     from gpcurves.problem import GraphProblem, Problem, SpectrumProblem, Teacher
     from gpcurves.report.drawing import draw_graph
+    from gpcurves.simulation.functions import posterior_variance, sample_prior
     from gpcurves.simulation.prediction import PredictionVectors, prediction_vectors
     from gpcurves.spectra import Spectrum
+    from gpcurves.theory.degenerate import degenerate_best
 
 __all__ = [
     "METHODS",
@@ -112,14 +114,17 @@ __all__ = [
     "__version__",
     "as_graph",
     "belief_propagation",
+    "degenerate_best",
     "diagnose",
     "draw_graph",
     "learning_curve",
     "learning_curves",
     "load",
+    "posterior_variance",
     "prediction_vectors",
     "read_graph",
     "required_n",
+    "sample_prior",
     "vertex_variances",
 ]
 
@@ -158,8 +163,10 @@ _HOME = {
     ),
     "problem": ("GraphProblem", "Problem", "SpectrumProblem", "Teacher"),
     "report.drawing": ("draw_graph",),
+    "simulation.functions": ("posterior_variance", "sample_prior"),
     "simulation.prediction": ("PredictionVectors", "prediction_vectors"),
     "spectra": ("Spectrum",),
+    "theory.degenerate": ("degenerate_best",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
