@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gpcurves.curve import LearningCurve
+from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import unknown_name
 
 if TYPE_CHECKING:
@@ -44,6 +44,28 @@ class Claim:
     found: str
     holds: bool
     note: str = ""
+
+
+def check(
+    text: str,
+    value: float,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    expected: str = "",
+    note: str = "",
+) -> Claim:
+    """Return the claim that a number is at least or at most another, or between two.
+
+    ``expected`` is what the paper says in its words; the limits if empty.
+    """
+    low, high = (
+        "" if at_least is None else f"at least {at_least:.3g}",
+        "" if at_most is None else f"at most {at_most:.3g}",
+    )
+    limits = f"{low} and {high}" if low and high else low or high
+    holds = (at_least is None or value >= at_least) and (at_most is None or value <= at_most)
+    return Claim(text, f"{expected} ({limits})" if expected else limits, f"{value:.3g}", bool(holds), note)
 
 
 @dataclass(frozen=True)
@@ -205,6 +227,25 @@ class Panel:
     def curve(self, label: str, curve: LearningCurve, **style: Any) -> None:
         """Draw a learning curve and remember it."""
         self.line(label, curve.sizes, curve.error, curve.stderr, **style)
+
+    def curves(self, curves: CurveSet, title: str, *, legend: bool = True) -> None:
+        """Draw learning curves of one problem as `CurveSet.plot` does, and remember them."""
+        curves.plot(self.axes, title=title)
+        self.axes.set(xlabel="number of examples $n$", ylabel=r"generalisation error $\epsilon$")
+        if not legend:
+            self.axes.get_legend().remove()
+        for name, curve in curves.items():
+            self.remember(name, curve.sizes, curve.error, curve.stderr)
+
+    def picture(self, label: str, points: Any, values: Any) -> None:
+        """Draw values on a square grid of points as colours, and remember them by the number of the point."""
+        shown = self.axes.pcolormesh(
+            *np.moveaxis(np.reshape(points, (*values.shape, 2)), -1, 0), values, cmap="viridis", rasterized=True
+        )
+        self.axes.figure.colorbar(shown, ax=self.axes, shrink=0.8)
+        self.axes.set_aspect("equal")
+        self.axes.grid(False)
+        self.remember(label, np.arange(values.size), values.ravel())
 
     def remember(self, label: str, x: Any, y: Any, stderr: Any = None) -> None:
         """Put numbers into the table that were drawn by other means."""
