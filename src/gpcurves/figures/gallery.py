@@ -59,11 +59,10 @@ def check(
 
     ``expected`` is what the paper says in its words; the limits if empty.
     """
-    low, high = (
-        "" if at_least is None else f"at least {at_least:.3g}",
-        "" if at_most is None else f"at most {at_most:.3g}",
-    )
-    limits = f"{low} and {high}" if low and high else low or high
+    low, high = (None if limit is None else f"{limit:.3g}" for limit in (at_least, at_most))
+    limits = f"at most {high}" if low is None else f"at least {low}" if high is None else f"{low} to {high}"
+    if low == high:
+        limits = f"{low}"
     holds = (at_least is None or value >= at_least) and (at_most is None or value <= at_most)
     return Claim(text, f"{expected} ({limits})" if expected else limits, f"{value:.3g}", bool(holds), note)
 

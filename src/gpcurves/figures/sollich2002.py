@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import gpcurves as gpc
 from gpcurves.figures.comparison import Comparison, FloatArray, compare
-from gpcurves.figures.gallery import BLUE, BROWN, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Effort, Sheet, check, figure
+from gpcurves.figures.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Effort, Sheet, check, figure
 
 PAPER = "Sollich & Halees 2002"
 LOWER, UPPER = ["plaskota", "ov"], ["two"]
@@ -18,7 +16,7 @@ SMOOTH_LINE = gpc.Problem(gpc.RBF(0.01), gpc.Torus(dim=1), noise=0.05)
 GAUSSIAN_LINE = gpc.Problem(gpc.RBF(0.01), gpc.Gaussian(dim=1), noise=0.05)
 
 
-def four_dimensions(inputs: Any, noise: float) -> gpc.Problem:
+def four_dimensions(inputs: gpc.Torus | gpc.Gaussian, noise: float) -> gpc.Problem:
     """Return the RBF kernel of Figures 5 and 7 to 10."""
     return gpc.Problem(gpc.RBF(0.3), inputs, noise=noise)
 
@@ -65,14 +63,16 @@ def figure_2(effort: Effort) -> Drawn:
     x = np.linspace(0, 1, 401)[:, None]
     few, many = (gpc.posterior_variance(problem, inputs[:n], x) for n in (2, 100))
     sheet = Sheet(1, 2)
-    for panel, top in zip(sheet.panels, (1.08, 0.056), strict=True):
-        panel.setup(f"up to {top:g}", x="$x$", y=r"$\epsilon(x, D)$", ylim=(0, top), xlim=(0, 1))
+    for panel, title, top in zip(
+        sheet.panels, ("2 and 100 examples", "100 examples, enlarged"), (1.08, 0.056), strict=True
+    ):
+        panel.setup(title, x="$x$", y=r"$\epsilon(x, D)$", ylim=(0, top), xlim=(0, 1))
         if top > 1:
             panel.line("$n=2$", x[:, 0], few, color=BLUE)
             panel.axes.plot(inputs[:2], [0.02, 0.02], "^", color=BLUE, clip_on=False)
         panel.line("$n=100$", x[:, 0], many, color=ORANGE)
         panel.line(r"$\sigma^2$", [0, 1], [0.05, 0.05], color="black", linestyle=DASH, linewidth=1)
-        panel.legend(loc="center right")
+        panel.legend(loc="center", bbox_to_anchor=(0.6, 0.45))
     dents = 1 - (problem.kernel(x, inputs[:2]) ** 2).sum(axis=1) / 1.05
     at_examples = gpc.posterior_variance(problem, inputs[:2], inputs[:2])
     smaller_noise = gpc.posterior_variance(gpc.Problem(problem.kernel, problem.inputs, noise=0.025), inputs[:2], x)
@@ -243,11 +243,9 @@ def figure_8(effort: Effort) -> Drawn:
     correction = lc1.error - lc.error
     sheet = Sheet()
     panel = sheet.panels[0]
-    panel.setup(
-        problem.describe(), y=r"$\epsilon_{LC}$ and $-100\,\epsilon_1$", yscale="log", xlim=(0, 300), ylim=(0.03, 1.2)
-    )
+    panel.setup(problem.describe(), y=r"$\epsilon_{LC}$ and $-100\,\epsilon_1$", xlim=(0, 300), ylim=(0, 1.05))
     panel.line(r"$\epsilon_{LC}$", lc.n, lc.error, color=BLUE)
-    panel.line(r"$-100\,\epsilon_1$", lc.n[1:], -100 * correction[1:], color=PINK, linestyle=DASH)
+    panel.line(r"$-100\,\epsilon_1$", lc.n, -100 * correction, color=PINK, linestyle=DASH)
     panel.legend()
     share = -correction / lc.error
     dip = 1 - (truth.error[1:] / lc1.error[1:61]).min()
@@ -298,9 +296,10 @@ def figure_10(effort: Effort) -> Drawn:
     panel, n = sheet.panels[0], np.arange(301)
     panel.setup("RBF(lengthscale=0.3), four dimensions", yscale="log", xlim=(0, 300))
     uniform, gaussian = gpc.Torus(dim=4), gpc.Gaussian(dim=4)
+    cases: dict[str, tuple[gpc.Torus | gpc.Gaussian, float]]
     cases = {"uniform, 0.05": (uniform, 0.05), "uniform, 0.001": (uniform, 0.001)}
     cases |= {"Gaussian, 0.05": (gaussian, 0.05), "Gaussian, 0.001": (gaussian, 0.001)}
-    for colour, (label, (inputs, noise)) in zip((BLUE, ORANGE, GREEN, BROWN), cases.items(), strict=True):
+    for colour, (label, (inputs, noise)) in zip((BLUE, ORANGE, GREEN, PINK), cases.items(), strict=True):
         problem = four_dimensions(inputs, noise)
         bound, best = gpc.learning_curve(problem, "plaskota", n).error, gpc.degenerate_best(problem, n)
         panel.line(f"{label}: Plaskota", n, bound, color=colour)
