@@ -15,6 +15,7 @@ import click
 
 from gpcurves._version import __version__
 from gpcurves.cli.curve import curve
+from gpcurves.cli.figures import figures
 from gpcurves.cli.graph import graph
 from gpcurves.cli.methods import methods
 from gpcurves.errors import GPCurvesError, InputError
@@ -31,12 +32,14 @@ def cli() -> None:
       gpcurves curve --kernel ou --lengthscale 0.1 --dim 2 --noise 0.1 --goal 0.05 --out curves.png
       gpcurves graph --ensemble er:3 --normalise local --noise 0.1 --nu 0.1,1,5 --methods cavity
       gpcurves methods
+      gpcurves figures sollich2002-4
     """
 
 
 cli.add_command(curve)
 cli.add_command(graph)
 cli.add_command(methods)
+cli.add_command(figures)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +118,7 @@ class Entry:
     @property
     def code(self) -> str:
         """The function that draws the figure, without its decorator."""
-        lines = inspect.getsource(self.function).splitlines(keepends=True)
+        lines = textwrap.dedent(inspect.getsource(self.function)).splitlines(keepends=True)
         start = next(place for place, line in enumerate(lines) if line.startswith("def "))
         return "".join(lines[start:])
 

@@ -121,10 +121,9 @@ def on_top(found: Comparison, decades: int) -> Claim:
 
 def crossover(found: Comparison) -> Claim:
     """Check that LC is furthest from the truth between the initial and the asymptotic regime."""
-    worst = int(abs(np.log(found.ratio("lc"))).argmax())
-    ratio = found.truth.error[1:][worst] / found.noise
-    text = "LC deviates most in the crossover between the regimes: the error there, divided by the noise"
-    return check(text, ratio, at_least=1 / 30, at_most=30.0)
+    worst = 1 + int(abs(np.log(found.ratio("lc"))).argmax())
+    text = "LC deviates most in the crossover between the regimes: LC there, divided by the noise"
+    return check(text, found.theory["lc"].error[worst] / found.noise, at_least=0.1, at_most=10.0)
 
 
 def asymptotic_shape(found: Comparison) -> list[Claim]:

@@ -93,7 +93,7 @@ def figure_2(effort: Effort) -> Drawn:
     number="3",
     title="Rough functions: theory, bounds and truth",
     caption="Learning curves for the OU kernel on the torus with noise 0.05. Left: one dimension, lengthscale 0.01. Right: "
-    "two dimensions, lengthscale 0.1.",
+    "two dimensions, lengthscale 0.1; there the bound WV (Williams-Vivarelli) does not exist.",
 )
 def figure_3(effort: Effort) -> Drawn:
     """Compare curves for the OU kernel in one and two dimensions."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +50,7 @@ def page(curves: CurveSet, required: Mapping[float, Mapping[str, str]] | None = 
         _goals(required or {}, curves.problem.axis),
         _promises(curves),
     ]
-    return _document(html.escape(f"Learning curves: {curves.problem.describe()}"), parts)
+    return document(html.escape(f"Learning curves: {curves.problem.describe()}"), parts)
 
 
 def diagnosis_page(found: Diagnosis) -> str:
@@ -77,7 +77,7 @@ def diagnosis_page(found: Diagnosis) -> str:
     ]
     head = "<tr><th>vertex</th><th>degree</th><th>vertices in its component</th><th>prior variance</th></tr>"
     about = html.escape(f"{found.kernel!r} on {found.graph!r}")
-    return _document(
+    return document(
         f"Prior variances: {about}",
         [
             f"<h1>How even is the prior?</h1><p class='problem'>{about}</p><p>{html.escape(found.verdict())}</p>",
@@ -87,7 +87,8 @@ def diagnosis_page(found: Diagnosis) -> str:
     )
 
 
-def _document(title: str, parts: list[str]) -> str:
+def document(title: str, parts: Sequence[str]) -> str:
+    """Return an HTML page in the style of this package; title and parts are HTML already."""
     head = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
