@@ -49,7 +49,7 @@ def test_entries_say_what_they_show(name: str) -> None:
     assert len(entry.title) > 10
     assert entry.caption.endswith(".")
     assert entry.code.startswith("def figure_")
-    assert len(entry.code.splitlines()) <= 45
+    assert len(entry.code.splitlines()) <= 25
 
 
 def test_claims_can_fail() -> None:

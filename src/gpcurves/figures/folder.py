@@ -1,4 +1,4 @@
-"""A folder of finished figures: the files of each, which of them are there already, and the page that shows them all."""
+"""A folder of finished figures: the files of each, which of them are there, and the page that shows them all."""
 
 from __future__ import annotations
 

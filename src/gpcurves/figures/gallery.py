@@ -1,4 +1,4 @@
-"""What every figure of the papers shares: the list of figures, the sheet that is drawn on, and the claims that are checked."""
+"""What every figure of the papers shares: the list of figures, the sheet to draw on, and the claims to check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sollich (1999), Figure 1: approximations and bounds beside simulated learning curves, on the unit torus with l = 0.1."""
+"""Sollich (1999), Figure 1: approximations and bounds beside simulated learning curves, for the lengthscale 0.1."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gpcurves.figures.comparison import Comparison, compare
 from gpcurves.figures.gallery import Claim, Drawn, Effort, Sheet, check, figure
 
 CAPTION = (
-    "Learning curve for the {kernel} with lengthscale 0.1, inputs uniform on the torus [0, 1]^{dim} and noise {noise}: "
-    "the simulated truth; the approximations LC, UC and D; the upper bounds {upper} and the lower bounds LO and MW. UO "
+    "Learning curve for the {kernel} with lengthscale 0.1, inputs uniform on the torus in {where} and noise {noise}: "
+    "the simulated truth; the approximations LC, UC and D; the upper {upper} and the lower bounds LO and MW. UO "
     "bounds a modified error only."
 )
 ONE = ["lc", "uc", "d", "mw", "lo", "uo", "wv"]
@@ -23,9 +23,9 @@ def panel(
     letter: str, kernel: str, dim: int, noise: str
 ) -> Callable[[Callable[[Effort], Drawn]], Callable[[Effort], Drawn]]:
     """Enter one panel of Figure 1 into the list of figures."""
-    upper = "WV and UO" if dim == 1 else "UO"
-    caption = CAPTION.format(kernel=kernel, dim=dim, noise=noise, upper=upper)
-    title = f"Theory, bounds and truth: {kernel}, {dim} dimension{'s' * (dim > 1)}, noise {noise}"
+    upper, where = ("bounds WV and UO", "one dimension") if dim == 1 else ("bound UO", "two dimensions")
+    caption = CAPTION.format(kernel=kernel, where=where, noise=noise, upper=upper)
+    title = f"Theory, bounds and truth: {kernel}, {where}, noise {noise}"
     return figure(f"sollich1999-1{letter}", paper="Sollich 1999", number=f"1{letter}", title=title, caption=caption)
 
 
