@@ -6,7 +6,7 @@
 True
 """
 
-from gpcurves.figures import sollich1999, sollich2002
+from gpcurves.figures import sollich1999, sollich2002, urry2013
 from gpcurves.figures.gallery import FIGURES, Claim, Drawn, Effort, Entry, draw
 
-__all__ = ["FIGURES", "Claim", "Drawn", "Effort", "Entry", "draw", "sollich1999", "sollich2002"]
+__all__ = ["FIGURES", "Claim", "Drawn", "Effort", "Entry", "draw", "sollich1999", "sollich2002", "urry2013"]
