@@ -61,7 +61,7 @@ def test_claims_can_fail() -> None:
     assert (above.holds, below.holds) == (False, True)
     assert found.closer("lc", ["ov"]).holds
     assert not found.closer("ov", ["lc", "uc"]).holds
-    assert "LC is no lower bound: the truth is 10 % below it" in above.note
+    assert "the truth above LC; corrected: it is 10 % below LC at n = " in above.note
 
 
 def test_check_formats_its_limits() -> None:

@@ -32,7 +32,7 @@ def cli() -> None:
       gpcurves curve --kernel ou --lengthscale 0.1 --dim 2 --noise 0.1 --goal 0.05 --out curves.png
       gpcurves graph --ensemble er:3 --normalise local --noise 0.1 --nu 0.1,1,5 --methods cavity
       gpcurves methods
-      gpcurves figures sollich2002-4
+      gpcurves figures
     """
 
 

@@ -53,15 +53,15 @@ class Comparison:
         """Where the true error is above the noise, from one example on."""
         return self.truth.error[1:] > self.noise
 
-    def brackets(self) -> list[Claim]:
-        """Check that the truth lies between LC and UC, as well as one sees on the plot."""
+    def brackets(self, said: str = "the paper sees the truth above LC") -> list[Claim]:
+        """Check that the truth lies between LC and UC as far as one sees; where it does not, quote the paper."""
         lower, upper = self.ratio("lc"), self.ratio("uc")
         assert self.truth.stderr is not None
         surely = lower * (1 + 3 * self.truth.stderr[1:] / self.truth.error[1:])
         least = int(surely.argmin())
         note = ""
         if surely[least] < 1 - 1e-6:
-            note = f"LC is no lower bound: the truth is {100 * (1 - lower[least]):.2g} % below it at n = {least + 1}"
+            note = f"{said}; corrected: it is {100 * (1 - lower[least]):.2g} % below LC at n = {least + 1}"
         return [
             check("the truth is above LC: smallest ratio of the two", lower.min(), at_least=0.97, note=note),
             check("the truth is below UC: largest ratio of the two", upper.max(), at_most=1.01),

@@ -88,7 +88,7 @@ def drawn(found: Comparison, special: Sequence[Claim]) -> Drawn:
     mw = np.exp(np.log(found.ratio("mw")[found.initial]).mean())
     width = np.log10(found.theory["uo"].error[1:] / found.theory["lo"].error[1:]).mean()
     claims = [
-        *found.brackets(),
+        *found.brackets("the paper conjectures that the truth is always above LC"),
         found.closer("lc", rest),
         check("MW is not tight: mean ratio of the truth to it, while that is above the noise", mw, at_least=1.5),
         check("LO and UO are 1 to 2 orders of magnitude apart: mean number", width, at_least=0.8, at_most=2.0),
