@@ -207,7 +207,7 @@ def figure_6(effort: Effort) -> Drawn:
         if panel is not None:
             place = sheet.panels[panel]
             place.setup(
-                rf"$\nu={nu:.3f}$", x="posterior variance", y="density", yscale="log", xlim=(0, top), ylim=(0.05, None)
+                rf"$\nu={nu:.3f}$", x="posterior variance", y="density", yscale="log", xlim=(0, top), ylim=(0.05, 500)
             )
             histogram(place, truth.values, limit, edges)
             place.legend()
@@ -405,8 +405,9 @@ def histogram(panel: Panel, values: FloatArray, limit: gpc.VarianceDistribution,
 
 def isolated_inset(panel: Panel, found: Found) -> None:
     """Show what vertices without neighbours contribute to the error."""
-    panel.axes.set_ylim(top=300)
-    inset = panel.inset((0.5, 0.6, 0.48, 0.33), "isolated vertices (dotted)")
+    panel.axes.set_ylim(top=1e4)
+    panel.axes.set_yticks(10.0 ** np.arange(-5, 1))
+    inset = panel.inset((0.52, 0.67, 0.46, 0.27), "isolated vertices (dotted)")
     inset.axes.set(xscale="log", yscale="log", xlim=(0.3, 30))
     for noise, curves in found.items():
         curve = curves["cavity"]
