@@ -322,7 +322,7 @@ def crossed(student: str, teacher: str, effort: Effort) -> Drawn:
         for noise in noises(effort):
             problem, graphs = mismatched(ensemble, student, teacher, noise), effort.of((15, 40), (6, 70))[noise < 1e-3]
             amounts = {"vertices": effort.of(500, 250), "graphs": graphs, "datasets": 1}
-            found[noise] = simulated(problem, nu, effort, among=["dangling", "isolated"], **amounts)
+            found[noise] = simulated(problem, nu, effort, among=["dangling"], **amounts)
             panel.curve(power_of_ten(noise), found[noise], color=COLOURS[noise])
         panel.legend(title="noise")
         claims += claim.maximum(ensemble, found[1e-4], found[0.01], student)
