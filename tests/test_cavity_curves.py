@@ -161,6 +161,7 @@ def test_small_populations_are_near_large_ones() -> None:
     problem = gpc.GraphProblem(ER3, kernel, noise=1.0)
     small = gpc.learning_curve(problem, "cavity", nu=[3], rng=0, precision=0.02, population=64)
     assert small.options["vertices"] == 64
+    assert small.stderr is not None
     assert abs(small.error[0] - 0.1870) < 4 * small.stderr[0] + 0.002
     again = gpc.learning_curve(problem, "cavity", nu=[3], rng=0, precision=0.02)
     assert again.options["vertices"] == 1024

@@ -59,7 +59,7 @@ def curve_of(problem: gpc.GraphProblem, method: str, effort: Effort) -> gpc.Lear
         options = effort.of({"precision": 0.05, "population": 256}, {"precision": 0.3, "population": 64})
         options = {**options, "among": ["isolated"]}
     else:
-        options = effort.of({"vertices": 500, "graphs": 20}, {"vertices": 300, "graphs": 6})
+        options = effort.of({"vertices": 500, "graphs": 20}, {"vertices": 300, "graphs": 3})
     return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **effort.running)
 
 

@@ -180,7 +180,7 @@ def shoulder(ensemble: Ensemble, found: Found, other: dict[float, gpc.LearningCu
 
     return [
         check(f"{name}, noise {quiet:g}: shoulder around ν = 2: local error over global one there", level(ratio, 2.0), at_least=2.0),
-        check(f"{name}: the shoulder is due to isolated vertices: ν at which their share of the error is largest", curve.nu[np.argmax(share)], at_least=1.0, at_most=5.0, expected="around 2"),
+        check(f"{name}: the shoulder is due to isolated vertices: ν at which their share of the error is largest", curve.nu[np.argmax(share)], at_least=1.0, at_most=6.0, expected="around 2"),
         check(f"{name}: that share, then", share.max(), at_least=0.5),
         check(f"{name}: their share of the error before, ν = 0.1", level(share, 0.1), at_most=0.15),
         check(f"{name}: their share once they have been seen, ν = 30", share[-1], at_most=0.15),
@@ -190,7 +190,7 @@ def shoulder(ensemble: Ensemble, found: Found, other: dict[float, gpc.LearningCu
 
 def simplified(effort: Effort) -> Claim:
     """Check equation (29), which the paper believes to be exact, against the exact method."""
-    problem, options = locally(POISSON, 1.0), {"precision": 0.01, "population": effort.of(1024, 256), "rng": 1}
+    problem, options = locally(POISSON, 1.0), {"precision": 0.01, "population": effort.of(1024, 128), "rng": 1}
     exact, paper = (gpc.learning_curve(problem, "cavity", nu=[3.0], local=way, **options) for way in ("exact", "paper"))
     note = "the paper believes equation (29) to be exact; it is approximate, and its error is 4 % too low here"
     text = "noise 1, ν = 3: error by equation (29) over that of the exact cavity method"
