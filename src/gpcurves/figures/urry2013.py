@@ -125,7 +125,7 @@ def figure_3(effort: Effort) -> Drawn:
     "urry2013-4",
     paper=PAPER,
     number="4",
-    title="Curves for long walks collapse against $\\nu p^{3/2}$",
+    title="Curves for long walks collapse when the examples are scaled",
     caption="Learning curves on random 3-regular graphs (a = 2, noise 0.1) for walks of p steps, with the number of examples "
     "scaled. Left: eigenvalue theory for infinitely large graphs, and the master curve of long walks. Right: simulation on "
     "graphs of 500 vertices.",
