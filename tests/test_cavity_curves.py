@@ -157,6 +157,18 @@ def test_heavy_tails_settle() -> None:
     assert 0 < found.error[0] < 1
 
 
+def test_small_populations_are_near_large_ones() -> None:
+    kernel = gpc.RandomWalkKernel(p=4, a=2, normalise="local")
+    problem = gpc.GraphProblem(ER3, kernel, noise=1.0)
+    small = gpc.learning_curve(problem, "cavity", nu=[3], rng=0, precision=0.02, population=64)
+    assert small.options["vertices"] == 64
+    assert small.stderr is not None
+    assert abs(small.error[0] - 0.1870) < 4 * small.stderr[0] + 0.002
+    again = gpc.learning_curve(problem, "cavity", nu=[3], rng=0, precision=0.02)
+    assert again.options["vertices"] == 1024
+    assert again.error[0] != small.error[0]
+
+
 def test_sweeps_that_are_too_few_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpcurves.cavity.curves._MOST_REPLICAS", 4)
     monkeypatch.setattr("gpcurves.cavity.population._LARGEST", 1024)
@@ -403,6 +415,7 @@ def test_variances_of_a_given_forest_are_exact() -> None:
         (walk(ER3), {"precision": 0}, "precision must be greater than 0"),
         (walk(ER3), {"precision": np.nan}, "precision must be finite"),
         (walk(ER3), {"max_sweeps": 0}, "max_sweeps must be a whole number, at least 1"),
+        (walk(ER3), {"population": 1}, "population must be a whole number, at least 2"),
         (walk(ER3), {"among": ["leaves"]}, "unknown group of vertices 'leaves'"),
         (walk(forest()), {"max_rounds": 0}, "max_rounds must be a whole number, at least 1"),
         (walk(forest()), {"tolerance": 0}, "tolerance must be greater than 0"),

@@ -192,6 +192,7 @@ def test_groups_of_vertices_are_what_their_names_say() -> None:
     expected = {
         "isolated": [6],
         "ends": [3, 4, 5],
+        "dangling": [2, 3, 4, 5],
         "giant": [0, 1, 2, 3],
         "small": [4, 5, 6],
         "degree=2": [0, 1],
@@ -204,6 +205,14 @@ def test_groups_of_vertices_are_what_their_names_say() -> None:
     for bad in ("degree=x", "degree=-1", "degree=1.5", "degree=", "degree=K", "hub", "isolated=3"):
         with pytest.raises(InputError):
             check_group(bad)
+
+
+def test_dangling_chains_are_followed_to_where_they_hang() -> None:
+    ring = nx.cycle_graph(4)
+    ring.add_edges_from([(0, 4), (4, 5), (5, 6), (2, 7), (7, 8), (7, 9)])
+    assert np.flatnonzero(members(as_graph(ring), "dangling")).tolist() == [0, 4, 5, 6, 7, 8, 9]
+    assert members(as_graph(nx.path_graph(5)), "dangling").all()
+    assert not members(as_graph(nx.cycle_graph(5)), "dangling").any()
 
 
 def test_normalised_adjacency_is_its_formula_with_zeros_at_isolated_vertices() -> None:

@@ -180,7 +180,7 @@ LAYERS = [
     "problem",
     "theory",
 ]
-LAYERS += ["engine", "curve", "distribution", "simulation", "cavity", "compute", "planning", "report", "cli"]
+LAYERS += ["engine", "curve", "distribution", "simulation", "cavity", "compute", "planning", "report", "figures", "cli"]
 
 
 def test_imports_flow_one_way() -> None:

@@ -11,7 +11,7 @@ The package is laid out as the theory is:
 * `compute`   `learning_curve`, `learning_curves`, `required_n`
 * `curve`     `LearningCurve` and `CurveSet`, what every method returns; `load`
 * `planning`  `forecast`: from a user's own rows to the error at more of them; `LearningCurveForecast` for scikit-learn
-* `report`    pictures and pages; `cli` the command line
+* `report`    pictures and pages; `figures` those of the papers; `cli` the command line
 
 >>> import gpcurves as gpc
 >>> problem = gpc.Problem(kernel=gpc.RBF(0.1), inputs=gpc.Torus(dim=2), noise=0.05)
@@ -67,8 +67,10 @@ if TYPE_CHECKING:
     from gpcurves.planning.estimator import LearningCurveForecast
     from gpcurves.problem import GraphProblem, Problem, SpectrumProblem, Teacher
     from gpcurves.report.drawing import draw_graph
+    from gpcurves.simulation.functions import posterior_variance, sample_prior
     from gpcurves.simulation.prediction import PredictionVectors, prediction_vectors
     from gpcurves.spectra import Spectrum
+    from gpcurves.theory.degenerate import degenerate_best
 
 __all__ = [
     "METHODS",
@@ -117,15 +119,18 @@ __all__ = [
     "__version__",
     "as_graph",
     "belief_propagation",
+    "degenerate_best",
     "diagnose",
     "draw_graph",
     "forecast",
     "learning_curve",
     "learning_curves",
     "load",
+    "posterior_variance",
     "prediction_vectors",
     "read_graph",
     "required_n",
+    "sample_prior",
     "vertex_variances",
 ]
 
@@ -166,8 +171,10 @@ _HOME = {
     "planning.estimator": ("LearningCurveForecast",),
     "problem": ("GraphProblem", "Problem", "SpectrumProblem", "Teacher"),
     "report.drawing": ("draw_graph",),
+    "simulation.functions": ("posterior_variance", "sample_prior"),
     "simulation.prediction": ("PredictionVectors", "prediction_vectors"),
     "spectra": ("Spectrum",),
+    "theory.degenerate": ("degenerate_best",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -15,6 +15,7 @@ import click
 
 from gpcurves._version import __version__
 from gpcurves.cli.curve import curve
+from gpcurves.cli.figures import figures
 from gpcurves.cli.graph import graph
 from gpcurves.cli.methods import methods
 from gpcurves.cli.plan import plan
@@ -33,6 +34,7 @@ def cli() -> None:
       gpcurves graph --ensemble er:3 --normalise local --noise 0.1 --nu 0.1,1,5 --methods cavity
       gpcurves plan data.csv --target y --goal-rmse 0.1
       gpcurves methods
+      gpcurves figures
     """
 
 
@@ -40,6 +42,7 @@ cli.add_command(curve)
 cli.add_command(graph)
 cli.add_command(methods)
 cli.add_command(plan)
+cli.add_command(figures)
 
 
 def main(arguments: list[str] | None = None) -> None:

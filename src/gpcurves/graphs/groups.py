@@ -11,9 +11,9 @@ from gpcurves.errors import InputError, unknown_name
 from gpcurves.graphs.graph import Graph
 from gpcurves.validation import whole
 
-GROUPS = ("isolated", "ends", "giant", "small", "degree=K", "component=K")
-"""Isolated vertices; those with one neighbour; the largest component and all others; by number of neighbours, and by
-number of vertices of their component."""
+GROUPS = ("isolated", "ends", "dangling", "giant", "small", "degree=K", "component=K")
+"""Isolated vertices; those with one neighbour; chains that end in such a vertex, with the vertex that they hang on; the
+largest component and all others; by number of neighbours, and by number of vertices of their component."""
 
 
 def check_group(name: str) -> str:
@@ -50,4 +50,17 @@ def members(graph: Graph, name: str) -> npt.NDArray[np.bool_]:
         return graph.isolated
     if kind == "ends":
         return np.asarray(graph.neighbours == 1)
+    if kind == "dangling":
+        return _dangling(graph)
     return np.asarray((graph.components == 0) == (kind == "giant"))
+
+
+def _dangling(graph: Graph) -> npt.NDArray[np.bool_]:
+    """Return which vertices belong to a chain that ends in a vertex with one neighbour, or carry such a chain."""
+    chain = np.asarray(graph.neighbours == 1)
+    while True:
+        beside = np.asarray(graph.adjacency @ chain) > 0
+        longer = chain | (beside & (graph.neighbours == 2))
+        if (longer == chain).all():
+            return chain | beside
+        chain = longer

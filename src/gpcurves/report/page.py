@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,7 +87,7 @@ def diagnosis_page(found: Diagnosis) -> str:
     )
 
 
-def document(title: str, parts: list[str], style: str = "") -> str:
+def document(title: str, parts: Sequence[str], style: str = "") -> str:
     """Return a page that needs nothing from outside."""
     head = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",

@@ -221,8 +221,8 @@ def simulate_graph(
         Draw graphs, or data sets on a given graph, until the standard error is this fraction of the error at every nu;
         ``graphs`` (or ``datasets``) is then the most that may be drawn.
     among
-        Groups of vertices to average over besides: "isolated", "ends" (one neighbour), "giant" (the largest component),
-        "small" (all others), "degree=K", "component=K".
+        Groups of vertices to average over besides: "isolated", "ends" (one neighbour), "dangling" (chains with an end, and
+        what they hang on), "giant" (the largest component), "small" (all others), "degree=K", "component=K".
     rng
         Seed: the same seed gives the same numbers, whoever computes them.
     workers, store, progress

@@ -11,9 +11,10 @@ import math
 
 import numpy as np
 
+from gpcurves.errors import InputError
 from gpcurves.problem import VectorProblem
 from gpcurves.theory.registry import Kind, register
-from gpcurves.validation import FloatArray
+from gpcurves.validation import FloatArray, sizes
 
 _STEP = 0.22
 
@@ -53,6 +54,34 @@ def degenerate(problem: VectorProblem, n: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
         log_base = np.log1p(np.multiply.outer(-np.expm1(-t), -chance))
     return np.array([never_seen + weight @ (_power(log_base, count) @ masses) for count in n.tolist()])
+
+
+def degenerate_best(problem: VectorProblem, n: object) -> FloatArray:
+    r"""Return the lowest error that any single data set of n examples has in the degenerate scenario.
+
+    That is the minimum of :math:`\sum_\alpha\lambda_\alpha\sigma^2/(\sigma^2+n_\alpha\mathrm{tr}\Lambda)` over whole
+    numbers :math:`n_\alpha` that sum to n, SH02 (32). What another example at one input gains falls with every example
+    there, so the n largest gains make the best data set. Without noise it is the bound of Micchelli and Wahba.
+
+    Parameters
+    ----------
+    problem
+        A problem, of which only the spectrum and the noise matter.
+    n
+        Whole numbers of examples; an integer means 0..n.
+    """
+    at = sizes("n", n)
+    if (at % 1 != 0).any():
+        raise InputError(f"n must be whole numbers of examples, got {at[at % 1 != 0][0]:g}")
+    spectrum, most = problem.spectrum, int(at.max())
+    values = -np.diff(spectrum.beyond(np.arange(most + 1.0)))
+    k = np.arange(1, most + 1)  # how many examples an input has
+    left = np.concatenate(([1.0], problem.noise / (problem.noise + k * spectrum.trace)))
+    # the k-th example at the i-th input gains less than all those before it at inputs before: i k of them with itself
+    gains = np.concatenate([values[i] * -np.diff(left[: most // (i + 1) + 1]) for i in range(most)] or [[]])
+    gained = np.concatenate(([0.0], np.cumsum(np.sort(gains)[::-1][:most])))
+    error: FloatArray = spectrum.trace - gained[at.astype(int)]
+    return error
 
 
 def _power(log_base: FloatArray, exponent: float) -> FloatArray:

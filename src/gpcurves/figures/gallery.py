@@ -1,0 +1,273 @@
+"""What every figure of the papers shares: the list of figures, the sheet to draw on, and the claims to check."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from gpcurves.curve import CurveSet, LearningCurve
+from gpcurves.errors import unknown_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+BLUE, ORANGE, GREEN, PINK, SKY, YELLOW = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
+DARK, BROWN, GREY = "#46525c", "#a0522d", "#8a8a8a"
+DASH, DOT, DASHDOT, LONGDASH = (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (9, 3))
+Choice = TypeVar("Choice")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a paper about a figure, checked against our numbers.
+
+    Attributes
+    ----------
+    text
+        The statement.
+    expected, found
+        What the paper says, and what we find, formatted.
+    holds
+        Whether what we find agrees; where the paper is wrong, whether it agrees with the correction.
+    note
+        Where the paper is wrong: what it says, and the correction.
+    """
+
+    text: str
+    expected: str
+    found: str
+    holds: bool
+    note: str = ""
+
+
+def check(
+    text: str,
+    value: float,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    expected: str = "",
+    note: str = "",
+) -> Claim:
+    """Return the claim that a number is at least or at most another, or between two.
+
+    ``expected`` is what the paper says in its words; the limits if empty.
+    """
+    low, high = (None if limit is None else f"{limit:.3g}" for limit in (at_least, at_most))
+    limits = f"at most {high}" if low is None else f"at least {low}" if high is None else f"{low} to {high}"
+    if low == high:
+        limits = f"{low}"
+    holds = (at_least is None or value >= at_least) and (at_most is None or value <= at_most)
+    return Claim(text, f"{expected} ({limits})" if expected else limits, f"{value:.3g}", bool(holds), note)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure that was drawn: the picture, the numbers behind it and the claims about it."""
+
+    figure: Figure
+    table: pd.DataFrame
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work to put into a figure, and how it is done.
+
+    Attributes
+    ----------
+    quick
+        Whether fewer data sets will do.
+    workers, store, progress
+        As in a simulation: processes, SQLite file that keeps finished work, and whether to show progress.
+    """
+
+    quick: bool = False
+    workers: int | str = 1
+    store: Path | None = None
+    progress: bool = False
+
+    def of(self, full: Choice, quick: Choice) -> Choice:
+        """Return the first for publication, the second when it has to be quick."""
+        return quick if self.quick else full
+
+    @property
+    def running(self) -> dict[str, Any]:
+        """The options of a simulation that say how it is run: pass them as ``**effort.running``."""
+        return {"workers": self.workers, "store": self.store, "progress": self.progress}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One figure of a paper: what it shows, and the function that draws it."""
+
+    name: str
+    paper: str
+    number: str
+    title: str
+    caption: str
+    function: Callable[[Effort], Drawn]
+
+    @property
+    def code(self) -> str:
+        """The function that draws the figure, without its decorator."""
+        lines = textwrap.dedent(inspect.getsource(self.function)).splitlines(keepends=True)
+        start = next(place for place, line in enumerate(lines) if line.startswith("def "))
+        return "".join(lines[start:])
+
+
+FIGURES: dict[str, Entry] = {}
+"""All figures by name, in the order of the papers."""
+
+
+def figure(
+    name: str, *, paper: str, number: str, title: str, caption: str
+) -> Callable[[Callable[[Effort], Drawn]], Callable[[Effort], Drawn]]:
+    """Enter a function into the list of figures."""
+
+    def entered(function: Callable[[Effort], Drawn]) -> Callable[[Effort], Drawn]:
+        FIGURES[name] = Entry(name, paper, number, title, caption, function)
+        return function
+
+    return entered
+
+
+def draw(
+    name: str, *, quick: bool = False, workers: int | str = 1, store: Path | None = None, progress: bool = False
+) -> Drawn:
+    """Draw one figure of the papers and check what the text says about it.
+
+    Parameters
+    ----------
+    name
+        Name of the figure, a key of ``FIGURES``.
+    quick
+        Whether fewer data sets will do.
+    workers, store, progress
+        As in a simulation.
+    """
+    if name not in FIGURES:
+        raise unknown_name("figure", name, FIGURES)
+    return FIGURES[name].function(Effort(quick, workers, store, progress))
+
+
+class Sheet:
+    """Panels to draw on, which remember the numbers behind every line.
+
+    Parameters
+    ----------
+    rows, columns
+        Number of panels.
+    size
+        Width and height of one panel in inches.
+    """
+
+    def __init__(self, rows: int = 1, columns: int = 1, size: tuple[float, float] = (5.2, 4.2)) -> None:
+        from matplotlib.figure import Figure
+
+        self.figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+        self.panels = [Panel(self.figure.add_subplot(rows, columns, place + 1)) for place in range(rows * columns)]
+
+    def drawn(self, claims: Sequence[Claim]) -> Drawn:
+        """Return the figure with the table of what was drawn."""
+        import pandas as pd
+
+        parts = [part for panel in self.panels for part in panel.parts()]
+        return Drawn(self.figure, pd.concat(parts, ignore_index=True), tuple(claims))
+
+
+class Panel:
+    """Axes that remember what was drawn on them.
+
+    Parameters
+    ----------
+    axes
+        Matplotlib's axes.
+    """
+
+    def __init__(self, axes: Any) -> None:
+        self.axes = axes
+        self._parts: list[pd.DataFrame] = []
+        self._insets: list[Panel] = []
+        axes.grid(True, which="major", color="#e4e4e4", linewidth=0.6)
+        axes.set_axisbelow(True)
+
+    @property
+    def title(self) -> str:
+        """The title, which names the panel in the table."""
+        return str(self.axes.get_title())
+
+    def setup(self, title: str = "", x: str = "$n$", y: str = r"$\epsilon$", **settings: Any) -> None:
+        """Set title, labels and whatever matplotlib's ``axes.set`` takes, such as ``yscale="log"``."""
+        self.axes.set(xlabel=x, ylabel=y, **settings)
+        self.axes.set_title(title, fontsize=10)
+
+    def line(self, label: str, x: Any, y: Any, stderr: Any = None, **style: Any) -> None:
+        """Draw a line, with a band of one standard error if there is one, and remember it."""
+        at, value = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        (line,) = self.axes.plot(at, value, label=label, **style)
+        if stderr is not None:
+            edges = (value - stderr, value + stderr)
+            self.axes.fill_between(at, *edges, color=line.get_color(), alpha=0.25, linewidth=0)
+        self.remember(label, at, value, stderr)
+
+    def points(self, label: str, x: Any, y: Any, stderr: Any = None, **style: Any) -> None:
+        """Draw points with error bars and remember them."""
+        looks = {"fmt": "o", "color": "black", "markersize": 3, "linewidth": 1, "zorder": 4} | style
+        self.axes.errorbar(x, y, stderr, label=label, **looks)
+        self.remember(label, x, y, stderr)
+
+    def curve(self, label: str, curve: LearningCurve, **style: Any) -> None:
+        """Draw a learning curve and remember it."""
+        self.line(label, curve.sizes, curve.error, curve.stderr, **style)
+
+    def curves(self, curves: CurveSet, title: str, *, legend: bool = True) -> None:
+        """Draw learning curves of one problem as `CurveSet.plot` does, and remember them."""
+        curves.plot(self.axes, title=title)
+        self.axes.set(xlabel="number of examples $n$", ylabel=r"generalisation error $\epsilon$")
+        if not legend:
+            self.axes.get_legend().remove()
+        for name, curve in curves.items():
+            self.remember(name, curve.sizes, curve.error, curve.stderr)
+
+    def picture(self, label: str, points: Any, values: Any) -> None:
+        """Draw values on a square grid of points as colours, and remember them by the number of the point."""
+        shown = self.axes.pcolormesh(
+            *np.moveaxis(np.reshape(points, (*values.shape, 2)), -1, 0), values, cmap="viridis", rasterized=True
+        )
+        self.axes.figure.colorbar(shown, ax=self.axes, shrink=0.8)
+        self.axes.set_aspect("equal")
+        self.axes.grid(False)
+        self.remember(label, np.arange(values.size), values.ravel())
+
+    def remember(self, label: str, x: Any, y: Any, stderr: Any = None) -> None:
+        """Put numbers into the table that were drawn by other means."""
+        import pandas as pd
+
+        self._parts.append(
+            pd.DataFrame({"curve": label, "x": x, "y": y, "stderr": np.nan if stderr is None else stderr})
+        )
+
+    def inset(self, place: tuple[float, float, float, float], title: str = "inset") -> Panel:
+        """Return smaller axes inside these: left, bottom, width and height as fractions."""
+        inner = Panel(self.axes.inset_axes(place))
+        inner.axes.set_title(title, fontsize=8)
+        inner.axes.tick_params(labelsize=7)
+        self._insets.append(inner)
+        return inner
+
+    def legend(self, **options: Any) -> None:
+        """Show what the lines mean."""
+        self.axes.legend(**{"frameon": False, "fontsize": 9} | options)
+
+    def parts(self) -> list[pd.DataFrame]:
+        """Return the numbers behind each line, named by the title of the panel."""
+        own = [part.assign(panel=self.title)[["panel", "curve", "x", "y", "stderr"]] for part in self._parts]
+        return own + [part for inset in self._insets for part in inset.parts()]
