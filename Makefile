@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types unit bench clean
+.PHONY: demo test lint types unit bench docs clean
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -30,5 +30,12 @@ unit: .venv/installed
 bench: .venv/installed  ## hot paths as ratios against what one would do instead
 	$(BIN)/python -m benchmarks
 
+docs: .venv/installed-docs  ## the site, with tutorials executed on the way: build/docs/index.html
+	$(BIN)/python docs/build.py
+
+.venv/installed-docs: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
 clean:
-	rm -rf .venv demo
+	rm -rf .venv demo build

@@ -246,7 +246,10 @@ def test_the_list_of_methods(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("words", [["--help"], ["curve", "--help"], ["methods", "--help"], ["plan", "--help"]])
-def test_examples_in_the_help_run(words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_examples_in_the_help_run(
+    words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpcurves.planning.make._EVALUATIONS", 500)
     assert run(words) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     examples = [line.split() for line in lines if line.startswith("gpcurves ")]
