@@ -1,6 +1,6 @@
 """Score forecasts against true learning curves, with the usual alternatives beside them.
 
-    python -m benchmarks.forecast.score [--data FOLDER] [--n0 50,100,200] [--draws 2] [--tasks a,b] [--out FILE]
+    python -m benchmarks.forecast.score [--data FOLDER] [--n0 50,100,200] [--draws 1] [--tasks a,b] [--out FILE]
 
 Scores are |ln(predicted / true MSE)| at 2, 4, 8 and 16 times the rows: median and 90th percentile; then the share of true
 values inside the 90 % interval and its median half-width in ln MSE. With ``--data`` the tasks are those of a folder with
@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from tqdm import tqdm
 
 from benchmarks.forecast import tasks, truth
 from gpcurves.planning import Forecast, forecast
@@ -98,7 +100,6 @@ def run(case: Case) -> list[dict[str, Any]]:
             "cv_error": found.cross_validation.stderr[-1],
             "columns": found.columns,
             "tails": float(np.mean(((y - y.mean()) / y.std()) ** 4)),
-            "input_tails": float(np.mean((X - X.mean(axis=0)) ** 4, axis=0) @ np.ones(X.shape[1])),
             "most_input_tails": float(np.max(np.mean(((X - X.mean(axis=0)) / (X.std(axis=0) + 1e-9)) ** 4, axis=0))),
             **{name: values[i] - np.log(true) for name, values in compared.items()},
         }
@@ -132,12 +133,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--n0", default="50,100,200")
-    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--tasks", default="")
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
     sizes, only = [int(size) for size in asked.n0.split(",")], [task for task in asked.tasks.split(",") if task]
-    rows = [row for case in cases(asked.data, sizes, asked.draws, only) for row in run(case)]
+    every = list(cases(asked.data, sizes, asked.draws, only))
+    found = Parallel(asked.workers, return_as="generator")(delayed(run)(case) for case in every)
+    rows = [row for some in tqdm(found, total=len(every), unit=" forecasts") for row in some]
     show(rows)
     if asked.out:
         asked.out.write_text(json.dumps(rows))
