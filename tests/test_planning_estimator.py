@@ -108,14 +108,16 @@ def test_a_new_fit_has_a_new_forecast() -> None:
     model = quick_model().fit(X, y)
     assert model.forecast_.rows == 30
     model.set_params(draws=2)
-    assert len(model.fit(X[:20], y[:20]).forecast_.curves) == 4
+    assert (
+        len(model.fit(X[:20], y[:20]).forecast_.curves) == 2 * 2 * 4
+    )  # two covariance functions, more draws of few rows
     assert model.forecast_.rows == 20
 
 
 @pytest.mark.usefixtures("quick")
 def test_parameters_set_after_the_fit_are_for_the_next_one() -> None:
     model = quick_model().fit(*rows()).set_params(draws=3, rng=8)
-    assert len(model.forecast_.curves) == 2
+    assert len(model.forecast_.curves) == 8
     assert model.forecast_.seed == 0
 
 

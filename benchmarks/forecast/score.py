@@ -99,8 +99,6 @@ def run(case: Case) -> list[dict[str, Any]]:
             "level": found.level,
             "cv_error": found.cross_validation.stderr[-1],
             "columns": found.columns,
-            "tails": float(np.mean(((y - y.mean()) / y.std()) ** 4)),
-            "most_input_tails": float(np.max(np.mean(((X - X.mean(axis=0)) / (X.std(axis=0) + 1e-9)) ** 4, axis=0))),
             **{name: values[i] - np.log(true) for name, values in compared.items()},
         }
         for i, (k, true) in enumerate(wanted.items())

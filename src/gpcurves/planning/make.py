@@ -26,7 +26,8 @@ from gpcurves.planning.result import HORIZON, Forecast
 from gpcurves.validation import FloatArray, whole
 
 DRAWS = 16
-"""Draws from the posterior of each covariance function."""
+"""Draws from the posterior of each covariance function; of fewer than 200 rows, more of them."""
+_MORE = 4
 _WARM = 400
 """More rows than this are fitted starting from a fit to so many."""
 _EVALUATIONS = 12_500
@@ -74,7 +75,7 @@ def forecast(
     missing
         With "drop" rows of a table with a missing input are dropped, with "impute" it is filled in.
     draws
-        Draws from the posterior of each covariance function; fewer are faster and rougher.
+        Draws from the posterior of each covariance function, for 200 rows or more; fewer are faster and rougher.
     progress
         Whether to show progress on stderr; None shows it on a terminal.
 
@@ -209,8 +210,9 @@ def drawn(found: Sequence[Peak], rng: np.random.Generator, draws: int, shown: Pr
     for peak in found:
         rows = len(peak.density.evidence.y)
         # many rows pin the hyperparameters down, so that shorter chains do
+        many = math.ceil(draws * min(_MORE, max(1.0, 200 / rows)))  # few rows leave room for quite different curves
         evaluations = math.ceil(draws * _EVALUATIONS / rows * min(1.0, math.sqrt(200 / rows)))
-        posteriors.append(sample(peak, draws, evaluations, rng, _stage(shown, 40)))
+        posteriors.append(sample(peak, many, evaluations, rng, _stage(shown, 40)))
     return Fit([peak.density for peak in found], posteriors, odds(found))
 
 
