@@ -250,6 +250,7 @@ def test_examples_in_the_help_run(
     words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gpcurves.planning.make._EVALUATIONS", 500)
+    monkeypatch.setattr("gpcurves.planning.make._MORE", 1)
     assert run(words) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     examples = [line.split() for line in lines if line.startswith("gpcurves ")]

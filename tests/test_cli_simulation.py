@@ -201,6 +201,7 @@ def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "examples").symlink_to(Path(__file__).parent.parent / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpcurves.planning.make._EVALUATIONS", 1_000)
+    monkeypatch.setattr("gpcurves.planning.make._MORE", 1)
     for command in commands:
         assert run([*command, "--quiet"] if command[0] != "methods" else command) == 0
     assert {p.name for p in tmp_path.iterdir()} >= {
@@ -222,6 +223,7 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "examples").symlink_to(Path(__file__).parent.parent / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gpcurves.planning.make._EVALUATIONS", 1_000)
+    monkeypatch.setattr("gpcurves.planning.make._MORE", 1)
     namespace: dict[str, object] = {}
     for block in blocks:
         exec(block, namespace)

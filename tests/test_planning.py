@@ -35,25 +35,26 @@ def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw less where only the way matters, not the accuracy."""
     monkeypatch.setattr("gpcurves.planning.make._EVALUATIONS", 100)
+    monkeypatch.setattr("gpcurves.planning.make._MORE", 0.25)
 
 
 @cache
 def smooth() -> Forecast:
     """A noise-free function."""
     X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
-    return gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]))
+    return gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]), draws=4)
 
 
 @cache
 def pure_noise() -> Forecast:
     rng = np.random.default_rng(1)
-    return gpc.forecast(rng.standard_normal((100, 3)), 5 + 2 * rng.standard_normal(100))
+    return gpc.forecast(rng.standard_normal((100, 3)), 5 + 2 * rng.standard_normal(100), draws=4)
 
 
 @cache
 def noisy() -> Forecast:
     X, y, _ = process(80, 0.1, 2)
-    return gpc.forecast(pd.DataFrame(X, columns=["strong", "weak"]), 3 * y)
+    return gpc.forecast(pd.DataFrame(X, columns=["strong", "weak"]), 3 * y, draws=4)
 
 
 @pytest.mark.parametrize("noise", [0.02, 0.3])
@@ -63,7 +64,7 @@ def test_the_true_curve_of_a_known_process_is_inside_the_interval(noise: float) 
     n = np.array([80.0, 160.0, 640.0])
     sets = [model.simulate(rng.uniform(-1.7, 1.7, (640, 2)), rng.uniform(-1.7, 1.7, (300, 2)))(n) for _ in range(4)]
     truth = np.sqrt(np.mean(sets, axis=0))
-    table = gpc.forecast(X, y).at(n)
+    table = gpc.forecast(X, y, draws=4).at(n)
     assert (table["low"] < truth).all()
     assert (truth < table["high"]).all()
     assert (abs(np.log(table["rmse"] / truth)) < 0.25).all()
@@ -85,14 +86,14 @@ def test_a_function_without_noise_gets_better_and_better() -> None:
 
 def test_deterministic_promises_more() -> None:
     X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
-    sure = gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]), deterministic=True)
+    sure = gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]), deterministic=True, draws=4)
     assert sure.noise_rmse < 1e-2
     assert sure.at([960])["rmse"][0] < 0.1 * sure.at([60])["rmse"][0]
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:
     X, y, _ = process(40, 0.1, 5)
-    first, second, other = (gpc.forecast(X, y, rng=seed).at([40, 400]) for seed in (1, 1, 2))
+    first, second, other = (gpc.forecast(X, y, rng=seed, draws=4).at([40, 400]) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first, second, check_exact=True)
     assert not first.equals(other)
     assert (abs(np.log(first["rmse"] / other["rmse"])) < 0.15).all()

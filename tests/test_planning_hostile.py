@@ -26,6 +26,7 @@ LABELS = {"more data helps", "noise-limited", "goal reached already", "goal cann
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpcurves.planning.make._EVALUATIONS", 100)
+    monkeypatch.setattr("gpcurves.planning.make._MORE", 0.25)
 
 
 @cache
