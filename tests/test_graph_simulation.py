@@ -401,7 +401,7 @@ def published(noise: float, kernel: GraphKernel, nu: list[float], **options: Any
 
 
 def test_published_numbers_on_erdos_renyi_graphs() -> None:
-    # issue 4: about 0.661, 0.087, 0.0117, which is good to about half of a last digit and more
+    # about 0.661, 0.087, 0.0117, which is good to about half of a last digit and more
     curve = published(0.1, LOCAL, [0.1, 1.0, 5.0], vertices=500, graphs=20, datasets=2, rng=11)
     stderr = stderr_of(curve)
     assert (abs(curve.error - [0.661, 0.087, 0.0117]) < 4 * stderr + [0.002, 0.002, 0.0002]).all()
