@@ -17,8 +17,8 @@ ASSURANCE = 0.842 / 1.645
 """Width of a one-sided 80 % interval in units of one half of a 90 % interval, as for a normal distribution."""
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
-DOWN = (0.0872, 0.0733, 2.52, 0.17, 0.392, 0.591, 0.0721)
-UP = (0.545, 0.0451, 0.279, 0.646, 0.714, 0.958, 0.0436)
+DOWN = (0.102, 0.0857, 2.95, 0.199, 0.459, 0.691, 0.0843)
+UP = (0.638, 0.0528, 0.326, 0.756, 0.835, 1.12, 0.051)
 """Contributions to the half-widths, in the order of `ingredients`."""
 
 
