@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
+from commands import failed, rows
 from gpcurves.cli import run
 
 ER = ["graph", "--ensemble", "er:3", "--p", "2", "--normalise", "local", "--noise", "0.1", "--nu", "1", "--methods"]
@@ -32,20 +31,6 @@ def loopy(tmp_path: Path) -> Path:
     pairs = np.argwhere(np.triu(graph.adjacency.toarray()))
     path.write_text("".join(f"{i} {j}\n" for i, j in pairs.tolist()))
     return path
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
-
-
-def failed(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Run a command that must fail for bad input, and return its one sentence."""
-    assert run(words) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("gpcurves: ")
-    assert captured.err.count("\n") == 1
-    return captured.err
 
 
 def predicting(edges: Path, labels: str, *more: str) -> list[str]:

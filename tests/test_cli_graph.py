@@ -1,8 +1,6 @@
 """``gpcurves graph``: its columns, its options, its pictures and what it refuses."""
 
-import csv
 import gzip
-import io
 import json
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
+from commands import failed, rows
 from gpcurves.cli import run
 
 ER = ["graph", "--ensemble", "er:3", "--noise", "0.1", "--nu", "0.1,1,5", "--vertices", "60", "--graphs", "3"]
@@ -21,20 +20,6 @@ def edges(tmp_path: Path) -> Path:
     path = tmp_path / "net.txt"
     path.write_text("# a small network\nsource,target\na,b\nb,c\nc,d\nd,e\ne,f\nf,d\n")
     return path
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
-
-
-def failed(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Run a command that must fail for bad input, and return its one sentence."""
-    assert run(words) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("gpcurves: ")
-    assert captured.err.count("\n") == 1
-    return captured.err
 
 
 def test_the_columns_are_those_of_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
