@@ -17,6 +17,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.planning import Forecast
+from gpcurves.planning.calibration import DOWN, LEVEL, UP
 from gpcurves.planning.curves import Model
 from gpcurves.planning.verdict import Label
 from gpcurves.validation import FloatArray
@@ -110,8 +111,34 @@ def test_units_of_the_target_and_inputs_do_not_matter() -> None:
 def test_errors_fall_and_intervals_contain_them() -> None:
     for found in (smooth(), pure_noise(), noisy()):
         table = found.at(np.geomspace(5, 1e6, 60).round())
-        assert (np.diff(table["rmse"]) <= 1e-12).all()
+        for column in ("rmse", "low", "high"):
+            assert (np.diff(np.log(table[column])) <= 1e-4).all()
+        np.testing.assert_array_equal(found.at([10**6]), table.tail(1))  # whatever else is asked
         assert ((table["low"] < table["rmse"]) & (table["rmse"] < table["high"])).all()
+
+
+def test_intervals_add_up_what_makes_forecasts_uncertain() -> None:
+    found = noisy()
+    logs = {n: [math.log(curve(np.array([n]))[0]) for curve in found.curves] for n in (72.0, 80.0, 160.0)}
+    middle = {n: sum(w * log for w, log in zip(found.weights, logs[n], strict=True)) for n in logs}
+    gap = math.log(found.cross_validation.mse[-1] / found.scale**2) - middle[72.0]
+    variance = sum(w * (log - middle[160.0]) ** 2 for w, log in zip(found.weights, logs[160.0], strict=True))
+    noise = sum(w * math.log(curve.noise) for w, curve in zip(found.weights, found.curves, strict=True))
+    sources = [
+        math.log(160 / 80),
+        math.sqrt(variance),
+        found.cross_validation.stderr[-1],
+        gap,
+        middle[80.0] - middle[160.0],
+        min(middle[160.0] - noise, 2.0),
+    ]
+    down, up = (
+        math.sqrt(sum((c * source) ** 2 for c, source in zip(side, sources, strict=True))) for side in (DOWN, UP)
+    )
+    table = found.at([160])
+    assert 2 * math.log(table["rmse"][0] / found.scale) == pytest.approx(middle[160.0] + LEVEL * gap, rel=1e-9)
+    assert 2 * math.log(table["rmse"][0] / table["low"][0]) == pytest.approx(down, rel=1e-9)
+    assert 2 * math.log(table["high"][0] / table["rmse"][0]) == pytest.approx(up, rel=1e-9)
 
 
 def test_cross_validation_and_power_law_are_in_units_of_the_target() -> None:

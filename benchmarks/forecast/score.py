@@ -1,6 +1,6 @@
 """Score forecasts against true learning curves, with the usual alternatives beside them.
 
-    python -m benchmarks.forecast.score [--data FOLDER] [--n0 50,100,200] [--draws 1] [--tasks a,b] [--out FILE]
+    python -m benchmarks.forecast.score [--data FOLDER] [--n0 50,100,200] [--draws 2] [--tasks a,b] [--out FILE]
 
 Scores are |ln(predicted / true MSE)| at 2, 4, 8 and 16 times the rows: median and 90th percentile; then the share of true
 values inside the 90 % interval and its median half-width in ln MSE. With ``--data`` the tasks are those of a folder with
@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from benchmarks.forecast import tasks, truth
 from gpcurves.planning import Forecast, forecast
+from gpcurves.planning.calibration import LEVEL
 from gpcurves.planning.curves import Model
 from gpcurves.planning.evidence import FAMILIES, Evidence, fitted
 from gpcurves.planning.population import Copula
@@ -29,6 +30,8 @@ from gpcurves.planning.posterior import LogPosterior, Prior, starts
 
 FACTORS = (2, 4, 8, 16)
 PILOT = 800
+ROUNDING = 1e-7
+"""Smaller true errors, in units of the target's variance, are not scored."""
 Case = tuple[str, int, int, np.ndarray, np.ndarray, dict[int, float]]
 
 
@@ -42,7 +45,8 @@ def cases(folder: Path | None, sizes: list[int], draws: int, only: list[str]) ->
             data = np.load(folder / "pilot.npz")
             X, y = data[f"{task}_X"].astype(float), data[f"{task}_y"].astype(float)
         for rows in sizes:
-            wanted = {k: true[task][str(k * rows)] for k in FACTORS if str(k * rows) in true[task]}
+            curve = {int(n): mse for n, mse in true[task].items() if mse > ROUNDING}
+            wanted = {k: curve[k * rows] for k in FACTORS if k * rows in curve}
             for draw in range(draws) if wanted else ():
                 pick = np.random.default_rng([draw, rows]).permutation(len(y))[:rows]
                 yield task, rows, draw, X[pick], y[pick], wanted
@@ -79,8 +83,7 @@ def run(case: Case) -> list[dict[str, Any]]:
     found = forecast(X, y)
     seconds = time.process_time() - began
     rmse, low, high = found.interval(n)
-    middle, spread = found._moments(np.append(n, rows))
-    units = 2 * np.log(found.scale)
+    middle, spread, above = found._moments(np.append(n, rows))
     compared = others(found, X, y, n)
     return [
         {
@@ -92,13 +95,11 @@ def run(case: Case) -> list[dict[str, Any]]:
             "error": 2 * np.log(rmse[i]) - np.log(true),
             "low": 2 * np.log(low[i]) - np.log(true),
             "high": 2 * np.log(high[i]) - np.log(true),
-            "middle": middle[i] + units - np.log(true),
             "spread": spread[i],
             "drop": middle[-1] - middle[i],
-            "today": middle[-1],
-            "level": found.level,
-            "cv_error": found.cross_validation.stderr[-1],
-            "columns": found.columns,
+            "above": above[i],
+            "gap": abs(found.level) / LEVEL,
+            "scatter": found.cross_validation.stderr[-1],
             **{name: values[i] - np.log(true) for name, values in compared.items()},
         }
         for i, (k, true) in enumerate(wanted.items())
@@ -131,7 +132,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--n0", default="50,100,200")
-    parser.add_argument("--draws", type=int, default=1)
+    parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--tasks", default="")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path)

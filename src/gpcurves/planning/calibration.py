@@ -17,8 +17,9 @@ ASSURANCE = 0.842 / 1.645
 """Width of a one-sided 80 % interval in units of one half of a 90 % interval, as for a normal distribution."""
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
-DOWN = (0.102, 0.0857, 2.95, 0.199, 0.459, 0.691, 0.0843)
-UP = (0.638, 0.0528, 0.326, 0.756, 0.835, 1.12, 0.051)
+_FAR = 2.0
+DOWN = (0.0911, 2.04, 0.815, 0.258, 0.792, 0.353)
+UP = (0.102, 0.999, 1.98, 0.365, 0.677, 0.818)
 """Contributions to the half-widths, in the order of `ingredients`."""
 
 
@@ -32,26 +33,27 @@ def fading(noise: float) -> float:
 
 
 def ingredients(
-    spread: FloatArray, drop: FloatArray, factor: FloatArray, rows: float, gap: float, scatter: float, today: float
+    factor: FloatArray,
+    spread: FloatArray,
+    scatter: FloatArray | float,
+    gap: FloatArray | float,
+    drop: FloatArray,
+    above: FloatArray,
 ) -> FloatArray:
-    """Return what makes a forecast uncertain, one row each.
+    """Return what makes a forecast uncertain, one row each, in logarithms of the squared error.
 
-    In this order: few rows; how far it reaches; how much the posterior varies (``spread``); the scatter of the squared
-    residuals of cross-validation; the gap between cross-validation and expectation; by how much the error is forecast to
-    fall; and how far for an error that is small ``today`` already, in logarithms of the squared error.
+    In this order: how far it reaches, as a ``factor`` of the rows there are; how much the posterior varies (``spread``); the
+    ``scatter`` of the squared residuals of cross-validation; the ``gap`` between cross-validation and expectation; by how
+    much the error is forecast to ``drop``; and how far it is then still ``above`` the noise, up to a limit.
     """
-    few = math.sqrt(50 / rows)
+    ones = np.ones(len(factor))
     reach = np.abs(np.log(np.maximum(factor, 1e-3)))
-    ones = np.ones(len(reach))
-    small = max(0.0, -today - 4.0)
-    return np.array(
-        [few * ones, math.sqrt(few) * reach, spread, scatter * ones, gap * ones, np.abs(drop), small * reach]
-    )
+    return np.array([reach, spread, scatter * ones, gap * ones, np.abs(drop), np.clip(above, 0.0, _FAR)])
 
 
 def half_widths(
-    spread: FloatArray, drop: FloatArray, factor: FloatArray, rows: float, gap: float, scatter: float, today: float
+    factor: FloatArray, spread: FloatArray, scatter: float, gap: float, drop: FloatArray, above: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return how far below and above the estimate the 90 % interval reaches, in the logarithm of the squared error."""
-    squares = ingredients(spread, drop, factor, rows, gap, scatter, today) ** 2
+    squares = ingredients(factor, spread, scatter, gap, drop, above) ** 2
     return np.sqrt(np.square(DOWN) @ squares), np.sqrt(np.square(UP) @ squares)

@@ -110,22 +110,26 @@ class Forecast:
 
     def interval(self, n: FloatArray, share: float = 1.0) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the estimate and both ends of the interval, narrowed to a share of its width, at each n."""
-        middle, spread = self._moments(np.append(n, self.fitted_rows))
-        drop, today = middle[-1] - middle, float(middle[-1])
+        asked, today = np.concatenate((n, self._ahead)), len(n)
+        factor = asked / self.fitted_rows
+        middle, spread, above = self._moments(asked)
         gap, scatter = abs(self.level) / LEVEL, float(self.cross_validation.stderr[-1])
-        factor = np.append(n, self.fitted_rows) / self.fitted_rows
-        down, up = half_widths(spread, drop, factor, self.fitted_rows, gap, scatter, today)
-        down, up = (np.where(factor < 1, side[-1], side) for side in (down, up))  # fewer rows were tried out
-        low, high = middle - share * down, middle + share * up
-        high = np.where(factor > 1, np.minimum(high, high[-1]), high)  # more rows never make an error worse
-        rmse, low, high = (self.scale * np.exp(0.5 * (log[:-1] + self.level)) for log in (middle, low, high))
+        down, up = half_widths(factor, spread, scatter, gap, middle[today] - middle, above)
+        down, up = (np.where(factor < 1, side[today], side) for side in (down, up))  # fewer rows were tried out
+        before = np.searchsorted(self._ahead, n, side="right") - 1
+        ends = []
+        for end in (middle - share * down, middle + share * up):
+            least = np.minimum.accumulate(end[today:])  # more rows never make an error worse
+            ends.append(np.where(before < 0, end[:today], np.minimum(end[:today], least[before])))
+        rmse, low, high = (self.scale * np.exp(0.5 * (log + self.level)) for log in (middle[:today], *ends))
         return rmse, low, high
 
-    def _moments(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and standard deviation over the posterior of the logarithm of the mean squared error."""
+    def _moments(self, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return mean and standard deviation over the posterior of the log mean squared error, and how far it is above the noise."""
         logs = np.log([curve(n) for curve in self.curves])
         middle = self.weights @ logs
-        return middle, np.sqrt(self.weights @ (logs - middle) ** 2)
+        noise = self.weights @ np.log([curve.noise_at(n) for curve in self.curves])
+        return middle, np.sqrt(self.weights @ (logs - middle) ** 2), middle - noise
 
     @cached_property
     def _grid(self) -> FloatArray:
@@ -133,11 +137,15 @@ class Forecast:
         return np.unique(np.geomspace(1, HORIZON * self.rows, _GRID).round())
 
     @cached_property
+    def _ahead(self) -> FloatArray:
+        """Numbers of rows from those there are to the horizon."""
+        return np.append(self.fitted_rows, self._grid[self._grid > self.fitted_rows])
+
+    @cached_property
     def _on_grid(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Estimate, low, high and assured error on the grid; more rows never make an error worse."""
+        """Estimate, low, high and assured error on the grid."""
         estimate, low, high = self.interval(self._grid)
-        assured = self.interval(self._grid, ASSURANCE)[2]
-        return estimate, low, np.minimum.accumulate(high), np.minimum.accumulate(assured)
+        return estimate, low, high, self.interval(self._grid, ASSURANCE)[2]
 
     def required_n(self, rmse: float) -> RequiredN:
         """Return how many rows an error needs, or why no number of them is enough."""
