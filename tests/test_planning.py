@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.linear_model import Ridge
 
 import gpcurves as gpc
 from gpcurves.cli import run
@@ -89,6 +90,9 @@ def test_deterministic_promises_more() -> None:
     X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
     sure = gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]), deterministic=True, draws=4)
     assert sure.noise_rmse < 1e-2
+    assert sure.notes == ("The target was taken as a function of the inputs without noise.",)
+    assert "oise leaves" not in str(sure.verdict())
+    assert sure.to_dict()["deterministic"] is True
     assert sure.at([960])["rmse"][0] < 0.1 * sure.at([60])["rmse"][0]
 
 
@@ -111,8 +115,10 @@ def test_units_of_the_target_and_inputs_do_not_matter() -> None:
 def test_errors_fall_and_intervals_contain_them() -> None:
     for found in (smooth(), pure_noise(), noisy()):
         table = found.at(np.geomspace(5, 1e6, 60).round())
+        chosen = found.designed(np.arange(found.rows, found.rows + 300))
         for column in ("rmse", "low", "high"):
             assert (np.diff(np.log(table[column])) <= 1e-4).all()
+            assert (np.diff(np.log(chosen[column])) <= 1e-4).all()
         np.testing.assert_array_equal(found.at([10**6]), table.tail(1))  # whatever else is asked
         assert ((table["low"] < table["rmse"]) & (table["rmse"] < table["high"])).all()
 
@@ -201,11 +207,47 @@ def test_verdicts_on_goals(made: object, goal: float, label: Label) -> None:
 
 
 def test_a_reachable_goal_says_how_many_rows() -> None:
-    found = noisy()
-    goal = float(np.sqrt(found.at([80])["rmse"][0] * found.at([1280])["rmse"][0]))
-    verdict = found.verdict(goal)
+    found = smooth()
+    verdict = found.verdict(float(found.at([115])["rmse"][0]))
     assert verdict.label == "more data helps"
-    assert "90 % interval" in verdict.sentences[1]
+    assert "should take about 120 rows (90 % interval" in verdict.sentences[1]
+    verdict = found.verdict(1.001 * float(found.at([60])["rmse"][0]))
+    assert verdict.label == "more data helps"
+    assert "is probably reached already, but not with 80 % assurance: for that plan at least" in verdict.sentences[1]
+
+
+def test_harder_goals_never_get_better_answers() -> None:
+    order = ["goal reached already", "more data helps", "too few rows to say", "goal cannot be reached"]
+    for found in (smooth(), pure_noise(), noisy()):
+        table = found.at([found.rows, 16 * found.rows])
+        goals = np.geomspace(1.2 * table["high"][0], 0.3 * table["low"][1], 60)
+        places = [order.index(found.verdict(goal).label) for goal in goals.tolist()]
+        assert places == sorted(places)
+        assert places[0] == 0
+
+
+def test_a_row_that_rules_the_error_is_named() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (100, 3))
+    y = 10 + 2 * np.sin(3 * X[:, 0]) + 0.3 * rng.standard_normal(100)
+    assert gpc.forecast(X, y, draws=2).tail_share < 0.1
+    y[5] *= 10
+    found = gpc.forecast(X, y, draws=2)
+    for goal in (None, 1.0):
+        verdict = found.verdict(goal)
+        assert verdict.label == "too few rows to say"
+        assert "One row carries 96 % of the variance of the target: look whether it is a slip" in str(verdict)
+        assert "about 1,000 rows would show 10" in str(verdict)
+    assert f"The target is {y[5]:.4g} in the row furthest out" in found.notes[0]
+
+
+@pytest.mark.usefixtures("quick")
+def test_rows_that_were_not_used_are_no_reason_to_ask_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpcurves.planning.data.MOST_ROWS", 50)
+    X, y, _ = process(90, 0.3, 7)
+    found = gpc.forecast(X, y)
+    goal = 1.001 * float(found.at([16 * 90])["low"][0])
+    assert "rests on 50 of the rows, drawn at random: more rows would not make it surer" in str(found.verdict(goal))
 
 
 def test_wide_intervals_are_too_few_rows() -> None:
@@ -285,6 +327,7 @@ def bad_input() -> list[tuple[object, object, str]]:
         (pd.DataFrame({"a": ["x"] * 30}), y, "no column can be used as an input"),
         (pd.DataFrame({"a": X[:, 0]}), "b", "the table has no column 'b'"),
         (X, None, "y is needed"),
+        (Ridge().fit(X, y), None, "only a GaussianProcessRegressor is taken as it is, got Ridge: give X and y, or use"),
         (X, np.column_stack((y, y)), "y must be one column"),
     ]
 

@@ -425,7 +425,7 @@ def test_dressed_numbers_are_counted() -> None:
     prepared = with_column(["1,200.5", "$ 3", "4 %", "?", "n.d.", "oops", *[str(i) for i in range(24)]])
     assert said(prepared, "Read 'c' as numbers, with thousands separators in 1 cell, with currency signs in 1 cell")
     assert said(prepared, "percent signs in 1 cell (12% is read as 12)")
-    assert said(prepared, "missing values in 1 cell that could not be read, such as 'oops'")
+    assert said(prepared, "with 1 cell taken as missing that could not be read, such as 'oops'")
     assert said(prepared, "Dropped 3 rows with a missing input ('c': 3).")
     np.testing.assert_array_equal(prepared.X[:4, 2], [1200.5, 3, 4, 0])
 
@@ -781,7 +781,7 @@ BAD_TABLES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "few complete rows": (
         lambda: prepare(numbers(16).assign(a=[np.nan] * 7 + list(range(2, 11))), "y"),
-        r"got 9 of 16 rows: left out were 7 rows with a missing input \('a': 7\)$",
+        r"got 9 of 16 rows: left out were 7 rows with a missing input \('a': 7\); --missing impute fills",
     ),
     "only copies": (lambda: prepare(pd.concat([numbers(5)] * 4), "y"), "left out were 15 rows equal to another one"),
     "unknown feature": (lambda: prepare(mixed(), "y", features=["a", "color"]), "did you mean 'colour'"),

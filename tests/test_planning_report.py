@@ -43,6 +43,9 @@ def test_names_are_escaped_and_goals_out_of_sight_leave_the_picture_alone(foreca
         assert "<b>bold" not in text
         figure = forecast.plot(goal=goal)
         low, high = figure.ax_.get_ylim()
+        hint = f"the goal of {goal or 0:.4g} is far"
+        assert (hint in text) == any(hint in words.get_text() for words in figure.ax_.texts)
+        assert (hint in text) == (goal is not None and not low < goal < high)
         assert low < forecast.at([40])["rmse"][0] < high < 1e5 * low
         assert figure.to_bytes("png").startswith(b"\x89PNG")
 

@@ -18,6 +18,8 @@ ASSURANCE = 0.842 / 1.645
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
 _FAR = 2.0
+FURTHEST = 16.0
+"""Multiple of the rows up to which forecasts were scored; further ones are taken to be as uncertain for their reach."""
 DOWN = (0.0911, 2.04, 0.815, 0.258, 0.792, 0.353)
 UP = (0.102, 0.999, 1.98, 0.365, 0.677, 0.818)
 """Contributions to the half-widths, in the order of `ingredients`."""
@@ -47,7 +49,7 @@ def ingredients(
     much the error is forecast to ``drop``; and how far it is then still ``above`` the noise, up to a limit.
     """
     ones = np.ones(len(factor))
-    reach = np.abs(np.log(np.maximum(factor, 1e-3)))
+    reach = np.abs(np.log(np.clip(factor, 1e-3, FURTHEST)))
     return np.array([reach, spread, scatter * ones, gap * ones, np.abs(drop), np.clip(above, 0.0, _FAR)])
 
 

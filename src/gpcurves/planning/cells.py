@@ -147,7 +147,7 @@ def _negligible(strays: Sequence[str], cells: int) -> bool:
 
 
 def _strays(words: Sequence[str]) -> str:
-    return _cells("missing values in", len(words), f"that could not be read, such as {words[0]!r}") if words else ""
+    return _cells("", len(words), f"taken as missing that could not be read, such as {words[0]!r}") if words else ""
 
 
 def _described(what: str, details: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from gpcurves.planning.population import Copula, Pool, Population
 from gpcurves.planning.posterior import NOISELESS, LogPosterior, Peak, Posterior, Prior, sample, starts
 from gpcurves.planning.relevance import Relevance, relevance_of
 from gpcurves.planning.result import HORIZON, Forecast
+from gpcurves.planning.verdict import DOMINATED
 from gpcurves.validation import FloatArray, whole
 
 DRAWS = 16
@@ -36,7 +37,7 @@ _TEST = 250
 _LARGEST_FACTOR = 1_200
 _SAME_INPUTS = 4
 """So many learning curves share their training and test inputs."""
-_DESIGNED, _CANDIDATES = 250, 500
+_DESIGNED, _CANDIDATES, _RANDOM = 250, 500, 4
 _SAME_TARGET = 1e-3
 """Targets, in standard deviations, that differ by less may be those of a function without noise."""
 
@@ -98,6 +99,11 @@ def forecast(
             if y is not None:
                 raise InputError("a fitted regressor has its own rows: give no y with it")
             return forecast_fixed(X, seed, pool, shown)
+        if y is None and hasattr(X, "predict"):
+            raise InputError(
+                f"only a GaussianProcessRegressor is taken as it is, got {type(X).__name__}: give X and y, or use "
+                "LearningCurveForecast.from_estimator for a pipeline that ends with one"
+            )
         if y is None:
             raise InputError("y is needed: the target, one number per row of X, or the name of its column")
         generator = np.random.default_rng(seed)
@@ -251,7 +257,9 @@ def forecast_of(data: Data, found: Fit, seed: int, rng: np.random.Generator, sho
     observed = cross_validate(found.densities, [p.mode for p in found.posteriors], rng)
     shown.advance(10)
     relevance = relevance_of(data.X, data.inputs, found.posteriors, weights)
-    return assembled(data, models, weights, population, observed, relevance, (), seed, rng, shown)
+    deterministic = found.densities[0].fixed_noise is not None
+    notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
+    return assembled(data, models, weights, population, observed, relevance, notes, seed, rng, shown, deterministic)
 
 
 def assembled(
@@ -265,12 +273,19 @@ def assembled(
     seed: int,
     rng: np.random.Generator,
     shown: Progress,
+    deterministic: bool = False,
 ) -> Forecast:
     """Simulate the learning curves of the models and bring them to the level that cross-validation shows."""
     fitted = len(data.y)
     curves = _simulated(models, population, fitted, rng)
     if relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise), since=fitted) for curve in curves]
+    order = np.argsort(data.y**2)
+    tail_share = float(np.sum(data.y[order[-max(1, round(fitted / 100)) :]] ** 2) / np.sum(data.y**2))
+    if tail_share > DOMINATED:
+        furthest = data.mean + data.scale * data.y[order[-1]]
+        others = data.scale * data.y[order[:-1]].std()
+        notes = (*notes, f"The target is {furthest:.4g} in the row furthest out; the others vary by {others:.3g}.")
     at = np.array([observed.n[-1]])
     expected = float(weights @ np.log([curve(at)[0] for curve in curves]))
     level = LEVEL * (float(np.log(observed.mse[-1])) - expected)
@@ -297,6 +312,8 @@ def assembled(
         level=level,
         scale=data.scale,
         saving=saving,
+        deterministic=deterministic,
+        tail_share=tail_share,
     )
 
 
@@ -317,6 +334,7 @@ def _saving(model: Model, known: FloatArray, population: Population, rng: np.ran
     """Return what chosen further inputs leave of the removable error, relative to random ones, after 0, 1, … of them."""
     candidates, reference, test = (population.draw(count, rng) for count in (_CANDIDATES, _TEST, _TEST))
     chosen = greedy(model, known, candidates, reference, test, _DESIGNED)
-    random = model.simulate(np.concatenate((known, population.draw(_DESIGNED, rng))), test).error[len(known) :]
-    count = min(len(chosen), len(random))
-    return np.minimum(1.0, chosen[:count] / random[:count])
+    others = [np.concatenate((known, population.draw(_DESIGNED, rng))) for _ in range(_RANDOM)]
+    random = [model.simulate(X, test).error[len(known) :] for X in others]
+    count = min(len(chosen), *map(len, random))
+    return np.asarray(np.minimum(1.0, chosen[:count] / np.mean([error[:count] for error in random], axis=0)))

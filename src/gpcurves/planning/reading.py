@@ -254,7 +254,10 @@ class _Draft:
 
     def told_losses(self) -> str:
         """Say which rows are missing, at the end of an error."""
-        return f": left out were {', '.join(self.losses)}" if self.losses else ""
+        hint = (
+            "; --missing impute fills missing inputs in" if any("missing input" in loss for loss in self.losses) else ""
+        )
+        return f": left out were {', '.join(self.losses)}{hint}" if self.losses else ""
 
     def describe_design(self, parts: Sequence[Part]) -> None:
         """Say what became of texts, and what is left."""

@@ -81,6 +81,10 @@ class Forecast:
         What a reader should know about these numbers, in sentences.
     seed
         Determines all random numbers.
+    deterministic
+        Whether the target was taken as a function of the inputs without noise.
+    tail_share
+        Which share of the target's variance the hundredth part of the rows has that is furthest out.
     """
 
     target: str
@@ -99,9 +103,14 @@ class Forecast:
     level: float
     scale: float
     saving: FloatArray
+    deterministic: bool = False
+    tail_share: float = 0.0
 
     def at(self, n: object) -> pd.DataFrame:
-        """Return a table with the columns n, rmse, low, high: the estimate and its 90 % interval at each n."""
+        """Return a table with the columns n, rmse, low, high: the estimate and its 90 % interval at each n.
+
+        As everywhere in gpcurves, a single whole number stands for 0, 1, …, n: write ``[n]`` for this one alone.
+        """
         import pandas as pd
 
         wanted = sizes("n", n)
@@ -116,11 +125,9 @@ class Forecast:
         gap, scatter = abs(self.level) / LEVEL, float(self.cross_validation.stderr[-1])
         down, up = half_widths(factor, spread, scatter, gap, middle[today] - middle, above)
         down, up = (np.where(factor < 1, side[today], side) for side in (down, up))  # fewer rows were tried out
-        before = np.searchsorted(self._ahead, n, side="right") - 1
-        ends = []
-        for end in (middle - share * down, middle + share * up):
-            least = np.minimum.accumulate(end[today:])  # more rows never make an error worse
-            ends.append(np.where(before < 0, end[:today], np.minimum(end[:today], least[before])))
+        ends = (
+            _falling(n, end[:today], self._ahead, end[today:]) for end in (middle - share * down, middle + share * up)
+        )
         rmse, low, high = (self.scale * np.exp(0.5 * (log + self.level)) for log in (middle[:today], *ends))
         return rmse, low, high
 
@@ -134,7 +141,7 @@ class Forecast:
     @cached_property
     def _grid(self) -> FloatArray:
         """Numbers of rows at which goals are looked for, from 1 to the horizon."""
-        return np.unique(np.geomspace(1, HORIZON * self.rows, _GRID).round())
+        return np.unique(np.geomspace(1, self.horizon, _GRID).round())
 
     @cached_property
     def _ahead(self) -> FloatArray:
@@ -166,17 +173,22 @@ class Forecast:
         return math.ceil(before * math.pow(after / before, share) - 1e-9)
 
     def _reason(self, goal: float, low: int | None) -> str:
-        most = float(self._grid[-1])
+        from gpcurves.planning.verdict import rounded
+
         if low is None:
-            noise = f"noise leaves about {self.noise_rmse:.4g}, and " if self.noise_rmse >= goal else ""
+            noise = (
+                f"noise leaves about {self.noise_rmse:.4g}, and "
+                if self.noise_rmse >= goal and not self.deterministic
+                else ""
+            )
             return (
                 f"an RMSE of {goal:.4g} cannot be reached: {noise}even the low end of the interval stays at "
-                f"{self._on_grid[1][-1]:.4g} or more up to {most:,.0f} rows"
+                f"{self._on_grid[1][-1]:.3g} or more up to {self.horizon:,} rows"
             )
-        hope = f"it takes {low:,} rows" if low > self.rows else "it is reached already"
+        hope = f"it takes {rounded(low)} rows" if low > self.rows else "it is reached already"
         return (
-            f"an RMSE of {goal:.4g} is not expected at any number of rows up to {most:,.0f}: the estimate stays at "
-            f"{self._on_grid[0][-1]:.4g} or more; at the optimistic end of the interval {hope}"
+            f"an RMSE of {goal:.4g} is not expected at any number of rows up to {self.horizon:,}: the estimate stays at "
+            f"{self._on_grid[0][-1]:.3g} or more; at the optimistic end of the interval {hope}"
         )
 
     def designed(self, n: object) -> pd.DataFrame:
@@ -184,14 +196,18 @@ class Forecast:
 
         The choice is greedy and knows the lengthscales; where they must be learnt along the way it saves less.
         """
-        table = self.at(n)
-        added = np.clip(table["n"].to_numpy() - self.fitted_rows, 0, len(self.saving) - 1)
-        kept = np.where(table["n"].to_numpy() > self.fitted_rows, self.saving[added], 1.0)
+        import pandas as pd
+
+        wanted = sizes("n", n)
+        ahead = self.fitted_rows + np.arange(len(self.saving), dtype=np.float64)
+        asked = np.concatenate((wanted, ahead))
+        kept = np.where(asked > self.fitted_rows, np.interp(asked, ahead, self.saving), 1.0)
         noise = self.noise_rmse**2
-        for name in ("rmse", "low", "high"):
-            mse = table[name].to_numpy() ** 2
-            removable = np.maximum(mse - noise, 0.0)
-            table[name] = np.sqrt(mse - removable + kept * removable)
+        table = pd.DataFrame({"n": wanted.astype(np.int64)})
+        for name, values in zip(("rmse", "low", "high"), self.interval(asked), strict=True):
+            removable = np.maximum(values**2 - noise, 0.0)
+            left = np.sqrt(values**2 - removable + kept * removable)
+            table[name] = _falling(wanted, left[: len(wanted)], ahead, left[len(wanted) :])
         return table
 
     def split(self, n: object) -> pd.DataFrame:
@@ -219,10 +235,12 @@ class Forecast:
         answer["goal_rmse"] = goal
         if needed is None or needed.estimate is None:
             answer |= {"required_n": None, "reason": "no goal was given" if needed is None else needed.reason}
+            answer["required_n_at_best"] = None if needed is None else needed.low
         else:
             answer["required_n"] = {"estimate": needed.estimate, "low": needed.low, "high": needed.high}
             answer["required_n"]["assured_80"] = needed.assured
         answer |= {"forecast": self.at(wanted).to_dict("records"), "noise_rmse": self.noise_rmse}
+        answer |= {"split": self.split(wanted).to_dict("records"), "deterministic": self.deterministic}
         answer |= {"verdict": verdict.label, "sentences": list(verdict.sentences)}
         seen = self.cross_validation
         answer["cross_validation"] = _records(seen.n, seen.mse)
@@ -249,6 +267,11 @@ class Forecast:
         from gpcurves.report.plan import save
 
         save(self, path, n, goal)
+
+    @property
+    def horizon(self) -> int:
+        """The largest number of rows at which goals are looked for."""
+        return HORIZON * self.rows
 
     @property
     def multiples(self) -> FloatArray:
@@ -280,6 +303,12 @@ class Forecast:
         from gpcurves.report.plan import notebook
 
         return notebook(self)
+
+
+def _falling(n: FloatArray, values: FloatArray, ahead: FloatArray, there: FloatArray) -> FloatArray:
+    """Return values at n, lowered to the least of the values that are ``there`` at numbers of rows ``ahead`` up to n."""
+    before = np.searchsorted(ahead, n, side="right") - 1
+    return np.where(before < 0, values, np.minimum(values, np.minimum.accumulate(there)[before]))
 
 
 def _records(n: FloatArray, mse: FloatArray) -> list[dict[str, float]]:

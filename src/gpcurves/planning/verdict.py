@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gpcurves.planning.calibration import ASSURANCE
+from gpcurves.planning.calibration import ASSURANCE, DOWN, FURTHEST
 
 if TYPE_CHECKING:
     from gpcurves.planning.result import Forecast, RequiredN
@@ -21,6 +21,9 @@ _FAR = 16
 _NOTICEABLE = 0.1
 _TOO_WIDE = 4.0
 """Nothing can be said where the interval at four times the rows spans more than this factor and allows for no gain."""
+DOMINATED = 0.5
+"""Errors are those of a few rows if the hundredth part of the rows that is furthest out has more of the variance than this."""
+_ENOUGH_OF_THEM = 10
 _CLOSE, _TOO_CLOSE = 8, 100
 """More rows than this multiple are not needed to say what more rows do, only whether a goal close to it is reached; beyond
 the second, no number is worth giving."""
@@ -48,26 +51,31 @@ class Verdict:
 def judge(forecast: Forecast, goal: float | None) -> Verdict:
     """Choose the answer and say why."""
     outlook = _Outlook.of(forecast)
+    if forecast.tail_share > DOMINATED:
+        return outlook.dominated(forecast.tail_share)
     return outlook.without_goal() if goal is None else outlook.about(goal, forecast.required_n(goal))
 
 
 @dataclass(frozen=True)
 class _Outlook:
-    """The estimate and its interval now, at four times the rows, and far away."""
+    """The estimate and its interval now, at four times the rows, far away, and as far as goals are looked for."""
 
     rows: int
+    fitted_rows: int
     estimate: list[float]
     low: list[float]
     high: list[float]
-    surely_now: float
+    surely: list[float]
     floor: float
+    deterministic: bool
 
     @classmethod
     def of(cls, forecast: Forecast) -> _Outlook:
-        n = np.array([1.0, 4.0, _FAR]) * forecast.rows
+        n = np.append(np.array([1.0, 4.0, _FAR]) * forecast.rows, forecast.horizon)
         estimate, low, high = (values.tolist() for values in forecast.interval(n))
-        surely_now = float(forecast.interval(n[:1], ASSURANCE)[2][0])
-        return cls(forecast.rows, estimate, low, high, surely_now, forecast.noise_rmse)
+        surely = forecast.interval(n, ASSURANCE)[2].tolist()
+        floor, sure = forecast.noise_rmse, forecast.deterministic
+        return cls(forecast.rows, forecast.fitted_rows, estimate, low, high, surely, floor, sure)
 
     @property
     def now(self) -> str:
@@ -91,7 +99,9 @@ class _Outlook:
     def too_few(self, *words: str, shrink: float, close: bool = False) -> Verdict:
         """Say how many rows would make it sayable: intervals narrow with the root of their number."""
         factor = max(1.5, shrink**2)
-        if close and factor > _TOO_CLOSE:
+        if self.fitted_rows < self.rows:
+            enough = f"The forecast rests on {self.fitted_rows:,} of the rows, drawn at random: more rows would not make it surer."
+        elif close and factor > _TOO_CLOSE:
             enough = "The goal is too close to what is expected for any realistic number of rows to say."
         else:
             reason = ", so close is the goal to what is expected" if close and factor > _CLOSE else ""
@@ -105,25 +115,54 @@ class _Outlook:
             return Verdict("goal reached already", (self.now, f"The goal of {goal:.4g} is above this whole interval."))
         if needed.low is None:
             return Verdict("goal cannot be reached", (self.now, _capital(needed.reason) + "."))
-        if self.surely_now <= goal:
+        if self.surely[0] <= goal:
             words = f"The goal of {goal:.4g} is inside this interval, but it is reached with 80 % assurance."
             return Verdict("goal reached already", (self.now, words))
         if needed.estimate is None:
-            shrink = math.log(self.estimate[2] / self.low[2]) / max(1e-9, math.log(self.estimate[2] / goal))
+            # the part of the width that comes from the reach stays however many rows there are
+            stays = (0.5 * DOWN[0] * math.log(FURTHEST)) ** 2
+            width, distance = (math.log(self.estimate[3] / end) ** 2 - stays for end in (self.low[3], goal))
+            shrink = math.sqrt(max(width, 0.0) / max(distance, 1e-9))
             return self.too_few(self.future, _capital(needed.reason) + ".", shrink=shrink, close=True)
         if self.too_wide:
             return self.too_few(self._may_be_anything(), _needs(goal, needed), shrink=self.width)
-        if self.estimate[0] <= goal and needed.assured is None:
-            words = f"That is about the goal of {goal:.4g}, but nothing says safely on which side of it."
-            shrink = math.log(self.surely_now / self.estimate[0]) / max(1e-9, math.log(goal / self.estimate[0]))
-            return self.too_few(words, shrink=shrink, close=True)
-        return Verdict("more data helps", (self.now, _needs(goal, needed)))
+        reached = self.estimate[0] <= goal
+        if needed.assured is None and self.gain < _NOTICEABLE:
+            words = (
+                f"That is about the goal of {goal:.4g}, but nothing says safely on which side of it."
+                if reached
+                else f"{_needs(goal, needed)} More rows hardly change the error, so that this may well be wrong."
+            )
+            end = 0 if reached else 2
+            distance = max(1e-9, math.log(goal / self.estimate[end]))
+            return self.too_few(words, shrink=math.log(self.surely[end] / self.estimate[end]) / distance, close=True)
+        return Verdict("more data helps", (self.now, _probably(goal, needed) if reached else _needs(goal, needed)))
+
+    def dominated(self, share: float) -> Verdict:
+        """Say that a few rows rule the error."""
+        few = max(1, round(self.fitted_rows / 100))
+        them, right = f"The {few} rows furthest out carry", "If they are right"
+        slip = "look whether they are slips, and plan again without them"
+        if few == 1:
+            them, right = "One row carries", "If it is right"
+            slip = "look whether it is a slip, and plan again without it"
+        words = (
+            f"{them} {_percent(share)} of the variance of the target: {slip}.",
+            f"{right}, about {rounded(math.ceil(self.rows * _ENOUGH_OF_THEM / few))} rows would show {_ENOUGH_OF_THEM} of "
+            "the kind, enough to say what they do to the error.",
+        )
+        return Verdict("too few rows to say", (self.now, *words))
+
+    @property
+    def gain(self) -> float:
+        """By which share the error falls far away."""
+        return 1 - self.estimate[2] / self.estimate[0]
 
     def without_goal(self) -> Verdict:
         """Say what more rows would do."""
         if self.too_wide:
             return self.too_few(self._may_be_anything(), shrink=self.width)
-        gain = 1 - self.estimate[2] / self.estimate[0]
+        gain = self.gain
         floor = f"Noise leaves about {self.floor:.3g} however many rows there are."
         if gain < _NOTICEABLE and self.floor < _NOTICEABLE * self.estimate[2]:
             words = "That is hardly less, and yet little of it is noise: these rows do not show what there is to learn."
@@ -143,7 +182,7 @@ class _Outlook:
             doubt = (
                 f"That is {_percent(gain)} less, but at the pessimistic end of the interval there is little or no gain."
             )
-        return Verdict("more data helps", (self.now, self.future, doubt, floor))
+        return Verdict("more data helps", (self.now, self.future, doubt, *([] if self.deterministic else [floor])))
 
     def _may_be_anything(self) -> str:
         return f"At {4 * self.rows:,} rows it may be anything between {self.low[1]:.3g} and {self.high[1]:.3g}."
@@ -157,6 +196,13 @@ def _needs(goal: float, needed: RequiredN) -> str:
     if needed.assured is None:
         return f"{sentence} No number of rows gives 80 % assurance."
     return f"{sentence} For 80 % assurance plan at least {rounded(needed.assured)}."
+
+
+def _probably(goal: float, needed: RequiredN) -> str:
+    sentence = f"The goal of {goal:.4g} is probably reached already, but not with 80 % assurance"
+    if needed.assured is None:
+        return f"{sentence}, which no number of rows gives."
+    return f"{sentence}: for that plan at least {rounded(needed.assured)} rows."
 
 
 def _span(low: float, high: float) -> str:
@@ -174,4 +220,4 @@ def _capital(sentence: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f} %" if share < 0.995 else "more than 99 %"

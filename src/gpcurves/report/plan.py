@@ -96,6 +96,16 @@ class Outlook:
         return low / 1.15, high * 1.15
 
     @property
+    def out_of_sight(self) -> str:
+        """Where a goal is that the picture does not show."""
+        goal = self.goal or 0.0
+        return (
+            ""
+            if self.limits[0] < goal < self.limits[1]
+            else (f"the goal of {goal:.4g} is far {'below' if goal < self.limits[0] else 'above'} this picture")
+        )
+
+    @property
     def seen_bars(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Cross-validated errors and how far their standard errors reach below and above."""
         seen = self.forecast.cross_validation
@@ -146,6 +156,9 @@ def plot(forecast: Forecast, goal: float | None = None, ax: Any = None) -> Displ
     if goal is not None and shown.limits[0] < goal < shown.limits[1]:
         lines["goal"] = ax.axhline(goal, color=GOAL, linewidth=1.4, label=f"goal {goal:.4g}", zorder=3)
         _mark_needed(ax, goal, shown)
+    elif goal is not None:
+        x, y, across, along = (0.01, 0.02, "left", "bottom") if goal < shown.limits[0] else (0.01, 0.98, "left", "top")
+        ax.text(x, y, shown.out_of_sight, color=GOAL, fontsize=9, ha=across, va=along, transform=ax.transAxes)
     _plain_ticks(ax, shown)
     ax.set_xlabel("rows with a target")
     target = shortened(forecast.target).replace("$", r"\$")  # a pair of them would be a formula

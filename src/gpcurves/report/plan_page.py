@@ -77,7 +77,8 @@ def _tiles(forecast: Forecast, goal: float | None, needed: RequiredN | None) -> 
         )
         for row in table.to_dict("records")
     ]
-    tiles.append((f"{forecast.noise_rmse:.3g}", "RMSE that noise leaves, however many rows there are"))
+    if not forecast.deterministic:
+        tiles.append((f"{forecast.noise_rmse:.3g}", "RMSE that noise leaves, however many rows there are"))
     if needed is not None:
         tiles.append((_rows_tile(needed), _rows_words(needed, goal)))
     cells = "".join(f"<div class='tile'><b>{big}</b><span>{_text(words)}</span></div>" for big, words in tiles)
@@ -127,7 +128,8 @@ def _picture(shown: Outlook) -> str:
     _label(figure, f"{shown.forecast.rows:,} rows now", "#555555", x=shown.forecast.rows)
     if low < shown.forecast.noise_rmse < high:
         figure.add_hline(shown.forecast.noise_rmse, line={"color": NOISE, "dash": "dashdot", "width": 1})
-        _label(figure, "what noise leaves", NOISE, y=shown.forecast.noise_rmse)
+        over = shown.goal is not None and shown.forecast.noise_rmse > shown.goal
+        _label(figure, "what noise leaves", NOISE, y=shown.forecast.noise_rmse, over=over)
     _add_goal(figure, shown)
     ticks = {name: round_numbers(*ends) for name, ends in (("x", (shown.n[0], shown.n[-1])), ("y", (low, high)))}
     figure.update_layout(
@@ -169,10 +171,14 @@ def _line(figure: Any, name: str, n: np.ndarray[Any, Any], rmse: np.ndarray[Any,
 
 
 def _add_goal(figure: Any, shown: Outlook) -> None:
-    if shown.goal is None or shown.needed is None or not shown.limits[0] < shown.goal < shown.limits[1]:
+    if shown.goal is None or shown.needed is None:
+        return
+    if shown.out_of_sight:
+        edge = shown.limits[0] if shown.goal < shown.limits[0] else shown.limits[1]
+        _label(figure, shown.out_of_sight, GOAL, y=edge, over=shown.goal < shown.limits[0])
         return
     figure.add_hline(shown.goal, line={"color": GOAL, "width": 1.5})
-    _label(figure, f"goal {shown.goal:.4g}", GOAL, y=shown.goal)
+    _label(figure, f"goal {shown.goal:.4g}", GOAL, y=shown.goal, over=shown.goal >= shown.forecast.noise_rmse)
     needed, furthest = shown.needed, float(shown.n[-1]) * 1.05
     if needed.low is not None and needed.low < furthest:
         figure.add_scatter(
@@ -204,9 +210,11 @@ def _add_goal(figure: Any, shown: Outlook) -> None:
         )
 
 
-def _label(figure: Any, text: str, colour: str, x: float | None = None, y: float | None = None) -> None:
-    """Write beside a line at the left or the bottom of the picture; annotations of logarithmic axes count in decades."""
-    place: dict[str, Any] = {"x": 0.01, "xref": "paper", "xanchor": "left", "yanchor": "top"}
+def _label(
+    figure: Any, text: str, colour: str, x: float | None = None, y: float | None = None, over: bool = False
+) -> None:
+    """Write below or over a line at the left, or at the bottom of the picture; logarithmic axes count in decades."""
+    place: dict[str, Any] = {"x": 0.01, "xref": "paper", "xanchor": "left", "yanchor": "bottom" if over else "top"}
     place |= {"y": math.log10(y)} if y is not None else {"y": 0.01, "yref": "paper", "yanchor": "bottom"}
     if x is not None:
         place |= {"x": math.log10(x), "xref": "x"}
@@ -282,13 +290,16 @@ def _choosing(forecast: Forecast) -> str:
 
 def _assumptions(forecast: Forecast) -> Iterable[str]:
     yield "Further rows come from where these came from: the same sources, ranges and measurement."
+    if forecast.relevance is None:
+        yield "The model is the regressor given; another kind of model may do better or worse."
+    else:
+        yield (
+            "The model is a Gaussian process with one lengthscale per input (RBF or Matérn-5/2), refitted as rows arrive; "
+            "another kind of model may do better or worse."
+        )
     yield (
-        "The model is a Gaussian process with one lengthscale per input (RBF or Matérn-5/2), refitted as rows arrive; "
-        "another kind of model may do better or worse."
-    )
-    yield (
-        "The error is the root mean squared error against new, noisy values of the target, in its own units: what you would "
-        "measure on rows held out."
+        f"The error is the root mean squared error against new{'' if forecast.deterministic else ', noisy'} values of the "
+        "target, in its own units: what you would measure on rows held out."
     )
     yield (
         "The 90 % interval is calibrated on regression tasks with known learning curves, most of them real tables. It knows "
