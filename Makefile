@@ -25,7 +25,7 @@ types: .venv/installed
 	$(BIN)/mypy
 
 unit: .venv/installed
-	$(BIN)/pytest -n 2
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal  # two processes leave no core for more threads
 
 bench: .venv/installed  ## hot paths as ratios against what one would do instead
 	$(BIN)/python -m benchmarks

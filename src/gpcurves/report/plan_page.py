@@ -178,8 +178,10 @@ def _add_goal(figure: Any, shown: Outlook) -> None:
         _label(figure, shown.out_of_sight, GOAL, y=edge, over=shown.goal < shown.limits[0])
         return
     figure.add_hline(shown.goal, line={"color": GOAL, "width": 1.5})
-    _label(figure, f"goal {shown.goal:.4g}", GOAL, y=shown.goal, over=shown.goal >= shown.forecast.noise_rmse)
     needed, furthest = shown.needed, float(shown.n[-1]) * 1.05
+    over = shown.goal >= shown.forecast.noise_rmse
+    early = needed.estimate is not None and needed.estimate**2 < shown.n[0] * shown.n[-1]  # where its own label is
+    _label(figure, f"goal {shown.goal:.4g}", GOAL, y=shown.goal, over=over, right=early)
     if needed.low is not None and needed.low < furthest:
         figure.add_scatter(
             x=[needed.low, min(needed.high or furthest, furthest)],
@@ -211,10 +213,18 @@ def _add_goal(figure: Any, shown: Outlook) -> None:
 
 
 def _label(
-    figure: Any, text: str, colour: str, x: float | None = None, y: float | None = None, over: bool = False
+    figure: Any,
+    text: str,
+    colour: str,
+    *,
+    x: float | None = None,
+    y: float | None = None,
+    over: bool = False,
+    right: bool = False,
 ) -> None:
-    """Write below or over a line at the left, or at the bottom of the picture; logarithmic axes count in decades."""
-    place: dict[str, Any] = {"x": 0.01, "xref": "paper", "xanchor": "left", "yanchor": "bottom" if over else "top"}
+    """Write below or over a line at one side, or at the bottom of the picture; logarithmic axes count in decades."""
+    place: dict[str, Any] = {"x": 0.99, "xanchor": "right"} if right else {"x": 0.01, "xanchor": "left"}
+    place |= {"xref": "paper", "yanchor": "bottom" if over else "top"}
     place |= {"y": math.log10(y)} if y is not None else {"y": 0.01, "yref": "paper", "yanchor": "bottom"}
     if x is not None:
         place |= {"x": math.log10(x), "xref": "x"}
