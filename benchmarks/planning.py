@@ -35,9 +35,7 @@ def evidence() -> float:
 
 
 def main() -> None:
-    print(
-        f"evidence and gradient, 200 rows, 8 inputs: scikit-learn / gpcurves {evidence():.1f} (goal > 10)", flush=True
-    )
+    print(f"evidence and gradient, 200 rows, 8 inputs: scikit-learn / gpcurves {evidence():.1f} (goal > 5)", flush=True)
     for count, goal in ((200, 10), (1000, 60)):
         began = time.perf_counter()
         gpc.forecast(*rows(count))

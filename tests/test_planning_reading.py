@@ -514,6 +514,7 @@ def test_a_word_that_is_no_number_may_be_a_category() -> None:
         ([None] * 30, "empty"),
         ([np.nan] * 20 + list(range(10)), "67% missing"),
         ([f"A{i:03d}" for i in range(30)], "an identifier, 30 different texts in 30 rows"),
+        (["low"] * 10 + [f"{i}.5" for i in range(20)], "numbers mixed with 10 texts, such as 'low'"),
         ([f"it was a fine day, the {i}th" for i in range(30)], "free text, 30 different texts in 30 rows"),
         ([f"town {i // 2}" for i in range(30)], "too many categories, 15 in 30 rows"),
         (list(range(30)), "an identifier, it counts the rows"),

@@ -343,6 +343,9 @@ def _defect(values: Values) -> str:
     if values.dtype != object:
         return ""
     if 2 * distinct > len(present):
+        words = [text for text in present if not any(is_number(text, mark) for mark in ".,")]
+        if 0 < len(words) < len(present) / 2:
+            return f"numbers mixed with {len(words):,} texts, such as {words[0]!r}"
         long = np.mean([len(text.split()) for text in present]) > 2
         return f"{'free text' if long else 'an identifier'}, {distinct:,} different texts in {len(present):,} rows"
     return "" if levels(present) else f"too many categories, {distinct:,} in {len(present):,} rows"
