@@ -226,6 +226,14 @@ def test_harder_goals_never_get_better_answers() -> None:
         assert places[0] == 0
 
 
+def test_a_goal_within_the_noise_is_not_said_to_be_helped_by_rows() -> None:
+    found = noisy()
+    goal = float(np.sqrt(found.at([80])["rmse"][0] * found.at([1280])["rmse"][0]))
+    verdict = found.verdict(goal)
+    assert verdict.label == "too few rows to say"
+    assert "More rows hardly change the error, so that this may well be wrong." in verdict.sentences[1]
+
+
 def test_a_row_that_rules_the_error_is_named() -> None:
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (100, 3))
