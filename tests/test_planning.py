@@ -21,6 +21,7 @@ from gpcurves.planning import Forecast
 from gpcurves.planning.calibration import DOWN, LEVEL, UP
 from gpcurves.planning.curves import Model
 from gpcurves.planning.verdict import Label
+from gpcurves.report.plan_page import page
 from gpcurves.validation import FloatArray
 
 
@@ -92,7 +93,8 @@ def test_deterministic_promises_more() -> None:
     assert sure.noise_rmse < 1e-2
     assert sure.notes == ("The target was taken as a function of the inputs without noise.",)
     assert "oise leaves" not in str(sure.verdict())
-    assert sure.to_dict()["deterministic"] is True
+    assert json.loads(sure.to_json(goal=np.float32(0.1)))["deterministic"] is True  # type: ignore[arg-type]
+    assert "noise leaves" not in page(sure, None, 0.01)
     assert sure.at([960])["rmse"][0] < 0.1 * sure.at([60])["rmse"][0]
 
 
@@ -238,15 +240,30 @@ def test_a_row_that_rules_the_error_is_named() -> None:
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (100, 3))
     y = 10 + 2 * np.sin(3 * X[:, 0]) + 0.3 * rng.standard_normal(100)
-    assert gpc.forecast(X, y, draws=2).tail_share < 0.1
+    assert gpc.forecast(X, y, draws=2).outlying == 0
     y[5] *= 10
     found = gpc.forecast(X, y, draws=2)
     for goal in (None, 1.0):
         verdict = found.verdict(goal)
         assert verdict.label == "too few rows to say"
-        assert "One row carries 96 % of the variance of the target: look whether it is a slip" in str(verdict)
+        away = abs(y[5] - np.median(y)) / np.delete(y, 5).std()
+        assert (
+            f"One row is {away:.0f} standard deviations of all others away, and the error is mostly due to it"
+            in str(verdict)
+        )
         assert "about 1,000 rows would show 10" in str(verdict)
     assert f"The target is {y[5]:.4g} in the row furthest out" in found.notes[0]
+    assert found.verdict(1.01 * float(found.at([100])["high"][0])).label == "goal reached already"
+    raw = GaussianProcessRegressor(ConstantKernel(100) * RBF() + WhiteKernel(1.0), optimizer=None).fit(X, y + 1000)
+    assert gpc.forecast(raw).outlying == pytest.approx(found.outlying)
+    steep = np.exp(5 * X[:, 0])  # a few rows have most of its variance, but not of the error
+    assert gpc.forecast(X, steep, draws=2).outlying == 0
+
+
+def test_what_was_measured_already_was_not_chosen() -> None:
+    found = replace(noisy(), rows=200)
+    np.testing.assert_array_equal(found.designed([100, 200]), found.at([100, 200]))
+    assert found.designed([240])["rmse"][0] < found.at([240])["rmse"][0]
 
 
 @pytest.mark.usefixtures("quick")
@@ -255,7 +272,7 @@ def test_rows_that_were_not_used_are_no_reason_to_ask_for_more(monkeypatch: pyte
     X, y, _ = process(90, 0.3, 7)
     found = gpc.forecast(X, y)
     goal = 1.001 * float(found.at([16 * 90])["low"][0])
-    assert "rests on 50 of the rows, drawn at random: more rows would not make it surer" in str(found.verdict(goal))
+    assert "rests on 50 of the rows, drawn at random: more rows would not narrow it" in str(found.verdict(goal))
 
 
 def test_wide_intervals_are_too_few_rows() -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from benchmarks.forecast import truth
 from gpcurves.planning.calibration import ingredients
 
 MISS = 20.0
@@ -53,6 +55,22 @@ def fit(squares: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> tuple[n
     return found[:count], found[count:]
 
 
+def verdicts(rows: list[dict[str, Any]]) -> None:
+    """Print by how much the error truly fell, at the largest multiple, where less or more than a tenth was expected."""
+    true = json.loads(truth.FILE.read_text())
+    last = {(row["task"], row["n0"], row["draw"]): row for row in sorted(rows, key=lambda row: row["factor"])}
+    pairs = []
+    for (task, now, _), row in last.items():
+        then = true[task][str(now * row["factor"])]
+        pairs.append((1 - np.exp(-row["drop"] / 2), 1 - np.sqrt(then / true[task][str(now)])))
+    expected, fell = np.array(pairs).T
+    less = expected < 0.1
+    print(f"{less.sum()} expected less than 10 %: fell by less than 15 % in {np.mean(fell[less] < 0.15):.3f}", end="")
+    print(f", 20 % in {np.mean(fell[less] < 0.2):.3f}")
+    print(f"{(~less).sum()} expected more: fell by more than 10 % in {np.mean(fell[~less] > 0.1):.3f}", end="")
+    print(f", 5 % in {np.mean(fell[~less] > 0.05):.3f}")
+
+
 def main() -> None:
     rows = json.loads(Path(sys.argv[1]).read_text())
     task = np.array([row["task"] for row in rows])
@@ -77,6 +95,7 @@ def main() -> None:
     for factor in (2, 4, 8, 16):
         here = np.array([row["factor"] == factor for row in rows])
         print(f"{factor:3d}x  {inside[here].mean():.3f}  {np.median(half[here]):.2f}")
+    verdicts(rows)
     print(
         "below 75 %:",
         {str(n): round(float(inside[task == n].mean()), 2) for n in np.unique(task) if inside[task == n].mean() < 0.75},

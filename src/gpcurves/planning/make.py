@@ -23,7 +23,7 @@ from gpcurves.planning.population import Copula, Pool, Population
 from gpcurves.planning.posterior import NOISELESS, LogPosterior, Peak, Posterior, Prior, sample, starts
 from gpcurves.planning.relevance import Relevance, relevance_of
 from gpcurves.planning.result import HORIZON, Forecast
-from gpcurves.planning.verdict import DOMINATED
+from gpcurves.planning.verdict import FAR_OUT
 from gpcurves.validation import FloatArray, whole
 
 DRAWS = 16
@@ -280,12 +280,9 @@ def assembled(
     curves = _simulated(models, population, fitted, rng)
     if relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise), since=fitted) for curve in curves]
-    order = np.argsort(data.y**2)
-    tail_share = float(np.sum(data.y[order[-max(1, round(fitted / 100)) :]] ** 2) / np.sum(data.y**2))
-    if tail_share > DOMINATED:
-        furthest = data.mean + data.scale * data.y[order[-1]]
-        others = data.scale * data.y[order[:-1]].std()
-        notes = (*notes, f"The target is {furthest:.4g} in the row furthest out; the others vary by {others:.3g}.")
+    outlying, unusual = _outlying(data, math.sqrt(observed.mse[-1]))
+    if outlying > FAR_OUT:
+        notes = (*notes, unusual)
     at = np.array([observed.n[-1]])
     expected = float(weights @ np.log([curve(at)[0] for curve in curves]))
     level = LEVEL * (float(np.log(observed.mse[-1])) - expected)
@@ -313,8 +310,22 @@ def assembled(
         scale=data.scale,
         saving=saving,
         deterministic=deterministic,
-        tail_share=tail_share,
+        outlying=outlying,
     )
+
+
+def _outlying(data: Data, rmse: float) -> tuple[float, str]:
+    """Return how far out the hundredth part of the rows is, if it is what models do not foresee, and what it looks like."""
+    distance = np.abs(data.y - np.median(data.y))
+    order = np.argsort(distance)
+    few = max(1, round(len(order) / 100))
+    others = float(data.y[order[:-few]].std())
+    if rmse < others:  # the error of guessing, were it not for those rows
+        return 0.0, ""
+    furthest = data.mean + data.scale * data.y[order[-1]]
+    words = f"The target is {furthest:.4g} in the row furthest out; the others vary by {data.scale * others:.3g}."
+    away = float(np.sqrt(np.mean(distance[order[-few:]] ** 2)))
+    return away / others if others > 0 else math.inf, words
 
 
 def _simulated(

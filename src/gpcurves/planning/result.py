@@ -83,8 +83,9 @@ class Forecast:
         Determines all random numbers.
     deterministic
         Whether the target was taken as a function of the inputs without noise.
-    tail_share
-        Which share of the target's variance the hundredth part of the rows has that is furthest out.
+    outlying
+        How many standard deviations of the others the hundredth part of the rows is away that is furthest out; 0 where models
+        foresee it.
     """
 
     target: str
@@ -104,7 +105,7 @@ class Forecast:
     scale: float
     saving: FloatArray
     deterministic: bool = False
-    tail_share: float = 0.0
+    outlying: float = 0.0
 
     def at(self, n: object) -> pd.DataFrame:
         """Return a table with the columns n, rmse, low, high: the estimate and its 90 % interval at each n.
@@ -183,12 +184,12 @@ class Forecast:
             )
             return (
                 f"an RMSE of {goal:.4g} cannot be reached: {noise}even the low end of the interval stays at "
-                f"{self._on_grid[1][-1]:.3g} or more up to {self.horizon:,} rows"
+                f"{self._on_grid[1][-1]:.4g} or more up to {self.horizon:,} rows"
             )
         hope = f"it takes {rounded(low)} rows" if low > self.rows else "it is reached already"
         return (
             f"an RMSE of {goal:.4g} is not expected at any number of rows up to {self.horizon:,}: the estimate stays at "
-            f"{self._on_grid[0][-1]:.3g} or more; at the optimistic end of the interval {hope}"
+            f"{self._on_grid[0][-1]:.4g} or more; at the optimistic end of the interval {hope}"
         )
 
     def designed(self, n: object) -> pd.DataFrame:
@@ -199,9 +200,9 @@ class Forecast:
         import pandas as pd
 
         wanted = sizes("n", n)
-        ahead = self.fitted_rows + np.arange(len(self.saving), dtype=np.float64)
+        ahead = self.rows + np.arange(len(self.saving), dtype=np.float64)
         asked = np.concatenate((wanted, ahead))
-        kept = np.where(asked > self.fitted_rows, np.interp(asked, ahead, self.saving), 1.0)
+        kept = np.where(asked > self.rows, np.interp(asked, ahead, self.saving), 1.0)
         noise = self.noise_rmse**2
         table = pd.DataFrame({"n": wanted.astype(np.int64)})
         for name, values in zip(("rmse", "low", "high"), self.interval(asked), strict=True):
@@ -228,6 +229,7 @@ class Forecast:
     def to_dict(self, n: object = None, goal: float | None = None) -> dict[str, Any]:
         """Return the forecast at these n and the answers about a goal as plain data, ready for JSON."""
         wanted = self.multiples if n is None else sizes("n", n)
+        goal = None if goal is None else positive("the goal", goal)
         verdict = self.verdict(goal)
         needed = None if goal is None else self.required_n(goal)
         answer: dict[str, Any] = {"schema": SCHEMA, "package": "gpcurves", "version": __version__, "rng": self.seed}

@@ -21,8 +21,8 @@ _FAR = 16
 _NOTICEABLE = 0.1
 _TOO_WIDE = 4.0
 """Nothing can be said where the interval at four times the rows spans more than this factor and allows for no gain."""
-DOMINATED = 0.5
-"""Errors are those of a few rows if the hundredth part of the rows that is furthest out has more of the variance than this."""
+FAR_OUT = 10.0
+"""A few rows that are so many standard deviations of the others away, and are not foreseen, rule the error."""
 _ENOUGH_OF_THEM = 10
 _CLOSE, _TOO_CLOSE = 8, 100
 """More rows than this multiple are not needed to say what more rows do, only whether a goal close to it is reached; beyond
@@ -51,8 +51,10 @@ class Verdict:
 def judge(forecast: Forecast, goal: float | None) -> Verdict:
     """Choose the answer and say why."""
     outlook = _Outlook.of(forecast)
-    if forecast.tail_share > DOMINATED:
-        return outlook.dominated(forecast.tail_share)
+    few = max(1, round(forecast.fitted_rows / 100))
+    surely_reached = goal is not None and outlook.high[0] <= goal
+    if forecast.outlying > FAR_OUT and few < _ENOUGH_OF_THEM and not surely_reached:
+        return outlook.dominated(few, forecast.outlying)
     return outlook.without_goal() if goal is None else outlook.about(goal, forecast.required_n(goal))
 
 
@@ -100,7 +102,7 @@ class _Outlook:
         """Say how many rows would make it sayable: intervals narrow with the root of their number."""
         factor = max(1.5, shrink**2)
         if self.fitted_rows < self.rows:
-            enough = f"The forecast rests on {self.fitted_rows:,} of the rows, drawn at random: more rows would not make it surer."
+            enough = f"The forecast rests on {self.fitted_rows:,} of the rows, drawn at random: more rows would not narrow it."
         elif close and factor > _TOO_CLOSE:
             enough = "The goal is too close to what is expected for any realistic number of rows to say."
         else:
@@ -125,7 +127,8 @@ class _Outlook:
             shrink = math.sqrt(max(width, 0.0) / max(distance, 1e-9))
             return self.too_few(self.future, _capital(needed.reason) + ".", shrink=shrink, close=True)
         if self.too_wide:
-            return self.too_few(self._may_be_anything(), _needs(goal, needed), shrink=self.width)
+            words = self._probably(goal, needed) if self.estimate[0] <= goal else _needs(goal, needed)
+            return self.too_few(self._may_be_anything(), words, shrink=self.width)
         reached = self.estimate[0] <= goal
         if needed.assured is None and self.gain < _NOTICEABLE:
             words = (
@@ -136,20 +139,25 @@ class _Outlook:
             end = 0 if reached else 2
             distance = max(1e-9, math.log(goal / self.estimate[end]))
             return self.too_few(words, shrink=math.log(self.surely[end] / self.estimate[end]) / distance, close=True)
-        return Verdict("more data helps", (self.now, _probably(goal, needed) if reached else _needs(goal, needed)))
+        return Verdict("more data helps", (self.now, self._probably(goal, needed) if reached else _needs(goal, needed)))
 
-    def dominated(self, share: float) -> Verdict:
+    def _probably(self, goal: float, needed: RequiredN) -> str:
+        sentence = f"The goal of {goal:.4g} is probably reached already, but"
+        if needed.assured is not None:
+            return f"{sentence} not with 80 % assurance: for that plan at least {rounded(needed.assured)} rows."
+        return f"{sentence} no number of rows makes that 80 % sure. {self.future}"
+
+    def dominated(self, few: int, outlying: float) -> Verdict:
         """Say that a few rows rule the error."""
-        few = max(1, round(self.fitted_rows / 100))
-        them, right = f"The {few} rows furthest out carry", "If they are right"
+        them, whose, right = f"The {few} rows furthest out are", "them", "If they are right"
         slip = "look whether they are slips, and plan again without them"
         if few == 1:
-            them, right = "One row carries", "If it is right"
+            them, whose, right = "One row is", "it", "If it is right"
             slip = "look whether it is a slip, and plan again without it"
         words = (
-            f"{them} {_percent(share)} of the variance of the target: {slip}.",
-            f"{right}, about {rounded(math.ceil(self.rows * _ENOUGH_OF_THEM / few))} rows would show {_ENOUGH_OF_THEM} of "
-            "the kind, enough to say what they do to the error.",
+            f"{them} {outlying:.0f} standard deviations of all others away, and the error is mostly due to {whose}: {slip}.",
+            f"{right}, about {rounded(math.ceil(self.fitted_rows * _ENOUGH_OF_THEM / few))} rows would show "
+            f"{_ENOUGH_OF_THEM} of the kind, enough to say what they do to the error.",
         )
         return Verdict("too few rows to say", (self.now, *words))
 
@@ -196,13 +204,6 @@ def _needs(goal: float, needed: RequiredN) -> str:
     if needed.assured is None:
         return f"{sentence} No number of rows gives 80 % assurance."
     return f"{sentence} For 80 % assurance plan at least {rounded(needed.assured)}."
-
-
-def _probably(goal: float, needed: RequiredN) -> str:
-    sentence = f"The goal of {goal:.4g} is probably reached already, but not with 80 % assurance"
-    if needed.assured is None:
-        return f"{sentence}, which no number of rows gives."
-    return f"{sentence}: for that plan at least {rounded(needed.assured)} rows."
 
 
 def _span(low: float, high: float) -> str:

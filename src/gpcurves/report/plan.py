@@ -71,7 +71,7 @@ class Outlook:
             furthest = int(min(max([furthest, *(1.5 * mark for mark in marks)]), _FURTHEST * forecast.rows))
         n = np.unique(np.geomspace(forecast.cross_validation.n[0], furthest, 120).round())
         table = forecast.at(n)
-        later = n[n >= forecast.fitted_rows]
+        later = n[n >= forecast.rows]
         return cls(
             forecast,
             goal,
@@ -149,7 +149,7 @@ def plot(forecast: Forecast, goal: float | None = None, ax: Any = None) -> Displ
         fontsize=8,
         color="#555555",
     )
-    if shown.limits[0] < forecast.noise_rmse < shown.limits[1]:
+    if shown.limits[0] < forecast.noise_rmse < shown.limits[1] and not forecast.deterministic:
         lines["noise"] = ax.axhline(
             forecast.noise_rmse, color=NOISE, linewidth=1, linestyle="-.", label="what noise leaves", zorder=1
         )

@@ -126,7 +126,7 @@ def _picture(shown: Outlook) -> str:
     low, high = shown.limits
     figure.add_vline(shown.forecast.rows, line={"color": "#aaaaaa", "width": 1})
     _label(figure, f"{shown.forecast.rows:,} rows now", "#555555", x=shown.forecast.rows)
-    if low < shown.forecast.noise_rmse < high:
+    if low < shown.forecast.noise_rmse < high and not shown.forecast.deterministic:
         figure.add_hline(shown.forecast.noise_rmse, line={"color": NOISE, "dash": "dashdot", "width": 1})
         over = shown.goal is not None and shown.forecast.noise_rmse > shown.goal
         _label(figure, "what noise leaves", NOISE, y=shown.forecast.noise_rmse, over=over)
@@ -247,6 +247,8 @@ def _table(forecast: Forecast, n: object) -> str:
         "<p class='key'>Of the squared error at each size: <i class='learn'></i>what more rows can still remove, "
         "<i class='floor'></i>what noise leaves.</p>"
     )
+    if forecast.deterministic:
+        key = "<p>Without noise, all of the squared error can be removed by more rows.</p>"
     head = ("rows", "RMSE", "90 % interval", "removable", "")
     return f"<h2>What to expect</h2>{_rows(head, rows)}{key}"
 
