@@ -256,6 +256,8 @@ def test_a_row_that_rules_the_error_is_named() -> None:
     assert found.verdict(1.01 * float(found.at([100])["high"][0])).label == "goal reached already"
     raw = GaussianProcessRegressor(ConstantKernel(100) * RBF() + WhiteKernel(1.0), optimizer=None).fit(X, y + 1000)
     assert gpc.forecast(raw).outlying == pytest.approx(found.outlying)
+    single = (np.arange(100) == 5).astype(float)
+    assert "One row is far away from all others, and the error" in str(gpc.forecast(X, single, draws=1).verdict())
     steep = np.exp(5 * X[:, 0])  # a few rows have most of its variance, but not of the error
     assert gpc.forecast(X, steep, draws=2).outlying == 0
 

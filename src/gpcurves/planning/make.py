@@ -23,7 +23,7 @@ from gpcurves.planning.population import Copula, Pool, Population
 from gpcurves.planning.posterior import NOISELESS, LogPosterior, Peak, Posterior, Prior, sample, starts
 from gpcurves.planning.relevance import Relevance, relevance_of
 from gpcurves.planning.result import HORIZON, Forecast
-from gpcurves.planning.verdict import FAR_OUT
+from gpcurves.planning.verdict import FAR_OUT, furthest
 from gpcurves.validation import FloatArray, whole
 
 DRAWS = 16
@@ -281,8 +281,6 @@ def assembled(
     if relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise), since=fitted) for curve in curves]
     outlying, unusual = _outlying(data, math.sqrt(observed.mse[-1]))
-    if outlying > FAR_OUT:
-        notes = (*notes, unusual)
     at = np.array([observed.n[-1]])
     expected = float(weights @ np.log([curve(at)[0] for curve in curves]))
     level = LEVEL * (float(np.log(observed.mse[-1])) - expected)
@@ -302,7 +300,7 @@ def assembled(
         power_law=PowerLaw.fit(units),
         relevance=relevance,
         steps=data.steps,
-        notes=notes,
+        notes=(*notes, *unusual),
         seed=seed,
         curves=tuple(curves),
         weights=weights,
@@ -314,18 +312,19 @@ def assembled(
     )
 
 
-def _outlying(data: Data, rmse: float) -> tuple[float, str]:
-    """Return how far out the hundredth part of the rows is, if it is what models do not foresee, and what it looks like."""
+def _outlying(data: Data, rmse: float) -> tuple[float, list[str]]:
+    """Return how far out the hundredth part of the rows is, if models do not foresee it, and a note if that is far."""
     distance = np.abs(data.y - np.median(data.y))
     order = np.argsort(distance)
-    few = max(1, round(len(order) / 100))
+    few = furthest(len(order))
     others = float(data.y[order[:-few]].std())
     if rmse < others:  # the error of guessing, were it not for those rows
-        return 0.0, ""
-    furthest = data.mean + data.scale * data.y[order[-1]]
-    words = f"The target is {furthest:.4g} in the row furthest out; the others vary by {data.scale * others:.3g}."
+        return 0.0, []
     away = float(np.sqrt(np.mean(distance[order[-few:]] ** 2)))
-    return away / others if others > 0 else math.inf, words
+    outlying = away / others if others > 0 else math.inf
+    value = data.mean + data.scale * data.y[order[-1]]
+    note = f"The target is {value:.4g} in the row furthest out; the others vary by {data.scale * others:.3g}."
+    return outlying, [note] if outlying > FAR_OUT else []
 
 
 def _simulated(

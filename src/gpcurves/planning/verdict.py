@@ -51,11 +51,16 @@ class Verdict:
 def judge(forecast: Forecast, goal: float | None) -> Verdict:
     """Choose the answer and say why."""
     outlook = _Outlook.of(forecast)
-    few = max(1, round(forecast.fitted_rows / 100))
+    few = furthest(forecast.fitted_rows)
     surely_reached = goal is not None and outlook.high[0] <= goal
     if forecast.outlying > FAR_OUT and few < _ENOUGH_OF_THEM and not surely_reached:
         return outlook.dominated(few, forecast.outlying)
     return outlook.without_goal() if goal is None else outlook.about(goal, forecast.required_n(goal))
+
+
+def furthest(rows: int) -> int:
+    """Return how many rows are the hundredth part of them, at least one."""
+    return max(1, round(rows / 100))
 
 
 @dataclass(frozen=True)
@@ -154,8 +159,11 @@ class _Outlook:
         if few == 1:
             them, whose, right = "One row is", "it", "If it is right"
             slip = "look whether it is a slip, and plan again without it"
+        away = (
+            f"{outlying:.0f} standard deviations of all others away" if outlying < 1e4 else "far away from all others"
+        )
         words = (
-            f"{them} {outlying:.0f} standard deviations of all others away, and the error is mostly due to {whose}: {slip}.",
+            f"{them} {away}, and the error is mostly due to {whose}: {slip}.",
             f"{right}, about {rounded(math.ceil(self.fitted_rows * _ENOUGH_OF_THEM / few))} rows would show "
             f"{_ENOUGH_OF_THEM} of the kind, enough to say what they do to the error.",
         )

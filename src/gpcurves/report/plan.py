@@ -98,12 +98,10 @@ class Outlook:
     @property
     def out_of_sight(self) -> str:
         """Where a goal is that the picture does not show."""
-        goal = self.goal or 0.0
-        return (
-            ""
-            if self.limits[0] < goal < self.limits[1]
-            else (f"the goal of {goal:.4g} is far {'below' if goal < self.limits[0] else 'above'} this picture")
-        )
+        low, high = self.limits
+        if self.goal is None or low < self.goal < high:
+            return ""
+        return f"the goal of {self.goal:.4g} is far {'below' if self.goal <= low else 'above'} this picture"
 
     @property
     def seen_bars(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -153,12 +151,12 @@ def plot(forecast: Forecast, goal: float | None = None, ax: Any = None) -> Displ
         lines["noise"] = ax.axhline(
             forecast.noise_rmse, color=NOISE, linewidth=1, linestyle="-.", label="what noise leaves", zorder=1
         )
-    if goal is not None and shown.limits[0] < goal < shown.limits[1]:
+    if goal is not None and shown.out_of_sight:
+        y, along = (0.02, "bottom") if goal < shown.limits[0] else (0.98, "top")
+        ax.text(0.01, y, shown.out_of_sight, color=GOAL, fontsize=9, va=along, transform=ax.transAxes)
+    elif goal is not None:
         lines["goal"] = ax.axhline(goal, color=GOAL, linewidth=1.4, label=f"goal {goal:.4g}", zorder=3)
         _mark_needed(ax, goal, shown)
-    elif goal is not None:
-        x, y, across, along = (0.01, 0.02, "left", "bottom") if goal < shown.limits[0] else (0.01, 0.98, "left", "top")
-        ax.text(x, y, shown.out_of_sight, color=GOAL, fontsize=9, ha=across, va=along, transform=ax.transAxes)
     _plain_ticks(ax, shown)
     ax.set_xlabel("rows with a target")
     target = shortened(forecast.target).replace("$", r"\$")  # a pair of them would be a formula
