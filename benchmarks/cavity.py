@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 
 import gpcurves as gpc
-from gpcurves.cavity.instance import Adjacency, propagate
-from gpcurves.cavity.model import random_walk
-from gpcurves.cavity.rounds import send
+from gpcurves.methods.cavity.instance import Adjacency, propagate
+from gpcurves.methods.cavity.model import random_walk
+from gpcurves.methods.cavity.rounds import send
 
 NOISE, KAPPA = 0.1, 0.08
 

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 import gpcurves as gpc
 from benchmarks.cavity import cpu_seconds
-from gpcurves.planning.evidence import Evidence
+from gpcurves.forecasting.evidence import Evidence
 
 
 def rows(count: int, dim: int = 8) -> tuple[np.ndarray, np.ndarray]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 
 import gpcurves as gpc
-from gpcurves.figures import FIGURES, Entry
+from gpcurves.papers import FIGURES, Entry
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import gpcurves as gpc
-from gpcurves.report.summary import summary
+from gpcurves.render.summary import summary
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "theory")
 folder.mkdir(parents=True, exist_ok=True)

@@ -29,9 +29,9 @@ from gpcurves import (
 )
 from gpcurves.inputs import Inputs, Univariate
 from gpcurves.kernels import Kernel, Product, Sum, as_kernel
+from gpcurves.methods.formulas import METHODS, Kind
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import VectorProblem
-from gpcurves.theory import METHODS, Kind
-from gpcurves.validation import FloatArray
 
 KERNELS: dict[str, Kernel] = {
     "rbf": RBF(0.7, 1.3),

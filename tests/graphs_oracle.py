@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from gpcurves.cavity.instance import Adjacency
-from gpcurves.validation import FloatArray
+from gpcurves.methods.cavity.instance import Adjacency
+from gpcurves.numerics.validation import FloatArray
 
 Function = Callable[[FloatArray], FloatArray]
 

@@ -21,12 +21,12 @@ from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from benchmarks.forecast import tasks, truth
-from gpcurves.planning import Forecast, forecast
-from gpcurves.planning.calibration import LEVEL
-from gpcurves.planning.curves import Model
-from gpcurves.planning.evidence import FAMILIES, Evidence, fitted
-from gpcurves.planning.population import Copula
-from gpcurves.planning.posterior import LogPosterior, Prior, starts
+from gpcurves.forecasting import Forecast, forecast
+from gpcurves.forecasting.calibration import LEVEL
+from gpcurves.forecasting.curves import Model
+from gpcurves.forecasting.evidence import FAMILIES, Evidence, fitted
+from gpcurves.forecasting.population import Copula
+from gpcurves.forecasting.posterior import LogPosterior, Prior, starts
 
 FACTORS = (2, 4, 8, 16)
 PILOT = 800

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.forecast import tasks
-from gpcurves.planning.evidence import FAMILIES, Evidence, Family, correlation, fitted, squared_distances, unpack
-from gpcurves.planning.posterior import LogPosterior, Prior
+from gpcurves.forecasting.evidence import FAMILIES, Evidence, Family, correlation, fitted, squared_distances, unpack
+from gpcurves.forecasting.posterior import LogPosterior, Prior
 
 FILE = Path(__file__).with_name("truth.json")
 SETS = {50: 8, 100: 8, 200: 6, 400: 4, 800: 2, 1600: 1, 3200: 1}

@@ -25,11 +25,8 @@ from typing import TYPE_CHECKING
 from gpcurves._version import __version__
 
 if TYPE_CHECKING:
-    from gpcurves.cavity.curves import belief_propagation
-    from gpcurves.cavity.regressor import GraphRegressor
-    from gpcurves.compute import METHODS, learning_curve, learning_curves, required_n, vertex_variances
+    from gpcurves.api import METHODS, learning_curve, learning_curves, required_n, vertex_variances
     from gpcurves.curve import CurveSet, LearningCurve, load
-    from gpcurves.distribution import VarianceDistribution
     from gpcurves.errors import (
         GoalUnreachableError,
         GPCurvesError,
@@ -37,6 +34,8 @@ if TYPE_CHECKING:
         NotApplicableError,
         NumericalError,
     )
+    from gpcurves.forecasting import Forecast, forecast
+    from gpcurves.forecasting.estimator import LearningCurveForecast
     from gpcurves.graphs import (
         DegreeDistribution,
         DiffusionKernel,
@@ -63,14 +62,15 @@ if TYPE_CHECKING:
         Polynomial,
         RationalQuadratic,
     )
-    from gpcurves.planning import Forecast, forecast
-    from gpcurves.planning.estimator import LearningCurveForecast
+    from gpcurves.methods.cavity.curves import belief_propagation
+    from gpcurves.methods.cavity.regressor import GraphRegressor
+    from gpcurves.methods.formulas.degenerate import degenerate_best
+    from gpcurves.methods.simulation.prediction import PredictionVectors, prediction_vectors
+    from gpcurves.methods.simulation.single import posterior_variance, sample_prior
+    from gpcurves.methods.variances import VarianceDistribution
     from gpcurves.problem import GraphProblem, Problem, SpectrumProblem, Teacher
-    from gpcurves.report.drawing import draw_graph
-    from gpcurves.simulation.functions import posterior_variance, sample_prior
-    from gpcurves.simulation.prediction import PredictionVectors, prediction_vectors
+    from gpcurves.render.drawing import draw_graph
     from gpcurves.spectra import Spectrum
-    from gpcurves.theory.degenerate import degenerate_best
 
 __all__ = [
     "METHODS",
@@ -135,11 +135,11 @@ __all__ = [
 ]
 
 _HOME = {
-    "cavity.curves": ("belief_propagation",),
-    "cavity.regressor": ("GraphRegressor",),
-    "compute": ("METHODS", "learning_curve", "learning_curves", "required_n", "vertex_variances"),
+    "methods.cavity.curves": ("belief_propagation",),
+    "methods.cavity.regressor": ("GraphRegressor",),
+    "api": ("METHODS", "learning_curve", "learning_curves", "required_n", "vertex_variances"),
     "curve": ("CurveSet", "LearningCurve", "load"),
-    "distribution": ("VarianceDistribution",),
+    "methods.variances": ("VarianceDistribution",),
     "errors": ("GPCurvesError", "GoalUnreachableError", "InputError", "NotApplicableError", "NumericalError"),
     "graphs": (
         "DegreeDistribution",
@@ -167,14 +167,14 @@ _HOME = {
         "Polynomial",
         "RationalQuadratic",
     ),
-    "planning": ("Forecast", "forecast"),
-    "planning.estimator": ("LearningCurveForecast",),
+    "forecasting": ("Forecast", "forecast"),
+    "forecasting.estimator": ("LearningCurveForecast",),
     "problem": ("GraphProblem", "Problem", "SpectrumProblem", "Teacher"),
-    "report.drawing": ("draw_graph",),
-    "simulation.functions": ("posterior_variance", "sample_prior"),
-    "simulation.prediction": ("PredictionVectors", "prediction_vectors"),
+    "render.drawing": ("draw_graph",),
+    "methods.simulation.single": ("posterior_variance", "sample_prior"),
+    "methods.simulation.prediction": ("PredictionVectors", "prediction_vectors"),
     "spectra": ("Spectrum",),
-    "theory.degenerate": ("degenerate_best",),
+    "methods.formulas.degenerate": ("degenerate_best",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

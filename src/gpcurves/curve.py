@@ -13,14 +13,14 @@ import numpy as np
 
 from gpcurves._version import __version__
 from gpcurves.errors import InputError
-from gpcurves.files import write_complete
+from gpcurves.numerics.files import write_complete
+from gpcurves.numerics.validation import FloatArray, frozen
 from gpcurves.problem import AnyProblem, problem_from_dict
-from gpcurves.validation import FloatArray, frozen
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpcurves.report.plot import CurveDisplay
+    from gpcurves.render.plot import CurveDisplay
 
 SCHEMA = 1
 """Version of the JSON layout; it changes when a reader would have to."""
@@ -199,13 +199,13 @@ class CurveSet(Mapping[str, LearningCurve]):
 
     def plot(self, ax: Any = None, **options: Any) -> CurveDisplay:
         """Draw all curves into ``ax``, or into a new figure; returns what was drawn."""
-        from gpcurves.report.plot import plot_curves
+        from gpcurves.render.plot import plot_curves
 
         return plot_curves(self, ax, **options)
 
     def save(self, path: str | Path) -> None:
         """Write a .csv table, .json data, a .png or .svg picture, or an interactive .html page."""
-        from gpcurves.report.save import save
+        from gpcurves.render.save import save
 
         save(self, path)
 

@@ -20,8 +20,8 @@ from gpcurves.graphs import (
 )
 from gpcurves.inputs import Discrete, Inputs, Sample, Torus, inputs_from_dict
 from gpcurves.kernels import Kernel, as_kernel, is_stationary, kernel_from_dict
+from gpcurves.numerics.validation import nonnegative
 from gpcurves.spectra import Spectrum, spectrum_of
-from gpcurves.validation import nonnegative
 
 _FEW, _MANY = 216, 4_096
 """Nodes for an average over inputs: of a rule that is exact for polynomials, and of a Sobol sequence."""

@@ -13,7 +13,7 @@ from gpcurves.errors import GoalUnreachableError, InputError, unknown_name
 if TYPE_CHECKING:
     from gpcurves.curve import CurveSet
     from gpcurves.problem import AnyProblem
-    from gpcurves.report.save import Answers
+    from gpcurves.render.save import Answers
 
 _DEFAULT_N = "0,1:1000:log:40"
 Options = dict[str, float | tuple[float, ...] | None]
@@ -182,8 +182,8 @@ def _with_teacher(
 
 def _curves(problem: AnyProblem, n: list[float], wanted: str | list[str], running: dict[str, Any]) -> CurveSet:
     """Compute the theory that was asked for and the simulation, if it was or if nothing else can answer."""
-    from gpcurves.compute import learning_curves
-    from gpcurves.simulation.simulate import SIMULATION
+    from gpcurves.api import learning_curves
+    from gpcurves.methods.simulation.simulate import SIMULATION
 
     if not _simulated(problem, wanted, running):
         return learning_curves(problem, n, wanted)
@@ -199,7 +199,7 @@ def _simulated(problem: AnyProblem, wanted: str | list[str], running: dict[str, 
 
 
 def _answers(curves: CurveSet, goals: list[float]) -> Answers:
-    from gpcurves.compute import required_n
+    from gpcurves.api import required_n
 
     answers: dict[float, dict[str, int | str]] = {}
     for goal in goals:

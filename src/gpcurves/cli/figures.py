@@ -15,7 +15,7 @@ import click
 from gpcurves.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
-    from gpcurves.figures import Claim
+    from gpcurves.papers import Claim
 
 _STORE = "figures.sqlite"
 
@@ -43,8 +43,8 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
       gpcurves figures sollich1999-1a sollich1999-1b --quick --out pictures
       gpcurves figures all --out pictures --workers 2
     """
-    from gpcurves.figures import FIGURES
-    from gpcurves.figures.folder import made, save_gallery
+    from gpcurves.papers import FIGURES
+    from gpcurves.papers.folder import made, save_gallery
 
     if not names:
         _list()
@@ -74,7 +74,7 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
 
 
 def _list() -> None:
-    from gpcurves.figures import FIGURES
+    from gpcurves.papers import FIGURES
 
     paper = ""
     for entry in FIGURES.values():
@@ -88,8 +88,8 @@ def _one(
     name: str, folder: Path, quick: bool, workers: str, store: Path | None, quiet: bool, place: str, *, skip: bool
 ) -> tuple[Claim, ...]:
     """Draw one figure, or find it finished; print its claims."""
-    from gpcurves.figures import FIGURES, draw
-    from gpcurves.figures.folder import finished, save
+    from gpcurves.papers import FIGURES, draw
+    from gpcurves.papers.folder import finished, save
 
     claims = finished(name, folder, quick=quick) if skip else None
     if claims is None:
@@ -110,7 +110,7 @@ def _one(
 
 def _forget(store: Path) -> None:
     """Remove the store when every figure is finished, unless it is somebody else's file."""
-    from gpcurves.engine import Store
+    from gpcurves.montecarlo import Store
 
     if store.exists():
         Store(store).close()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpcurves.graphs import Ensemble, Graph, GraphKernel
     from gpcurves.graphs.diagnosis import Diagnosis
     from gpcurves.problem import GraphProblem
-    from gpcurves.report.save import Answers
+    from gpcurves.render.save import Answers
 
 _DEFAULT_NU = "0.1:10:log:20"
 _KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -183,7 +183,7 @@ def graph(
         found = {"tolerance": tolerance, "max_rounds": max_rounds, "damping": damping}
         return _predict(problem, labels, predict, {k: v for k, v in found.items() if v is not None}, quiet=quiet)
     problem = _with_teacher(problem, teacher_normalise, teacher_p, teacher_a, teacher_noise)
-    from gpcurves.validation import positive
+    from gpcurves.numerics.validation import positive
 
     code = None
     sizes = parse.size_list("--nu", nu, whole=False)
@@ -227,9 +227,9 @@ def _predict(problem: GraphProblem, labels: Path, predict: Path, options: dict[s
     import csv
     import io
 
-    from gpcurves.cavity.regressor import GraphRegressor
-    from gpcurves.files import check_writable, write_complete
     from gpcurves.graphs import Graph
+    from gpcurves.methods.cavity.regressor import GraphRegressor
+    from gpcurves.numerics.files import check_writable, write_complete
 
     graph = problem.graph
     if not isinstance(graph, Graph):
@@ -260,7 +260,7 @@ def _predict(problem: GraphProblem, labels: Path, predict: Path, options: dict[s
 
 def _without_idle(running: dict[str, Any], wanted: str | list[str], simulated: bool) -> dict[str, Any]:
     """Leave out how to run where nothing has to be run."""
-    from gpcurves.compute import METHODS, option_names
+    from gpcurves.api import METHODS, option_names
 
     names = [name for name in METHODS if name != "simulation" or simulated] if wanted == "all" else wanted
     idle = {"rng", "workers", "store", "progress"} - option_names("nu", names)
@@ -350,7 +350,7 @@ def _with_teacher(
 def _curves(
     problem: GraphProblem, nu: list[float], wanted: str | list[str], running: dict[str, Any], simulated: bool
 ) -> CurveSet:
-    from gpcurves.compute import METHODS, learning_curves
+    from gpcurves.api import METHODS, learning_curves
 
     if wanted == "all" and simulated:
         named = [name for name, method in METHODS.items() if "nu" in method.axes]
@@ -393,7 +393,7 @@ def _report_diagnosis(
 def _save_diagnosis(found: Diagnosis, out: Path) -> None:
     import json
 
-    from gpcurves.files import write_complete
+    from gpcurves.numerics.files import write_complete
 
     suffix = out.suffix.lower()
     if suffix == ".csv":
@@ -401,7 +401,7 @@ def _save_diagnosis(found: Diagnosis, out: Path) -> None:
     elif suffix == ".json":
         content = (json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n").encode()
     elif suffix == ".html":
-        from gpcurves.report.page import diagnosis_page
+        from gpcurves.render.page import diagnosis_page
 
         content = diagnosis_page(found).encode()
     else:
@@ -410,7 +410,7 @@ def _save_diagnosis(found: Diagnosis, out: Path) -> None:
 
 
 def _check_picture(draw: Path | None) -> None:
-    from gpcurves.files import check_writable
+    from gpcurves.numerics.files import check_writable
 
     if draw is None:
         return
@@ -420,9 +420,9 @@ def _check_picture(draw: Path | None) -> None:
 
 
 def _draw(problem: GraphProblem, nu: float, vertices: int | None, rng: int, path: Path) -> None:
-    from gpcurves.files import write_complete
-    from gpcurves.report.drawing import draw_graph
-    from gpcurves.simulation.graphs import one_data_set
+    from gpcurves.methods.simulation.graphs import one_data_set
+    from gpcurves.numerics.files import write_complete
+    from gpcurves.render.drawing import draw_graph
 
     found = one_data_set(problem, nu, vertices=vertices, rng=rng)
     label = "posterior variance" if problem.teacher is None else "squared error, averaged over teachers"

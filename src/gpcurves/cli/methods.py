@@ -19,7 +19,7 @@ def methods(as_json: bool) -> None:
     """
     import json
 
-    from gpcurves.compute import METHODS
+    from gpcurves.api import METHODS
 
     if as_json:
         keys = ("name", "title", "of", "promise", "source", "needs", "continuous")

@@ -11,12 +11,12 @@ from gpcurves.errors import InputError
 
 if TYPE_CHECKING:
     from gpcurves.curve import CurveSet
-    from gpcurves.report.save import Answers
+    from gpcurves.render.save import Answers
 
 
 def check_out(out: Path | None, as_json: bool) -> None:
     """Refuse an output that cannot be written before anything is computed."""
-    from gpcurves.report.save import check_output
+    from gpcurves.render.save import check_output
 
     if out is not None:
         check_output(out)
@@ -26,8 +26,8 @@ def check_out(out: Path | None, as_json: bool) -> None:
 
 def emit(curves: CurveSet, answers: Answers, out: Path | None, *, as_json: bool, quiet: bool) -> None:
     """Write curves where they were asked for, and what people should know to stderr."""
-    from gpcurves.report.save import as_json as json_text
-    from gpcurves.report.save import save, table
+    from gpcurves.render.save import as_json as json_text
+    from gpcurves.render.save import save, table
 
     if out is not None:
         save(curves, out, answers)
@@ -42,7 +42,7 @@ def emit(curves: CurveSet, answers: Answers, out: Path | None, *, as_json: bool,
 def say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
     """Print what there is after Ctrl-C, and how to go on."""
     from gpcurves.curve import CurveSet
-    from gpcurves.report.save import table
+    from gpcurves.render.save import table
 
     curve = getattr(stop, "curve", None)
     if curve is not None:

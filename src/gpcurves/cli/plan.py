@@ -67,9 +67,9 @@ def plan(
         raise InputError(f"--missing must be drop or impute, got {missing!r}")
     n = None if sizes is None else _sizes(sizes)
     output.check_out(out, as_json)
-    from gpcurves.files import write_complete
-    from gpcurves.planning import forecast
-    from gpcurves.report.plan import check_report, render, report_files
+    from gpcurves.forecasting import forecast
+    from gpcurves.numerics.files import write_complete
+    from gpcurves.render.plan import check_report, render, report_files
 
     if report is not None:
         check_report(report)
@@ -101,13 +101,13 @@ def plan(
 
 
 def _goal(text: str) -> float:
-    from gpcurves.validation import positive
+    from gpcurves.numerics.validation import positive
 
     return positive("--goal-rmse", parse.number("--goal-rmse", text))
 
 
 def _sizes(text: str) -> list[int]:
-    from gpcurves.validation import whole
+    from gpcurves.numerics.validation import whole
 
     values = parse.size_list("--n", text, whole=True)
     if len(values) > _MOST_SIZES:

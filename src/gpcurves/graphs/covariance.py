@@ -15,8 +15,8 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray
 from gpcurves.graphs.kernels import GraphKernel, Rows
-from gpcurves.memory import check_memory
-from gpcurves.validation import FloatArray, frozen
+from gpcurves.numerics.memory import check_memory
+from gpcurves.numerics.validation import FloatArray, frozen
 
 _ENTRIES = 4_000_000
 """Numbers that a block of rows may hold."""

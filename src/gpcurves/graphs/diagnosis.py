@@ -11,12 +11,12 @@ import numpy as np
 
 from gpcurves.graphs.graph import Graph, IntArray, as_graph
 from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel, graph_kernel_from_dict
-from gpcurves.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpcurves.report.histogram import HistogramDisplay
+    from gpcurves.render.histogram import HistogramDisplay
 
 _LEVELS = {"smallest": 0.0, "1 %": 0.01, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95,
            "99 %": 0.99, "largest": 1.0}  # fmt: skip
@@ -128,7 +128,7 @@ class Diagnosis:
 
     def plot(self, ax: Any = None, **options: Any) -> HistogramDisplay:
         """Draw a histogram of the prior variances into ``ax``, or into a new figure; returns what was drawn."""
-        from gpcurves.report.histogram import plot_diagnosis
+        from gpcurves.render.histogram import plot_diagnosis
 
         return plot_diagnosis(self, ax, **options)
 

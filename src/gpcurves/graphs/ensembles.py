@@ -18,8 +18,8 @@ from scipy.special import betaln, gammaincc, gammaln
 
 from gpcurves.errors import InputError, NumericalError, unknown_name
 from gpcurves.graphs.graph import Graph, IntArray
-from gpcurves.representation import full_repr
-from gpcurves.validation import FloatArray, nonnegative, positive, whole
+from gpcurves.numerics.plain import full_repr
+from gpcurves.numerics.validation import FloatArray, nonnegative, positive, whole
 
 _ROUNDS = 200
 _ATTEMPTS = 20

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
-from gpcurves.validation import FloatArray, frozen, whole
+from gpcurves.numerics.validation import FloatArray, frozen, whole
 
 IntArray = npt.NDArray[np.int64]
 Sparse = Any

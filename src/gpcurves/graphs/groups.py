@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gpcurves.errors import InputError, unknown_name
 from gpcurves.graphs.graph import Graph
-from gpcurves.validation import whole
+from gpcurves.numerics.validation import whole
 
 GROUPS = ("isolated", "ends", "dangling", "giant", "small", "degree=K", "component=K")
 """Isolated vertices; those with one neighbour; chains that end in such a vertex, with the vertex that they hang on; the

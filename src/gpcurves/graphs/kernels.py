@@ -20,8 +20,8 @@ from scipy.special import gammaln
 
 from gpcurves.errors import InputError, unknown_name
 from gpcurves.graphs.graph import as_graph
-from gpcurves.representation import full_repr
-from gpcurves.validation import FloatArray, positive, real, whole
+from gpcurves.numerics.plain import full_repr
+from gpcurves.numerics.validation import FloatArray, positive, real, whole
 
 if TYPE_CHECKING:
     from gpcurves.graphs.covariance import GraphCovariance

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import REPAIR, Graph, as_graph
-from gpcurves.validation import whole
+from gpcurves.numerics.validation import whole
 
 _HEADER_WORDS = {
     *(

@@ -13,7 +13,7 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import as_graph
 from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel
-from gpcurves.validation import FloatArray, nonnegative, real, whole
+from gpcurves.numerics.validation import FloatArray, nonnegative, real, whole
 
 _MOST_STEPS = 1_000_000
 _SPECTRUM_NODES = 4_000

@@ -9,7 +9,7 @@ from scipy.special import ndtri, roots_legendre
 
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs, tensor_rule
-from gpcurves.validation import FloatArray, positive, whole
+from gpcurves.numerics.validation import FloatArray, positive, whole
 
 _MOST_DIMENSIONS = 100
 _TENSOR_DIM = 3

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs
-from gpcurves.validation import FloatArray, frozen
-from gpcurves.validation import points as checked_points
+from gpcurves.numerics.validation import FloatArray, frozen
+from gpcurves.numerics.validation import points as checked_points
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

@@ -8,8 +8,8 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs
-from gpcurves.quadrature import gauss_legendre
-from gpcurves.validation import FloatArray
+from gpcurves.numerics.quadrature import gauss_legendre
+from gpcurves.numerics.validation import FloatArray
 
 
 class Univariate(Inputs):

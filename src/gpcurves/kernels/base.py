@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.representation import short_repr
-from gpcurves.validation import FloatArray, positive
+from gpcurves.numerics.plain import short_repr
+from gpcurves.numerics.validation import FloatArray, positive
 
 KERNELS: dict[str, type[Kernel]] = {}
 """Every kernel class by its name, for loading saved problems. Classes enter themselves when they are defined."""

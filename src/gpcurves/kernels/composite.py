@@ -13,7 +13,7 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.kernels.base import Kernel, kernel_from_dict
-from gpcurves.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray
 
 if TYPE_CHECKING:
     from gpcurves.kernels.stationary import RBF

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from gpcurves.kernels.base import Kernel
-from gpcurves.validation import FloatArray, nonnegative, positive, whole
+from gpcurves.numerics.validation import FloatArray, nonnegative, positive, whole
 
 
 @dataclass(frozen=True, repr=False)

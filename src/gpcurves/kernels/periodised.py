@@ -15,7 +15,7 @@ from gpcurves.errors import NumericalError
 from gpcurves.kernels.base import Kernel
 from gpcurves.kernels.composite import as_rbf, is_stationary, line_covariance
 from gpcurves.kernels.stationary import RBF, Stationary
-from gpcurves.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray
 
 _MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000}
 """How many images are summed at most; 4000 beyond three dimensions."""

@@ -12,7 +12,7 @@ from gpcurves.kernels.base import Kernel
 from gpcurves.kernels.composite import Product, Sum
 from gpcurves.kernels.dotproduct import Linear
 from gpcurves.kernels.stationary import OU, RBF, Matern, Matern32, Matern52, RationalQuadratic
-from gpcurves.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray
 
 
 @dataclass(frozen=True)

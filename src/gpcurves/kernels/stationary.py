@@ -18,7 +18,7 @@ from scipy.special import digamma, gamma, gammainc, gammaln, k0, k1, kv, kve
 
 from gpcurves.errors import InputError
 from gpcurves.kernels.base import Kernel
-from gpcurves.validation import FloatArray, positive, positive_each
+from gpcurves.numerics.validation import FloatArray, positive, positive_each
 
 _ROWS = 128
 _SMALLEST_LOG = -700.0

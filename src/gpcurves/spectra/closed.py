@@ -16,10 +16,10 @@ from scipy.special import gammaln
 
 from gpcurves.inputs import Gaussian, Inputs, Torus
 from gpcurves.kernels import RBF, Kernel, as_rbf
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra.fourier import fourier
 from gpcurves.spectra.lattice import Profile, Shells, lattice_spectrum, simplex, squares, sums_of_squares
 from gpcurves.spectra.spectrum import UNDERFLOW, Spectrum
-from gpcurves.validation import FloatArray
 
 _CLOSED = "closed form"
 _LISTED_LINE = 200_000

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from gpcurves.kernels import Kernel, Stationary, as_rbf
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra.lattice import Profile
-from gpcurves.validation import FloatArray
 
 
 @dataclass(frozen=True)

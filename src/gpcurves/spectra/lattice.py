@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfc, gammaln
 
-from gpcurves.quadrature import gauss_legendre
+from gpcurves.numerics.quadrature import gauss_legendre
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra.measure import chebyshev_nodes, moments_to_weights
 from gpcurves.spectra.spectrum import JOIN, UNDERFLOW, Spectrum, Tail, panels
-from gpcurves.validation import FloatArray
 
 ArrayFunction = Callable[[FloatArray], FloatArray]
 

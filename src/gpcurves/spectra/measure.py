@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpcurves.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray
 
 DEGREE = 20
 WIDTH = 2.0

@@ -21,10 +21,10 @@ from gpcurves.errors import InputError
 from gpcurves.inputs import Box, Discrete, Inputs, Sample, Torus
 from gpcurves.kernels import Kernel
 from gpcurves.kernels.periodised import periodised_matrix
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra.fourier import Fourier, fourier
 from gpcurves.spectra.lattice import invert
 from gpcurves.spectra.spectrum import Spectrum, Tail
-from gpcurves.validation import FloatArray
 
 NODES = 1_600
 _AGREEMENT = 0.1

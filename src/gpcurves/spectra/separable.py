@@ -14,11 +14,11 @@ import numpy as np
 
 from gpcurves.inputs import Box
 from gpcurves.kernels import RBF
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra.fourier import fourier
 from gpcurves.spectra.lattice import Profile, Shells, lattice_spectrum
 from gpcurves.spectra.nystrom import ROUNDING, node_spectrum
 from gpcurves.spectra.spectrum import UNDERFLOW, Spectrum
-from gpcurves.validation import FloatArray
 
 _NODES_PER_SCALE = 12
 _MOST_NODES = 3_000

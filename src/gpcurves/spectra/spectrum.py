@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
-from gpcurves.quadrature import GAUSS_NODES, GAUSS_WEIGHTS, gauss_legendre
+from gpcurves.numerics.quadrature import GAUSS_NODES, GAUSS_WEIGHTS, gauss_legendre
+from gpcurves.numerics.validation import FloatArray, frozen
 from gpcurves.spectra.measure import Measure, compress
-from gpcurves.validation import FloatArray, frozen
 
 JOIN = 20.0
 """Power of the index with which what joins a list to its tail dies out beyond the list."""

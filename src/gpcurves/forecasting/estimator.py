@@ -1,0 +1,190 @@
+"""Forecasts in the style of scikit-learn: an estimator to be fitted, and a display of how an estimator will learn."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from gpcurves.errors import InputError
+from gpcurves.forecasting.make import DRAWS, drawn, forecast, forecast_of, odds, peaks
+from gpcurves.forecasting.prediction import Mixture, Mode
+from gpcurves.forecasting.result import Forecast
+from gpcurves.montecarlo.progress import Progress
+from gpcurves.montecarlo.seeds import Rng, seed_of
+from gpcurves.numerics.validation import FloatArray, whole
+from gpcurves.tables.rows import FEWEST_ROWS, of_arrays, target_name
+
+if TYPE_CHECKING:
+    from gpcurves.render.picture import Display
+    from gpcurves.render.plan import ForecastDisplay
+
+
+class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A Gaussian process regressor that forecasts how much better it gets with more rows.
+
+    It predicts with the most probable hyperparameters of two covariance functions, mixed with their probabilities. The
+    forecast is that of `forecast` for an array of numbers: of more than 1,000 rows a random part is used.
+
+    Parameters
+    ----------
+    deterministic
+        The target is a function of the inputs without noise.
+    draws
+        Draws from the posterior of each covariance function; fewer are faster and rougher. Predictions do not need them.
+    rng
+        Seed: the same seed gives the same answer.
+
+    Attributes
+    ----------
+    forecast_
+        The `Forecast`. It is made when first asked for, so that cross-validation, which only predicts, does not wait for it.
+    odds_
+        The probabilities of the two covariance functions, RBF and Matérn-5/2.
+    n_features_in_, feature_names_in_
+        How many columns there were, and their names where they had any.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (40, 2))
+    >>> model = gpc.LearningCurveForecast(draws=2).fit(X, np.sin(3 * X[:, 0]))
+    >>> model.predict([[0.0, 0.5], [0.5, 0.0]]).round(2) + 0.0
+    array([0., 1.])
+    >>> model.forecast_.rows
+    40
+    """
+
+    def __init__(self, *, deterministic: bool = False, draws: int = DRAWS, rng: Rng = 0) -> None:
+        self.deterministic = deterministic
+        self.draws = draws
+        self.rng = rng
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from rows of numbers, at least 10 of them, and one target for each."""
+        draws, seed = whole("draws", self.draws, 1), seed_of(self.rng)
+        called = target_name(y)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS)
+        names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(X))]
+        if len(set(names)) < len(names):
+            raise InputError(f"columns must have different names, got {', '.join(names)}")
+        rng = np.random.default_rng(seed)
+        data = of_arrays(X, y, None, rng, names, called)
+        with threadpool_limits(1):
+            found = peaks(data, bool(self.deterministic))
+            self.odds_ = odds(found)
+            self._mixture = Mixture([Mode.of(peak) for peak in found], self.odds_)
+        self._data = data
+        self._used = np.isin(names, data.inputs.sources)
+        self._begun = (found, draws, seed, rng)
+        self.__dict__.pop("forecast_", None)  # of former rows
+        return self
+
+    @cached_property
+    def forecast_(self) -> Forecast:
+        """The error to expect when there are more rows."""
+        check_is_fitted(self)
+        found, draws, seed, rng = self._begun
+        rng = deepcopy(rng)
+        with threadpool_limits(1), Progress(False, "%") as shown:
+            return forecast_of(self._data, drawn(found, rng, draws, shown), seed, rng, shown)
+
+    def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        inputs = self._data.inputs
+        standard = (X[:, self._used] - inputs.centres) / inputs.spreads
+        mean = self._data.mean + self._data.scale * self._mixture.mean(standard)
+        return (mean, self._data.scale * self._mixture.deviation(standard)) if return_std else mean
+
+    def plot(self, ax: Any = None, goal: float | None = None) -> Display:
+        """Draw the forecast, and the rows that a goal (a root mean squared error) needs; returns a `Display`."""
+        return self.forecast_.plot(ax, goal=goal)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, goal: float | None = None, rng: Rng = 0, ax: Any = None
+    ) -> ForecastDisplay:
+        """Draw how an estimator will learn from more rows than there are.
+
+        This stands where ``LearningCurveDisplay.from_estimator`` of scikit-learn draws how it learns from fewer.
+
+        Parameters
+        ----------
+        estimator
+            A ``GaussianProcessRegressor``, a `LearningCurveForecast`, or a ``Pipeline`` that ends with one of them. A
+            clone is fitted; the hyperparameters of a ``GaussianProcessRegressor`` are then taken as they are.
+        X, y
+            Rows with a target, as the estimator takes them.
+        goal
+            A root mean squared error to mark.
+        rng
+            Seed for a ``GaussianProcessRegressor``; a `LearningCurveForecast` has its own.
+        ax
+            Axes of Matplotlib to draw on; a new figure if None.
+
+        Returns
+        -------
+        ForecastDisplay
+            Has ``forecast_``, ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws once more.
+        """
+        from gpcurves.render.plan import display
+
+        last = _last(estimator)
+        if last is not estimator:
+            X = _transformed(estimator, X, y)
+        fitted = clone(last).fit(X, y)
+        found = fitted.forecast_ if isinstance(fitted, LearningCurveForecast) else forecast(fitted, rng=rng)
+        return display(replace(found, target=target_name(y)), goal, ax)
+
+
+def _last(estimator: Any) -> Any:
+    """Return the regressor at the end, or say what is possible instead."""
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    if isinstance(last, GaussianProcessRegressor | LearningCurveForecast):
+        return last
+    possible = "a GaussianProcessRegressor, a LearningCurveForecast, or a Pipeline that ends with one of them"
+    if isinstance(last, TransformedTargetRegressor):
+        raise InputError(
+            "errors of a TransformedTargetRegressor are on another scale than its targets: give a transformed y with "
+            f"{possible}; normalize_y=True of a GaussianProcessRegressor is understood"
+        )
+    if hasattr(last, "best_estimator_"):
+        raise InputError(f"from_estimator takes {possible}: give the best_estimator_ of this {type(last).__name__}")
+    raise InputError(f"from_estimator takes {possible}, got {_told(estimator)}")
+
+
+def _told(estimator: Any) -> str:
+    if isinstance(estimator, Pipeline):
+        last = estimator.steps[-1][1]
+        return f"a Pipeline that ends with {last if isinstance(last, str) else type(last).__name__}"
+    return f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
+
+
+def _transformed(pipeline: Pipeline, X: Any, y: Any) -> Any:
+    """Return what the last step of a pipeline is given, with names of the columns where the steps before tell them."""
+    if len(pipeline.steps) == 1:
+        return X
+    before = clone(pipeline)[:-1]
+    X = before.fit_transform(X, y)
+    try:
+        names = before.get_feature_names_out()
+    except (AttributeError, ValueError):  # a step does not tell
+        return X
+    return pd.DataFrame(X, columns=names) if isinstance(X, np.ndarray) else X
+
+
+def _numbered(X: FloatArray) -> list[str]:
+    return [f"x{i}" for i in range(X.shape[1])]

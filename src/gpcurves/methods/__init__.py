@@ -1,0 +1,1 @@
+"""Ways from a problem to its learning curve."""

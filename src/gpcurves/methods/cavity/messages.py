@@ -1,0 +1,225 @@
+r"""One round of messages, and the marginals that follow from them.
+
+Vertex $i$ has variables $x_i$ (see `cavity.model`), the local matrix $d_i$ `local`, and an edge couples $x_i$ with $x_j$ by
+$-A_{ij}K$. Integrating out the subtree behind neighbour $k$ leaves $A_{ik}^2 K V_k K$ to be subtracted from vertex $i$:
+
+$$P_i = d_i\,\mathrm{local} - \sum_k A_{ik}^2 KV_kK - \frac{d_i\kappa_i\sigma^2}{\gamma_i}e_{last}e_{last}^T,\qquad V_i = P_i^{-1}.$$
+
+What is stored for the directed edge $k\to i$, in the slot of $i$ for $k$, is the packed lower triangle of $A_{ik}^2KV_kK$; where
+there are targets, a further row holds $-A_{ik}KV_kb_k$, the message about means. No vertex without examples needs special
+care: the noise enters as $q = 1/(\pi - d\kappa\sigma^2/\gamma) = s/(s\pi-1)$ with the gain $s = \gamma/(d\kappa\sigma^2)$, zero at $\gamma=0$.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpcurves.methods.cavity.compiled import IntArray, compiled
+from gpcurves.methods.cavity.elimination import LANES, PITCH, eliminate, sweep
+from gpcurves.numerics.validation import FloatArray
+
+_BLOCK = 8
+_STRIDE = 128
+"""Messages are added in runs of this many, so that the rounding of sums does not grow with the degree of a hub."""
+
+
+@compiled
+def relay(
+    begin: int,
+    end: int,
+    indptr: IntArray,
+    reverse: IntArray,
+    weights: FloatArray,
+    degrees: FloatArray,
+    gains: FloatArray,
+    linear: FloatArray,
+    local: FloatArray,
+    leading: int,
+    source: IntArray,
+    scale: FloatArray,
+    compare: bool,
+    damping: float,
+    old: FloatArray,
+    new: FloatArray,
+) -> FloatArray:
+    """Send all messages out of the vertices ``begin`` to ``end`` and return how much they changed (if ``compare``).
+
+    The message out of a vertex along slot ``e`` is computed from ``old`` without what came in through ``e`` and goes into the
+    slot ``reverse[e]`` of ``new``. ``source`` and ``scale`` say which element of V becomes which element of KVK.
+
+    Returns
+    -------
+    change
+        The largest change of a matrix relative to its largest element; of a mean message; the largest mean message.
+    """
+    packed = local.shape[0]
+    width = old.shape[1]
+    size = 0
+    while size * (size + 1) // 2 < packed:
+        size += 1
+    rows = size + 1 if width > packed else size
+    batch = np.zeros((rows * (rows + 1) // 2, PITCH))
+    column = np.empty((2 * rows + 4, PITCH))
+    solved = np.empty((2 * rows + 8, PITCH))
+    inverse = np.empty((rows * (rows + 1) // 2, PITCH))
+    gain = np.zeros(LANES)
+    weight = np.zeros(LANES)
+    target = np.zeros(LANES, dtype=np.int64)
+    total = np.empty(width)
+    partial = np.empty(width)
+    change = np.zeros(3)
+    lanes = 0
+    for vertex in range(begin, end):
+        _incoming(old, indptr[vertex], indptr[vertex + 1], total, partial)
+        for edge in range(indptr[vertex], indptr[vertex + 1]):
+            for e in range(packed):
+                batch[e, lanes] = degrees[vertex] * local[e] - (total[e] - old[edge, e])
+            for e in range(packed, width):
+                batch[e, lanes] = old[edge, e] - total[e]
+            if width > packed:
+                batch[width - 1, lanes] += linear[vertex]
+            gain[lanes] = gains[vertex]
+            weight[lanes] = weights[edge]
+            target[lanes] = reverse[edge]
+            lanes += 1
+            if lanes == LANES or edge == indptr[end] - 1:
+                sweep(batch, rows, size, leading, lanes, column, solved)
+                _invert(batch, inverse, rows, size, lanes, gain)
+                _store(inverse, lanes, packed, weight, target, source, scale, compare, damping, old, new, change)
+                lanes = 0
+    return change
+
+
+@compiled
+def marginals(
+    begin: int,
+    end: int,
+    indptr: IntArray,
+    degrees: FloatArray,
+    local: FloatArray,
+    leading: int,
+    messages: FloatArray,
+    pivots: FloatArray,
+    linears: FloatArray,
+) -> FloatArray:
+    r"""Put the last pivot $\pi_i$ and the last linear term of $P_i$, over all neighbours and without data at i, into the outputs."""
+    packed = local.shape[0]
+    width = messages.shape[1]
+    size = 0
+    while size * (size + 1) // 2 < packed:
+        size += 1
+    rows = size + 1 if width > packed else size
+    batch = np.zeros((rows * (rows + 1) // 2, PITCH))
+    column = np.empty((2 * rows + 4, PITCH))
+    solved = np.empty((2 * rows + 8, PITCH))
+    total = np.empty(width)
+    partial = np.empty(width)
+    for first in range(begin, end, LANES):
+        lanes = min(LANES, end - first)
+        for lane in range(lanes):
+            vertex = first + lane
+            degree = degrees[vertex] if degrees[vertex] > 0.0 else 1.0  # isolated vertices are not used
+            _incoming(messages, indptr[vertex], indptr[vertex + 1], total, partial)
+            for e in range(packed):
+                batch[e, lane] = degree * local[e] - total[e]
+            for e in range(packed, width):
+                batch[e, lane] = -total[e]
+        eliminate(batch, rows, size, leading, lanes, column, solved)
+        for lane in range(lanes):
+            pivots[first + lane] = batch[packed - 1, lane]
+            if width > packed:
+                linears[first + lane] = batch[width - 1, lane]
+    return np.zeros(0)
+
+
+@compiled
+def _incoming(messages: FloatArray, first: int, last: int, total: FloatArray, partial: FloatArray) -> None:
+    """Add the messages of the slots from ``first`` to ``last`` into ``total``."""
+    width = total.shape[0]
+    for e in range(width):
+        total[e] = 0.0
+    if last - first <= _STRIDE:
+        for edge in range(first, last):
+            for e in range(width):
+                total[e] += messages[edge, e]
+        return
+    for run in range(first, last, _STRIDE):
+        for e in range(width):
+            partial[e] = 0.0
+        for edge in range(run, min(run + _STRIDE, last)):
+            for e in range(width):
+                partial[e] += messages[edge, e]
+        for e in range(width):
+            total[e] += partial[e]
+
+
+@compiled
+def _invert(batch: FloatArray, inverse: FloatArray, rows: int, size: int, lanes: int, gain: FloatArray) -> None:
+    """Finish the inverse after a sweep: bring in the last variable with its noise term, and solve for the means."""
+    last = size * (size - 1) // 2
+    corner = last + size - 1
+    for t in range(lanes):
+        inverse[corner, t] = gain[t] / (gain[t] * batch[corner, t] - 1.0)  # q
+    for i in range(size - 1):
+        row = i * (i + 1) // 2
+        for j in range(i + 1):
+            for t in range(lanes):
+                inverse[row + j, t] = inverse[corner, t] * batch[last + i, t] * batch[last + j, t] - batch[row + j, t]
+    for i in range(size - 1):
+        for t in range(lanes):
+            inverse[last + i, t] = -batch[last + i, t] * inverse[corner, t]
+    if rows > size:
+        mean = size * (size + 1) // 2
+        for t in range(lanes):
+            x = batch[mean + size - 1, t] * inverse[corner, t]
+            inverse[mean + size - 1, t] = x
+            for i in range(size - 1):
+                inverse[mean + i, t] = batch[mean + i, t] - batch[last + i, t] * x
+
+
+@compiled
+def _store(
+    batch: FloatArray,
+    lanes: int,
+    packed: int,
+    weight: FloatArray,
+    target: IntArray,
+    source: IntArray,
+    scale: FloatArray,
+    compare: bool,
+    damping: float,
+    old: FloatArray,
+    new: FloatArray,
+    change: FloatArray,
+) -> None:
+    """Write the lanes out as messages, mixed with the former ones, and record how much they changed."""
+    width = new.shape[1]
+    for first in range(0, lanes, _BLOCK):  # a few lanes at a time, so that a row of the batch is read as a whole
+        last = min(first + _BLOCK, lanes)
+        for e in range(width):
+            for t in range(first, last):
+                factor = weight[t] * weight[t] if e < packed else -weight[t]
+                new[target[t], e] = factor * scale[e] * batch[source[e], t]
+        if not compare:
+            continue
+        for t in range(first, last):
+            edge = target[t]
+            difference = 0.0
+            largest = 0.0
+            total = 0.0
+            for e in range(packed):
+                value = new[edge, e] + damping * (old[edge, e] - new[edge, e])
+                new[edge, e] = value
+                difference = max(difference, abs(value - old[edge, e]))
+                largest = max(largest, abs(value))
+                total += value
+            if difference > change[0] * largest:
+                change[0] = difference / largest
+            for e in range(packed, width):
+                value = new[edge, e] + damping * (old[edge, e] - new[edge, e])
+                new[edge, e] = value
+                change[1] = max(change[1], abs(value - old[edge, e]))
+                change[2] = max(change[2], abs(value))
+                total += value
+            if not np.isfinite(total):  # comparisons would pass over NaN
+                change[0] = np.inf

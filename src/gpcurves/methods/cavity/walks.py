@@ -1,0 +1,109 @@
+r"""Prior variances on trees from walks that return, as power series: $O(p^2)$ per edge instead of $O(p^3)$.
+
+On a tree $(T^{2l})_{ii}$ is the coefficient of $t^l$ in $1/(1-\frac{t}{d_i}\sum_kA_{ik}^2g_{k\to i}(t))$, where
+$g_{j\to i}(t) = 1/(d_j - t\sum_{k\ne i}A_{jk}^2g_{k\to j}(t))$, and $\hat C_{ii} = \sum_lc_{2l}(T^{2l})_{ii}$. On a graph with cycles this is the value on
+the tree of walks that do not turn back, the one that belief propagation believes in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpcurves.methods.cavity.compiled import IntArray, compiled, run_pieces
+from gpcurves.methods.cavity.rounds import Links
+from gpcurves.numerics.validation import FloatArray
+
+
+def returning_walks(links: Links, walk: FloatArray, threads: int) -> FloatArray:
+    """Return the prior variance of every vertex: ``walk`` are the coefficients of the powers of T."""
+    depth = len(walk[::2]) - 1
+    series = np.zeros((links.slots, max(depth, 1)))
+    for known in range(1, depth + 1):  # each round makes one more coefficient right
+        series = next_series(links, series, known, threads)
+    return close(links, walk, series, threads)
+
+
+def next_series(links: Links, old: FloatArray, known: int, threads: int) -> FloatArray:
+    """Send the first ``known`` coefficients of all series once."""
+    new = np.empty_like(old)
+
+    def work(begin: int, end: int) -> FloatArray:
+        return _step(begin, end, links.indptr, links.reverse, links.weights, links.degrees, old, new, known)
+
+    run_pieces(work, links.cuts, threads)
+    return new
+
+
+def close(links: Links, walk: FloatArray, series: FloatArray, threads: int) -> FloatArray:
+    """Return the prior variances that the series at each vertex imply."""
+    variances = np.empty(links.vertices)
+    even = np.ascontiguousarray(walk[::2])
+
+    def work(begin: int, end: int) -> FloatArray:
+        return _close(begin, end, links.indptr, links.degrees, even, series, variances)
+
+    run_pieces(work, links.cuts, threads)
+    return variances
+
+
+@compiled
+def _step(
+    begin: int,
+    end: int,
+    indptr: IntArray,
+    reverse: IntArray,
+    weights: FloatArray,
+    degrees: FloatArray,
+    old: FloatArray,
+    new: FloatArray,
+    known: int,
+) -> FloatArray:
+    """Send the first ``known`` coefficients of A^2 g out of the vertices ``begin`` to ``end``."""
+    total = np.empty(known)
+    series = np.empty(known)
+    for vertex in range(begin, end):
+        total[:] = 0.0
+        for edge in range(indptr[vertex], indptr[vertex + 1]):
+            for q in range(known - 1):
+                total[q] += old[edge, q]
+        for edge in range(indptr[vertex], indptr[vertex + 1]):
+            square = weights[edge] * weights[edge]
+            series[0] = 1.0 / degrees[vertex]
+            new[reverse[edge], 0] = square * series[0]
+            for q in range(1, known):
+                value = 0.0
+                for j in range(q):
+                    value += (total[j] - old[edge, j]) * series[q - 1 - j]
+                series[q] = value / degrees[vertex]
+                new[reverse[edge], q] = square * series[q]
+    return np.zeros(0)
+
+
+@compiled
+def _close(
+    begin: int,
+    end: int,
+    indptr: IntArray,
+    degrees: FloatArray,
+    even: FloatArray,
+    messages: FloatArray,
+    variances: FloatArray,
+) -> FloatArray:
+    """Add up the walks that return to the vertices ``begin`` to ``end``."""
+    depth = len(even)
+    total = np.empty(depth)
+    series = np.empty(depth)
+    for vertex in range(begin, end):
+        total[:] = 0.0
+        for edge in range(indptr[vertex], indptr[vertex + 1]):
+            for q in range(depth - 1):
+                total[q] += messages[edge, q]
+        series[0] = 1.0
+        variances[vertex] = even[0]
+        for q in range(1, depth):
+            value = 0.0
+            for j in range(q):
+                value += total[j] * series[q - 1 - j]
+            series[q] = value / degrees[vertex] if degrees[vertex] > 0.0 else 0.0
+            variances[vertex] += even[q] * series[q]
+    return np.zeros(0)

@@ -1,0 +1,90 @@
+"""Random graphs with given degrees, several independent ones side by side, as index arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gpcurves.errors import InputError
+from gpcurves.methods.cavity.compiled import IntArray
+from gpcurves.methods.cavity.rounds import Links
+from gpcurves.numerics.validation import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DegreeDistribution:
+    """Probabilities of the degrees 0, 1, 2, ... of a vertex."""
+
+    probabilities: FloatArray
+
+    @classmethod
+    def of(cls, probabilities: object) -> DegreeDistribution:
+        """Check the probabilities and make them add up to 1."""
+        chance = np.array(probabilities, dtype=np.float64)
+        if chance.ndim != 1 or not np.isfinite(chance).all() or (chance < 0).any():
+            raise InputError("degree probabilities must be a sequence of finite numbers, none of them negative")
+        if abs(chance.sum() - 1) > 1e-3:
+            raise InputError(f"degree probabilities must add up to 1, got {chance.sum():g}")
+        if not chance[1:].any():
+            raise InputError("the ensemble has no edges: every vertex has degree 0")
+        return cls(chance / chance.sum())
+
+    @property
+    def isolated(self) -> float:
+        """Probability that a vertex has no neighbour."""
+        return float(self.probabilities[0])
+
+    def draw(self, count: int, rng: np.random.Generator) -> IntArray:
+        """Draw degrees above 0, in random order; each degree occurs as often as it should, up to one vertex."""
+        cumulative = np.cumsum(self.probabilities[1:])
+        places = (np.arange(count) + rng.random()) / count * cumulative[-1]
+        degrees = 1 + np.minimum(np.searchsorted(cumulative, places, side="right"), len(cumulative) - 1)
+        rng.shuffle(degrees)
+        return np.asarray(degrees, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Wiring(Links):
+    """Independent random graphs with the same number of vertices, each with its own part of the slots (``bounds``).
+
+    Slots are paired at random within each graph: double edges
+    and edges from a vertex to itself occur, with a probability that vanishes for large graphs.
+    """
+
+    bounds: IntArray = field(repr=False)
+
+    @classmethod
+    def draw(cls, distribution: DegreeDistribution, vertices: int, rngs: Sequence[np.random.Generator]) -> Wiring:
+        """Draw one graph for each random stream."""
+        drawn = [distribution.draw(vertices, rng) for rng in rngs]
+        degrees = np.concatenate(drawn)
+        indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+        bounds = indptr[::vertices].copy()
+        reverse = np.arange(indptr[-1])
+        for rng, first, last in zip(rngs, bounds[:-1], bounds[1:], strict=True):
+            order = first + rng.permutation(last - first)
+            half = len(order) // 2  # an odd one out is its own other end
+            reverse[order[:half]], reverse[order[half : 2 * half]] = order[half : 2 * half], order[:half]
+        return cls(indptr, reverse, np.ones(len(reverse)), degrees.astype(np.float64), bounds)
+
+    def carry(self, messages: FloatArray, former: Wiring, rngs: Sequence[np.random.Generator]) -> FloatArray:
+        """Hand the messages of a former wiring out to the slots of this one, at random within each graph."""
+        order = np.empty(len(self.reverse), dtype=np.int64)
+        for rng, first, last, begin, end in zip(
+            rngs, self.bounds[:-1], self.bounds[1:], former.bounds[:-1], former.bounds[1:], strict=True
+        ):
+            whole, rest = divmod(last - first, end - begin)
+            parts = [rng.permutation(end - begin) for _ in range(whole)] + [rng.permutation(end - begin)[:rest]]
+            order[first:last] = begin + np.concatenate(parts)
+        return messages[order]
+
+    def rewired(self, rngs: Sequence[np.random.Generator]) -> Wiring:
+        """Return the same vertices where each message goes to a random slot; the way back is another one."""
+        return replace(self, reverse=self.shuffled(rngs))
+
+    def shuffled(self, rngs: Sequence[np.random.Generator]) -> IntArray:
+        """Return a random order of the slots of each graph."""
+        spans = zip(rngs, self.bounds[:-1], self.bounds[1:], strict=True)
+        return np.concatenate([first + rng.permutation(last - first) for rng, first, last in spans])

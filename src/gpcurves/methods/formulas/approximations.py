@@ -1,0 +1,123 @@
+"""Approximations to the average error that use nothing but the spectrum. None of them is a bound.
+
+Sources: Sollich 1999 (S99) and Sollich & Halees 2002 (SH02); see ``docs/theory/approximations.md``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpcurves.methods.base import Kind, register
+from gpcurves.methods.formulas.parametric import Scaled, solve
+from gpcurves.methods.formulas.stepping import iterate
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.problem import VectorProblem
+
+_NOT_A_BOUND = "close to the truth for smooth spectra and inputs spread evenly; not a bound"
+
+
+@register(
+    "lc",
+    "Lower Continuous",
+    Kind.APPROXIMATION,
+    promise=_NOT_A_BOUND,
+    source="Sollich & Halees 2002, eq. (16); Sollich 1999, eq. (11)",
+)
+def lower_continuous(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return the solution of :math:`\epsilon = g(n/(\sigma^2+\epsilon))`, SH02 (16).
+
+    Tends to OV for large noise at fixed :math:`n/\sigma^2`. Without noise it reaches 0 once `n` is the number of
+    eigenvalues. Solved in the form :math:`\epsilon = g(h)`, :math:`n = h(\sigma^2+g(h))`.
+    """
+    scaled = Scaled.of(problem.spectrum, problem.noise)
+    return scaled.unit * scaled.g(_lc_h(scaled, n, problem.spectrum.count))
+
+
+@register(
+    "lc1",
+    "LC corrected for whole n",
+    Kind.APPROXIMATION,
+    promise="never above LC, and close to it unless the noise is low; not a bound",
+    source="Sollich & Halees 2002, eq. (28)",
+)
+def lower_continuous_corrected(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return LC plus :math:`(\sigma^2+\epsilon_0)\, n (a_2^2 - a_3)/(1 - n a_2)^2`, SH02 (28).
+
+    With :math:`G = \lambda/(1+h\lambda)`, :math:`s = \sigma^2+\epsilon_0` and `n = hs`, both differences are sums of
+    positive terms: :math:`1 - na_2 = (\sigma^2 + \sum G/(1+h\lambda))/s` and
+    :math:`a_3 - a_2^2 = (\sigma^2\sum G^3 + \sum G \sum G(G-\mu)^2)/s^4`, :math:`\mu = \sum G^2/\sum G`.
+    """
+    scaled = Scaled.of(problem.spectrum, problem.noise)
+    h = _lc_h(scaled, n, problem.spectrum.count)
+
+    def corrected(h: FloatArray, n: FloatArray) -> FloatArray:
+        q = 1 / (1 + np.multiply.outer(h, scaled.values))
+        error = q @ scaled.masses
+        unit = np.where(error > 0, error, 1.0)  # measure everything in units of LC, so that nothing underflows
+        G = scaled.values * q / unit[:, None]
+        noise = scaled.noise / unit
+        gap = noise + (G * q) @ scaled.multiplicities
+        mean = (G * G) @ scaled.multiplicities
+        mean_q = (G * q) @ scaled.multiplicities
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # G = (1 - q)/(h error): where q is small, its deviations keep the digits that those of G lose
+            by_q = (mean_q[:, None] - q) / (h * error)[:, None]
+            deviation = np.where(mean_q[:, None] < 0.5, by_q, G - mean[:, None])
+            spread = (G * deviation**2) @ scaled.multiplicities
+            difference = noise * (G**3 @ scaled.multiplicities) + spread
+            relative = np.where((error > 0) & (n > 0), n * difference / ((noise + 1) * gap * gap), 0.0)
+        return np.asarray(error * (1 - relative))
+
+    return scaled.unit * scaled.by_rows(corrected, h, n)
+
+
+@register(
+    "uc",
+    "Upper Continuous",
+    Kind.APPROXIMATION,
+    promise="never below LC; not a bound",
+    source="Sollich & Halees 2002, eq. (12); Sollich 1999, eq. (10)",
+)
+def upper_continuous(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return :math:`g(n'/\sigma^2)` with :math:`n' + T(n'/\sigma^2) = n`, SH02 (12).
+
+    Solved in :math:`h = n'/\sigma^2`, so that the limit of no noise, :math:`T(h) = n`, needs no special case.
+    """
+    scaled = Scaled.of(problem.spectrum, problem.noise)
+    h = np.zeros(len(n))
+    h[n > 0] = np.exp(solve(scaled.uc_excess, scaled, n[n > 0]))
+    return scaled.unit * scaled.g(h)
+
+
+@register(
+    "d",
+    "Discrete",
+    Kind.APPROXIMATION,
+    promise="close to UC, of which it is the version for whole n; not a bound",
+    source="Sollich 1999, eq. (9)",
+    needs="whole n",
+    continuous=False,
+)
+def discrete(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return tr G after `n` steps :math:`G \to G - G^2/(\sigma^2+\mathrm{tr}\,G)` from :math:`G = \Lambda`, S99 (9)."""
+    scaled = Scaled.of(problem.spectrum, problem.noise)
+    return scaled.unit * iterate(scaled, n)
+
+
+def lc_examples(problem: VectorProblem, error: float) -> float:
+    r"""Return the n at which LC has this error: solve :math:`g(h) = \epsilon`, then :math:`n = h(\sigma^2+\epsilon)`."""
+    scaled = Scaled.of(problem.spectrum, problem.noise)
+    goal = error / scaled.unit
+    low, high = -690.0, 690.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if scaled.g(np.exp([middle]))[0] > goal else (low, middle)
+    return float(np.exp(high) * (scaled.noise + goal))
+
+
+def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:
+    h = np.zeros(len(n))
+    reachable = (n > 0) & (n < count if scaled.noise == 0 else True)
+    h[reachable] = np.exp(solve(scaled.lc_excess, scaled, n[reachable]))
+    h[(n > 0) & ~reachable] = np.inf
+    return h

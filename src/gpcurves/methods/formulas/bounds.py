@@ -1,0 +1,206 @@
+"""Bounds that need the spectrum alone (and the prior variance): lower ones, and the upper ones of Opper and of TWO.
+
+Sources: Sollich & Halees 2002 (SH02), Sollich 1999 (S99); see ``docs/theory/bounds.md``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gpcurves.methods.base import Kind, noisy, register
+from gpcurves.methods.formulas.parametric import Scaled
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.problem import VectorProblem
+from gpcurves.spectra import Spectrum
+
+MODIFIED = "a modified error"
+_EVERY = "the error of every single data set"
+
+
+@register(
+    "mw",
+    "Micchelli-Wahba",
+    Kind.LOWER_BOUND,
+    of=_EVERY,
+    promise="no choice of n inputs gets below it, whatever the noise; tight only for small n",
+    source="Sollich & Halees 2002, eq. (18)",
+    needs="whole n",
+    continuous=False,
+)
+def micchelli_wahba(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return :math:`\sum_{i>n}\lambda_i`, SH02 (18)."""
+    return problem.spectrum.beyond(n)
+
+
+@register(
+    "plaskota",
+    "Plaskota",
+    Kind.LOWER_BOUND,
+    of=_EVERY,
+    promise="no choice of n inputs gets below it where the prior variance is uniform, no average over them elsewhere",
+    source="Sollich & Halees 2002, eqs. (19) and (42)",
+    needs="whole n",
+    continuous=False,
+)
+def plaskota(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return :math:`\frac{\sigma^2}{S+k\sigma^2}(\sum_{i\le k}\sqrt{\lambda_i})^2 + \sum_{i>k}\lambda_i`, SH02 App. B.
+
+    `k` is the largest number up to `n` with :math:`\eta_k > 0`, eq. (42), and :math:`S = n\,\mathrm{tr}\Lambda`. That is
+    :math:`S/\sigma^2 > \sum_{j\le k}(\sqrt{\lambda_j/\lambda_k} - 1)`, whose right side increases with `k`. The bound is
+    convex in `S`, so that the mean of `S` bounds the average error where the prior variance is not uniform. Without
+    noise `k = n` and the bound is that of Micchelli and Wahba.
+    """
+    spectrum, noise = problem.spectrum, problem.noise
+    if noise == 0:
+        return spectrum.beyond(n)
+    budget = n * spectrum.trace
+    with np.errstate(over="ignore"):
+        k = np.minimum(n, _most_observed(spectrum, budget / noise))
+    return noise / np.where(n > 0, budget + k * noise, 1.0) * spectrum.root_sum(k) ** 2 + spectrum.beyond(k)
+
+
+def _most_observed(spectrum: Spectrum, ratio: FloatArray) -> FloatArray:
+    """Return how many eigenfunctions are worth observing, given S / noise and any number of observations."""
+    root = np.sqrt(spectrum.values)
+    before = np.concatenate(([0.0], np.cumsum(spectrum.multiplicities)))
+    deficit = np.maximum.accumulate(spectrum.root_sum(before[:-1]) / root - before[:-1])
+    k: FloatArray = before[np.searchsorted(deficit, ratio)]
+    if spectrum.tail is not None and (deep := k >= before[-1]).any():
+        last = spectrum.tail.edges[-1]
+        low, high = np.full(int(deep.sum()), math.log(before[-1])), np.full(int(deep.sum()), math.log(last))
+        for _ in range(60):
+            middle = (low + high) / 2
+            index = np.exp(middle)
+            here = spectrum.root_sum(index) * np.exp(-spectrum.tail.log_eigenvalue(index) / 2) - index
+            low, high = np.where(here < ratio[deep], middle, low), np.where(here < ratio[deep], high, middle)
+        k[deep] = np.exp(low)
+    return k
+
+
+@register(
+    "ov",
+    "Opper-Vivarelli",
+    Kind.LOWER_BOUND,
+    promise="the average error is never below it; tight for large noise and for large n, void as the noise vanishes",
+    source="Sollich & Halees 2002, eq. (9)",
+)
+def opper_vivarelli(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return :math:`g(n/\sigma^2)`, SH02 (9); exact for :math:`\sigma^2 \to \infty` at fixed :math:`n/\sigma^2`."""
+    scaled = Scaled.of(problem.spectrum, problem.noise)
+    return scaled.unit * scaled.g(_ratio(scaled, n))
+
+
+@register(
+    "lo",
+    "lower Opper",
+    Kind.LOWER_BOUND,
+    promise="the average error is never below it; always below OV, kept for comparison",
+    source="Sollich 1999, section 3",
+)
+def lower_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return :math:`\frac14\sum\frac{\lambda}{1+b\lambda}(1 + \frac1{1+b\lambda})`, :math:`b = 2n/\sigma^2`, S99."""
+    scaled = Scaled.of(problem.spectrum, problem.noise)
+
+    def bound(b: FloatArray) -> FloatArray:
+        q = 1 / (1 + np.multiply.outer(b, scaled.values))
+        return 0.25 * (q * (1 + q)) @ scaled.masses
+
+    return scaled.unit * scaled.by_rows(bound, 2 * _ratio(scaled, n))
+
+
+@register(
+    "uo",
+    "upper Opper",
+    Kind.UPPER_BOUND,
+    of=MODIFIED,
+    promise="bounds a modified error that never exceeds twice the noise; says nothing where the error is above the noise",
+    source="Sollich & Halees 2002, eq. (20)",
+    needs="noise > 0",
+    conditions=(noisy,),
+)
+def upper_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return :math:`\frac{\sigma^2}{n} T(n/\sigma^2) + g(n/\sigma^2)`, SH02 (20); twice the trace at `n = 0`."""
+    scaled = Scaled.of(problem.spectrum, problem.noise)
+    h = _ratio(scaled, n)
+    return scaled.unit * (scaled.g(h) + _mean_log(scaled, h))
+
+
+@register(
+    "info",
+    "information gain",
+    Kind.UPPER_BOUND,
+    promise="the average error is never above it, at any noise and n; loose, meant for large n in place of UO",
+    source="gpcurves, docs/theory/bounds.md (after Opper 1997)",
+    needs="noise > 0, a prior variance with a known largest value",
+    conditions=(
+        noisy,
+        lambda problem: (
+            None
+            if problem.largest_variance is not None
+            else "the prior variance C(x, x) must have a known largest value: stationary kernels and discrete inputs do"
+        ),
+    ),
+)
+def information_gain(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return :math:`\frac{c}{\ln(1+c/\sigma^2)}\,\frac{T((n+1)/\sigma^2)}{n+1}` with :math:`C(x,x) \le c`.
+
+    The chain rule gives :math:`\sum_{m\le n}\langle\ln(1+\epsilon_m/\sigma^2)\rangle \le T((n+1)/\sigma^2)`; each term is
+    at least the last; and :math:`\ln(1+\epsilon/\sigma^2) \ge (\epsilon/c)\ln(1+c/\sigma^2)` for
+    :math:`0\le\epsilon\le c`.
+    """
+    scaled = Scaled.of(problem.spectrum, problem.noise)
+    largest = problem.largest_variance
+    assert largest is not None  # a condition of the method
+    # T(h)/(n+1) = T(h)/h / noise
+    return largest / math.log1p(largest / problem.noise) * _mean_log(scaled, _ratio(scaled, n + 1)) / scaled.noise
+
+
+@register(
+    "two",
+    "Trecate-Williams-Opper",
+    Kind.UPPER_BOUND,
+    promise="the average error is never above it; exact at n = 1 where the prior variance is uniform",
+    source="Sollich & Halees 2002, eq. (24)",
+)
+def trecate_williams_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return :math:`\sum_i \lambda_i(c_i - n\lambda_i)/c_i`, :math:`c_i = (n-1)\lambda_i+\sigma^2+v_i`, SH02 (24).
+
+    :math:`v_i = \langle C(x,x)\phi_i^2(x)\rangle`, the trace where the prior variance is uniform. The sum is of positive
+    terms, since :math:`v_i \ge \lambda_i`. Eigenvalues beyond the list count in full where their :math:`v_i` is unknown,
+    which keeps the bound.
+    """
+    spectrum, noise = problem.spectrum, problem.noise
+    if spectrum.variance_overlaps is not None:
+        values, overlaps = spectrum.values, spectrum.variance_overlaps
+        mass = values * spectrum.multiplicities
+        gap = noise + overlaps - values
+        listed: FloatArray = (gap / (gap + np.multiply.outer(n, values))) @ mass
+        return listed + (spectrum.trace - float(mass.sum()) if spectrum.tail is not None else 0.0)
+    scaled = Scaled.of(spectrum, noise)
+    # noise + trace - value, without cancellation where one eigenvalue is nearly all of the trace
+    others = float(scaled.masses[1:].sum()) + float(scaled.multiplicities[0] - 1) * float(scaled.values[0])
+    gap = scaled.noise + others + (scaled.values[0] - scaled.values)
+
+    def bound(n: FloatArray) -> FloatArray:
+        return np.asarray((gap / (gap + np.multiply.outer(n, scaled.values))) @ scaled.masses)
+
+    return scaled.unit * scaled.by_rows(bound, n)
+
+
+def _ratio(scaled: Scaled, n: FloatArray) -> FloatArray:
+    """Return n / noise; without noise infinity, but 0 at n = 0."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(n > 0, n / np.float64(scaled.noise), 0.0)
+
+
+def _mean_log(scaled: Scaled, h: FloatArray) -> FloatArray:
+    """Return T(h) / h, the trace at h = 0."""
+
+    def mean(part: FloatArray) -> FloatArray:
+        x = np.multiply.outer(part, scaled.values)
+        small = x < 1e-200
+        return (np.where(small, 1.0, np.log1p(x) / np.where(small, 1.0, x))) @ scaled.masses
+
+    return scaled.by_rows(mean, h)

@@ -1,0 +1,88 @@
+r"""The degenerate scenario: no correlation between different inputs, solved exactly (Sollich & Halees 2002, section 5).
+
+Its spectrum may be any; here it is that of the problem, with uniform prior variance :math:`c = \mathrm{tr}\Lambda` and
+so input probabilities :math:`p_\alpha = \lambda_\alpha/c`. It shows how far learning curves with one and the same
+spectrum can differ.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gpcurves.errors import InputError
+from gpcurves.methods.base import Kind, register
+from gpcurves.numerics.validation import FloatArray, sizes
+from gpcurves.problem import VectorProblem
+
+_STEP = 0.22
+
+
+@register(
+    "degenerate",
+    "same spectrum, uncorrelated inputs",
+    Kind.EXACT,
+    of="the average error of another problem",
+    promise="the exact curve of another problem, with the same spectrum but no correlation between different inputs",
+    source="Sollich & Halees 2002, eqs. (29) and (30)",
+    needs="whole n",
+    continuous=False,
+)
+def degenerate(problem: VectorProblem, n: FloatArray) -> FloatArray:
+    r"""Return :math:`\sum_\alpha\lambda_\alpha\langle\sigma^2/(\sigma^2+n_\alpha c)\rangle`, binomial :math:`n_\alpha`.
+
+    As the integral of SH02 (30) with :math:`r = e^{-t\sigma^2/c}`,
+    :math:`\frac{\sigma^2}{c}\int_0^\infty dt\, e^{-t\sigma^2/c}\sum\lambda(1 - p(1-e^{-t}))^n`. In :math:`\ln t` the
+    integrand is analytic in a strip and dies out on both sides, so the trapezoidal rule converges exponentially.
+    """
+    spectrum, noise = problem.spectrum, problem.noise
+    trace = spectrum.trace
+    measure = spectrum.measure
+    chance = np.minimum(np.exp(measure.log_values) / trace, 1.0)
+    seen = chance * (1 + float(n.max(initial=0.0))) > 1e-18  # the others are inputs that no data set contains
+    chance, masses, never_seen = chance[seen], measure.masses[seen], float(measure.masses[~seen].sum())
+    if noise == 0:
+        with np.errstate(divide="ignore"):
+            log_missed = np.log1p(-chance)
+        return np.array([never_seen + _power(log_missed, count) @ masses for count in n.tolist()])
+    ratio = noise / trace
+    slowest = min(1 / ratio, 1 / (1 + float(n.max(initial=0.0))))
+    log_t = np.arange(math.log(slowest) - 40.0, math.log(1 / ratio) + 4.0, _STEP)
+    t = np.exp(log_t)
+    weight = _STEP * ratio * t * np.exp(-ratio * t)
+    with np.errstate(divide="ignore"):
+        log_base = np.log1p(np.multiply.outer(-np.expm1(-t), -chance))
+    return np.array([never_seen + weight @ (_power(log_base, count) @ masses) for count in n.tolist()])
+
+
+def degenerate_best(problem: VectorProblem, n: object) -> FloatArray:
+    r"""Return the lowest error that any single data set of n examples has in the degenerate scenario.
+
+    That is the minimum of :math:`\sum_\alpha\lambda_\alpha\sigma^2/(\sigma^2+n_\alpha\mathrm{tr}\Lambda)` over whole
+    numbers :math:`n_\alpha` that sum to n, SH02 (32). What another example at one input gains falls with every example
+    there, so the n largest gains make the best data set. Without noise it is the bound of Micchelli and Wahba.
+
+    Parameters
+    ----------
+    problem
+        A problem, of which only the spectrum and the noise matter.
+    n
+        Whole numbers of examples; an integer means 0..n.
+    """
+    at = sizes("n", n)
+    if (at % 1 != 0).any():
+        raise InputError(f"n must be whole numbers of examples, got {at[at % 1 != 0][0]:g}")
+    spectrum, most = problem.spectrum, int(at.max())
+    values = -np.diff(spectrum.beyond(np.arange(most + 1.0)))
+    k = np.arange(1, most + 1)  # how many examples an input has
+    left = np.concatenate(([1.0], problem.noise / (problem.noise + k * spectrum.trace)))
+    # the k-th example at the i-th input gains less than all those before it at inputs before: i k of them with itself
+    gains = np.concatenate([values[i] * -np.diff(left[: most // (i + 1) + 1]) for i in range(most)] or [[]])
+    gained = np.concatenate(([0.0], np.cumsum(np.sort(gains)[::-1][:most])))
+    error: FloatArray = spectrum.trace - gained[at.astype(int)]
+    return error
+
+
+def _power(log_base: FloatArray, exponent: float) -> FloatArray:
+    return np.exp(exponent * log_base) if exponent > 0 else np.ones_like(log_base)

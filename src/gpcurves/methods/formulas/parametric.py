@@ -1,0 +1,139 @@
+r"""Curves that are explicit in a parameter: :math:`\epsilon = g(h)` with `n` an increasing function of `h`.
+
+With :math:`g(h) = \sum\lambda/(1+h\lambda)` and :math:`T(h) = \sum\ln(1+h\lambda)`,
+
+* LC: :math:`n = h(\sigma^2 + g(h))`,
+* UC: :math:`n = h\sigma^2 + T(h)`.
+
+So `h` is the root of one smooth monotone function, found for all `n` at once by safeguarded Newton steps in
+:math:`\ln h`. Everything is measured in units of the largest eigenvalue. The difference between `n` and its target is
+summed in a way that keeps its digits where the noise is tiny and `n` is close to a number of eigenvalues: those above
+:math:`1/h` contribute :math:`1 - 1/(1+h\lambda)`, and their exact count is subtracted from the target first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpcurves.errors import NumericalError
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.spectra import Spectrum
+
+Excess = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+_CELLS = 2_000_000
+_LARGEST_LOG = 690.0
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A spectrum and a noise level in units of the largest eigenvalue."""
+
+    unit: float
+    values: FloatArray
+    multiplicities: FloatArray
+    masses: FloatArray
+    pivots: FloatArray
+    counts: FloatArray
+    noise: float
+
+    @classmethod
+    def of(cls, spectrum: Spectrum, noise: float) -> Scaled:
+        """Take the units from the spectrum's largest eigenvalue."""
+        measure = spectrum.measure
+        shift = float(np.log(spectrum.values[0]))
+        values = np.exp(measure.log_values - shift)
+        return cls(
+            math.exp(shift),
+            values,
+            measure.multiplicities,
+            measure.multiplicities * values,
+            measure.pivots - shift,
+            measure.counts,
+            noise / math.exp(shift),
+        )
+
+    def lc_excess(self, log_h: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return h (noise + g(h)) - n, and its derivative with respect to ln h."""
+        h = np.exp(log_h)
+        x = np.multiply.outer(h, self.values)
+        q = 1 / (1 + x)
+        x *= q
+        slope = h * self.noise + (x * q) @ self.multiplicities
+        above = np.searchsorted(-self.pivots, log_h)
+        large = np.arange(len(self.values)) < above[:, None]
+        terms = np.where(large, -q, x) @ self.multiplicities
+        return h * self.noise + terms + (self.counts[above] - n), slope
+
+    def uc_excess(self, log_h: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return h noise + T(h) - n, and its derivative with respect to ln h."""
+        h = np.exp(log_h)
+        x = np.multiply.outer(h, self.values)
+        slope = h * self.noise + (x / (1 + x)) @ self.multiplicities
+        return h * self.noise + np.log1p(x) @ self.multiplicities - n, slope
+
+    def g(self, h: FloatArray) -> FloatArray:
+        r"""Return :math:`g(h) = \sum \lambda/(1+h\lambda)`; 0 at infinite `h`."""
+        return self.by_rows(lambda part: (1 / (1 + np.multiply.outer(part, self.values))) @ self.masses, h)
+
+    def by_rows(self, function: Callable[..., FloatArray], *columns: FloatArray) -> FloatArray:
+        """Apply a function that works on (rows, nodes) to a few rows at a time, so that memory stays bounded."""
+        rows = max(1, _CELLS // len(self.values))
+        parts = [function(*(c[i : i + rows] for c in columns)) for i in range(0, len(columns[0]), rows)]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+
+def solve(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
+    """Return ln h at each n > 0, or infinity where no h below e^690 reaches it."""
+    return scaled.by_rows(lambda part: _solve_block(excess, scaled, part), n)
+
+
+def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
+    # n <= h (noise + trace), and n >= h noise
+    low = np.log(n) - math.log(scaled.noise + float(scaled.masses.sum()))
+    high = np.full(len(n), _LARGEST_LOG)
+    if scaled.noise > 0:
+        high = np.minimum(high, np.log(n) - math.log(scaled.noise) + 1e-12)
+    grid = np.linspace(low.min() - 1e-9, high.max(), 200)
+    at_grid = excess(grid, np.zeros(len(grid)))[0]
+    beyond = n > at_grid[-1] * (1 - 1e-15)
+    # on a plateau, where n is close to a number of eigenvalues, the rounded grid cannot tell where the root is
+    below = np.clip(np.searchsorted(at_grid, n * (1 - 1e-11)) - 1, 0, len(grid) - 1)
+    above = np.clip(np.searchsorted(at_grid, n * (1 + 1e-11)), 0, len(grid) - 1)
+    low = np.maximum(low, grid[below] - 1e-6)
+    high = np.minimum(high, grid[above] + 1e-6)
+    for _ in range(12):
+        wide = high - low > 8.0
+        if not wide.any():
+            break
+        middle = (low[wide] + high[wide]) / 2
+        over = excess(middle, n[wide])[0] > 0
+        high[wide] = np.where(over, middle, high[wide])
+        low[wide] = np.where(over, low[wide], middle)
+    log_h = np.clip(np.interp(np.log(n), np.log(at_grid), grid), low, high)
+    active = ~beyond
+    for _ in range(100):
+        if not active.any():
+            log_h[beyond] = np.inf
+            return log_h
+        now, target = log_h[active], n[active]
+        value, slope = excess(now, target)
+        lower = np.where(value < 0, now, low[active])
+        upper = np.where(value > 0, now, high[active])
+        # Newton's step for ln n(h), which is nearly linear in ln h
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.log1p(value / target) * (target + value) / slope
+        new = now - step
+        inside = (new >= lower) & (new <= upper) & np.isfinite(new)
+        new = np.where(inside, new, (lower + upper) / 2)
+        tiny = abs(new - now) <= 1e-14 * np.maximum(1.0, abs(now))
+        # where n(h) is not on a plateau a small Newton step squares the error: no need to look again
+        last = inside & (abs(step) <= 3e-8) & (slope > 0.1 * (target + value))
+        done = tiny | last | (value == 0) | (upper - lower <= 4e-16 * abs(now))
+        low[active], high[active] = lower, upper
+        log_h[active] = np.where(value == 0, now, new)
+        active[active] = ~done
+    raise NumericalError("the self-consistency equation was not solved in 100 steps")

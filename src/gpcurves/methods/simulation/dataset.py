@@ -1,0 +1,205 @@
+r"""One data set, all n at once, by nested Cholesky factors.
+
+With :math:`K = LL^T` for the inputs in the order in which they were drawn, the leading block of `L` is the factor for
+the first `n` of them. So one factorisation gives the error for every `n`, as a cumulative sum
+(Sollich & Halees 2002, eq. (3), for all n):
+
+* :math:`\epsilon(D_n) = \mathrm{tr}\Lambda - \sum_{i\le n}(L^{-1}BL^{-T})_{ii}` where `B` has a closed form (`overlap`);
+* :math:`\epsilon(D_n) = \langle C(x_*,x_*)\rangle - \sum_{i\le n}\langle W_i^2\rangle`, :math:`W = L^{-1}C(X,X_*)`, over
+  test points otherwise.
+
+For a teacher with covariance :math:`C_0` and noise :math:`\sigma_0^2` and a student that believes in `C`,
+:math:`\epsilon = \langle C_0\rangle - 2\,\mathrm{tr}K^{-1}B_0 + \mathrm{tr}K^{-1}K_0K^{-1}B`, exact given the inputs, with
+:math:`B_0 = \langle C(X,x)C_0(x,X)\rangle` and :math:`K_0 = C_0(X,X)+\sigma_0^2`; traces over leading blocks are
+cumulative sums too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import blas, lapack
+
+from gpcurves.inputs import Inputs, Torus
+from gpcurves.kernels import Kernel
+from gpcurves.kernels.periodised import periodised_matrix
+from gpcurves.methods.simulation.overlap import Overlap
+from gpcurves.numerics.validation import FloatArray
+
+_DIGITS = 1e3
+"""A number is resolved where it exceeds the rounding errors by this factor."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A covariance function on inputs, with noise."""
+
+    kernel: Kernel
+    inputs: Inputs
+    noise: float
+
+    def between(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        """Return the covariances between the rows of X and those of Y (of X itself if not given)."""
+        return periodised_matrix(self.kernel, X, Y) if isinstance(self.inputs, Torus) else self.kernel(X, Y)
+
+    def variances(self, X: FloatArray) -> FloatArray:
+        """Return the prior variance at the rows of X."""
+        if isinstance(self.inputs, Torus):
+            return np.full(len(X), periodised_matrix(self.kernel, X[:1], X[:1])[0, 0])
+        return self.kernel.diag(X)
+
+    def observed(self, X: FloatArray) -> FloatArray:
+        """Return the covariances of noisy observations, ready for LAPACK."""
+        K = np.ascontiguousarray(self.between(X))
+        K.ravel()[:: len(K) + 1] += self.noise
+        return K.T  # symmetric, and in LAPACK's order without a copy
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The Cholesky factor of the observed covariances, as far as double precision carries it.
+
+    Attributes
+    ----------
+    L
+        Lower triangular factor of the first ``size`` observations; what is above the diagonal has no meaning.
+    size
+        How many observations the factor holds for.
+    """
+
+    L: FloatArray
+    size: int
+
+    @classmethod
+    def of(cls, K: FloatArray) -> Factor:
+        """Factorise in place, and stop where a pivot drowns in rounding errors."""
+        if not len(K):
+            return cls(K, 0)
+        largest = float(K.diagonal().max())
+        L, info = lapack.dpotrf(K, lower=1, clean=0, overwrite_a=1)
+        size = len(K) if info == 0 else info - 1
+        pivots = L.diagonal()[:size] ** 2
+        drowned = np.flatnonzero(pivots < _DIGITS * np.finfo(float).eps * np.arange(1, size + 1) * largest)
+        if len(drowned):
+            size = int(drowned[0])
+        return cls(L[:size, :size], size)
+
+    def whitened(self, B: FloatArray) -> FloatArray:
+        r"""Return the lower triangle of :math:`L^{-1}BL^{-T}` for a symmetric `B`."""
+        block = np.asfortranarray(B[: self.size, : self.size])
+        if self.size == 0:
+            return block
+        result, info = lapack.dsygst(block, self.L, itype=1, lower=1, overwrite_a=1)
+        assert info == 0
+        return cast(FloatArray, result)
+
+    def solved(self, C: FloatArray) -> FloatArray:
+        r"""Return :math:`L^{-1}C` for the rows of `C`."""
+        block = np.asfortranarray(C[: self.size])
+        return cast(FloatArray, blas.dtrsm(1.0, self.L, block, lower=1)) if self.size else block
+
+    def inverse_traces(self) -> FloatArray:
+        r"""Return :math:`\mathrm{tr}K_n^{-1}` for every n from 1 to ``size``."""
+        if self.size == 0:
+            return np.empty(0)
+        inverse, info = lapack.dtrtri(self.L, lower=1)
+        assert info == 0
+        return np.cumsum(np.einsum("ij,ij->i", np.tril(inverse), np.tril(inverse)))
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """Average over test inputs in closed form: of the student's kernel with itself, and with the teacher's."""
+
+    same: Overlap
+    cross: Overlap
+
+
+@dataclass(frozen=True)
+class TestPoints:
+    """Average over test inputs as a weighted sum over points."""
+
+    points: FloatArray
+    weights: FloatArray
+
+
+Test = ClosedForm | TestPoints
+
+
+def without_repeats(X: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    """Return the different rows of X in order, and how many there are among the first 0, 1, …, len(X) rows.
+
+    Without noise an input seen before teaches nothing more, and would make the covariances singular.
+    """
+    first = np.sort(np.unique(X, axis=0, return_index=True)[1])
+    return X[first], np.concatenate(([0], np.cumsum(np.isin(np.arange(len(X)), first))))
+
+
+def errors(
+    student: Prior, teacher: Prior | None, factor: Factor, X: FloatArray, test: Test, prior_variance: float
+) -> FloatArray:
+    """Return the error after 0, 1, …, len(X) examples; NaN where double precision cannot resolve it."""
+    if teacher is None:
+        explained = _explained(student, factor, X, test)
+    else:
+        explained = _mismatched(student, teacher, factor, X, test)
+    start = prior_variance
+    if isinstance(test, TestPoints):  # at the very points at which the rest is averaged
+        start = float(test.weights @ (teacher or student).variances(test.points))
+    curve = np.full(len(X) + 1, np.nan)
+    curve[0] = prior_variance
+    size = factor.size
+    curve[1 : size + 1] = start - np.cumsum(explained)
+    noise_floor = _DIGITS * np.finfo(float).eps * np.arange(len(X) + 1) * prior_variance
+    if isinstance(test, ClosedForm):
+        noise_floor[1 : size + 1] += _DIGITS * _blur(student.noise, factor, X, test, curve[1 : size + 1])
+    curve[curve < noise_floor] = np.nan
+    return curve
+
+
+def _blur(noise: float, factor: Factor, X: FloatArray, test: ClosedForm, curve: FloatArray) -> FloatArray:
+    r"""Return what rounding errors of `B` may add to the errors: up to their size times :math:`\mathrm{tr}K_n^{-1} \le n/\sigma^2`.
+
+    Unlike those of `K`, they are not damped by the noise, and they matter where it is small.
+    """
+    rounding = np.finfo(float).eps * max((float(test.same(x[None])[0, 0]) for x in X[: factor.size : 16]), default=0.0)
+    with np.errstate(divide="ignore"):
+        most = rounding * np.arange(1, factor.size + 1) / np.float64(noise)
+    return most if (curve > 2 * _DIGITS * most).all() else rounding * factor.inverse_traces()
+
+
+def _explained(student: Prior, factor: Factor, X: FloatArray, test: Test) -> FloatArray:
+    """Return by how much each example lowers the error."""
+    if isinstance(test, ClosedForm):
+        return factor.whitened(test.same(X)).diagonal().copy()
+    W = factor.solved(student.between(X, test.points))
+    return np.asarray((W * W) @ test.weights)
+
+
+def _mismatched(student: Prior, teacher: Prior, factor: Factor, X: FloatArray, test: Test) -> FloatArray:
+    A = factor.whitened(teacher.observed(X))
+    if isinstance(test, ClosedForm):
+        B = test.cross(X)
+        mixed = factor.whitened((B + B.T) / 2).diagonal()
+        E = np.tril(A) * np.tril(factor.whitened(test.same(X)))
+        return np.asarray(2 * mixed - (2 * E.sum(axis=1) - E.diagonal()))
+    W = factor.solved(student.between(X, test.points))
+    V = factor.solved(teacher.between(X, test.points))
+    lower = np.tril(A, -1)
+    return np.asarray((2 * W * V - A.diagonal()[:, None] * W * W - 2 * W * (lower @ W)) @ test.weights)
+
+
+def training_errors(noise: float, factor: Factor, size: int) -> tuple[FloatArray, FloatArray]:
+    r"""Return the training error and the empirical error after 0, 1, …, ``size`` examples.
+
+    Against the noisy targets, :math:`\epsilon_t = \sigma^4\,\mathrm{tr}K^{-1}/n`; the posterior variance averaged over
+    the training inputs is :math:`\epsilon_{emp} = \sigma^2 - \epsilon_t` (SH02, section 5). Against the clean targets
+    the training error is :math:`\epsilon_{emp}` itself. Neither is defined without examples.
+    """
+    training = np.full(size + 1, np.nan)
+    n = np.arange(1, factor.size + 1)
+    training[1 : factor.size + 1] = noise**2 * factor.inverse_traces() / n
+    return training, noise - training

@@ -1,0 +1,150 @@
+"""Who does the work: this process, several local ones, or a Dask cluster.
+
+Every worker holds its linear algebra to one thread. That is faster for many small tasks, and it makes results the same
+to the last bit whoever computed them, on machines of one kind.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from gpcurves.errors import InputError, NumericalError
+from gpcurves.numerics.validation import FloatArray
+
+Batch = list[tuple[int, FloatArray]]
+Function = Callable[[int], FloatArray]
+
+_LARGEST_BATCH = 16
+_ATTEMPTS = 3
+_NUMBER = re.compile(r"-?[0-9]+")
+_SCHEMES = ("tcp", "tls", "ws", "wss")
+_GLANCE = 2.0
+_PATIENCE = 30.0
+"""Seconds to wait for a scheduler to answer, and for a cluster without workers to get one."""
+
+
+def execute(function: Function, tasks: Sequence[int], workers: int | str) -> Iterator[Batch]:
+    """Do all tasks and yield them in batches as they are finished, in any order."""
+    if not tasks:
+        return
+    if isinstance(workers, str) and not _NUMBER.fullmatch(workers.strip()):
+        yield from _cluster(function, tasks, workers.strip())
+        return
+    if isinstance(workers, bool) or not isinstance(workers, str | numbers.Integral):
+        raise InputError(f"workers must be a whole number or the address of a Dask scheduler, got {workers!r}")
+    count = int(workers)
+    if count < 1:
+        raise InputError(f"workers must be at least 1, got {count}")
+    if count == 1 or len(tasks) == 1:
+        for batch in _batches(tasks, 1):
+            yield _do(function, batch)
+    else:
+        yield from _processes(function, list(tasks), count)
+
+
+_one_at_a_time = threading.Lock()
+"""A Dask worker may have several threads, but threads of one process get in each other's way in linear algebra."""
+
+
+def _do(function: Function, tasks: Sequence[int]) -> Batch:
+    from threadpoolctl import threadpool_limits
+
+    with _one_at_a_time, threadpool_limits(1):
+        return [(task, function(task)) for task in tasks]
+
+
+def _batches(tasks: Sequence[int], workers: int) -> list[Sequence[int]]:
+    """Cut tasks into batches, small ones first so that there is something to see, or to keep, early on."""
+    batches: list[Sequence[int]] = []
+    start = 0
+    while start < len(tasks):
+        size = min(_LARGEST_BATCH, 2 ** (len(batches) // (2 * workers)), math.ceil((len(tasks) - start) / workers))
+        batches.append(tasks[start : start + size])
+        start += size
+    return batches
+
+
+def _processes(function: Function, tasks: list[int], count: int) -> Iterator[Batch]:
+    """Use local processes; tasks of a process that was killed are done again, a few times."""
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    missing = set(tasks)
+    for attempt in range(_ATTEMPTS):
+        pool = Parallel(n_jobs=count, return_as="generator_unordered", max_nbytes=None)
+        try:
+            for batch in pool(delayed(_do)(function, part) for part in _batches(sorted(missing), count)):
+                missing.difference_update(task for task, _ in batch)
+                yield batch
+            return
+        except TerminatedWorkerError as error:
+            if attempt + 1 == _ATTEMPTS:
+                raise NumericalError(
+                    f"local workers were killed {_ATTEMPTS} times, probably for want of memory: use fewer workers"
+                ) from error
+
+
+def _cluster(function: Function, tasks: Sequence[int], address: str) -> Iterator[Batch]:
+    """Use a running Dask scheduler; a killed worker's tasks move to the others."""
+    try:
+        from distributed import Client, KilledWorker
+    except ImportError as error:
+        raise InputError("a Dask scheduler needs the extra: pip install 'gpcurves[cluster]'") from error
+    if address.partition("://")[0] not in _SCHEMES:
+        raise InputError(f"workers must be a whole number or an address like tcp://127.0.0.1:8786, got {address!r}")
+    try:
+        client = Client(address, timeout=_PATIENCE / 3, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"no Dask scheduler answers at {address}: {error}") from error
+    try:
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError as error:
+            raise NumericalError(f"the Dask scheduler at {address} has no workers: start some and run again") from error
+        count = len(client.scheduler_info(n_workers=-1)["workers"])
+        futures = [client.submit(_do, function, batch, pure=False, retries=2) for batch in _batches(tasks, count)]
+        try:
+            yield from _as_they_come(client, futures, address)
+        except KilledWorker as error:
+            raise NumericalError(f"workers of {address} died while working, probably for want of memory") from error
+        finally:
+            client.cancel(futures, force=True)
+    finally:
+        client.close()
+
+
+def _as_they_come(client: Any, futures: list[Any], address: str) -> Iterator[Batch]:
+    """Yield results as they arrive; give up where no worker has been left for a while."""
+    from concurrent.futures import CancelledError
+
+    from distributed import wait
+
+    pending = set(futures)
+    lonely = 0.0
+    while pending:
+        try:
+            with client.as_current():
+                finished = wait(pending, timeout=_GLANCE, return_when="FIRST_COMPLETED").done
+        except TimeoutError:
+            finished = set()
+        except CancelledError as error:
+            raise _gone(address) from error
+        pending -= finished
+        try:
+            batches = [future.result() for future in finished]
+            alone = not finished and not client.scheduler_info(n_workers=-1)["workers"]
+        except (CancelledError, OSError) as error:
+            raise _gone(address) from error
+        yield from batches
+        lonely = lonely + _GLANCE if alone else 0.0
+        if lonely >= _PATIENCE:
+            raise NumericalError(f"all workers of {address} are gone: start some and run again")
+
+
+def _gone(address: str) -> NumericalError:
+    return NumericalError(f"the Dask scheduler at {address} is gone: start it and run again")

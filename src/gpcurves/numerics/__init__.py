@@ -1,0 +1,1 @@
+"""Numerical tools and checks that know nothing of Gaussian processes."""

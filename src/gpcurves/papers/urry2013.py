@@ -1,0 +1,419 @@
+"""Urry and Sollich (2013), Figures 1 to 12: random walk kernels on random graphs, and how fast one learns with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+import gpcurves as gpc
+from gpcurves.graphs import tree
+from gpcurves.papers import urry2013_claims as claim
+from gpcurves.papers.gallery import BLUE, DASH, DOT, GREEN, GREY, ORANGE, Drawn, Effort, Panel, Sheet, check, figure
+from gpcurves.papers.random_graphs import (
+    COLOURS,
+    POISSON,
+    POWER,
+    REGULAR,
+    TITLES,
+    FloatArray,
+    Found,
+    curve_of,
+    globally,
+    locally,
+    mismatched,
+    noises,
+    part,
+    simulated,
+    vectors_on,
+)
+
+PAPER = "Urry & Sollich 2013"
+STYLES = {
+    "simulation": {"linestyle": "-", "linewidth": 2.2, "alpha": 0.75},
+    "cavity": {"linestyle": DASH, "linewidth": 1.1, "color": "black"},
+    "eigenvalue": {"linestyle": DOT, "linewidth": 1.6},
+}
+PER_VERTEX = r"examples per vertex $\nu$"
+ERROR = r"error $\epsilon$"
+
+
+@figure(
+    "urry2013-1",
+    paper=PAPER,
+    number="1",
+    title="Long walks on a tree do not correlate everything",
+    caption="Left: random walk kernel on the 3-regular tree (a = 2) by distance, for walks of p steps, and its limit. Right: "
+    "the kernel between neighbours on random 3-regular graphs with 500 vertices (points) and on the tree (lines) against p/a; "
+    "cycles matter from the dotted line on.",
+)
+def figure_1(effort: Effort) -> Drawn:
+    """Draw the kernel by distance and by the length of the walk."""
+    sheet, walks = Sheet(1, 2), (1, 2, 5, 10, 20, 50, 200, 1000)
+    left, right = sheet.panels
+    left.setup("3-regular tree, $a=2$", x="distance $l$", y="$C_{l,p}$", xlim=(0, 15))
+    for p, colour in zip(walks, shades(len(walks)), strict=True):
+        left.line(f"$p={p}$", np.arange(min(p, 15) + 1), tree.tree_kernel(3, p)[:16], color=colour)
+    left.line(r"$p\to\infty$", np.arange(16), tree.tree_limit(3, np.arange(16)), color="black", linestyle=DASH)
+    left.legend()
+    lengths, threshold = np.unique(np.geomspace(1, 60, effort.of(18, 9)).astype(int)), tree.cycle_threshold(3, 500)
+    right.setup("neighbours, $V=500$", x="$p/a$", y="$K_{1,p}$ and $C_{1,p}$", xscale="log")
+    graphs = [REGULAR.sample(500, rng=seed) for seed in range(effort.of(5, 1))]
+    for a, colour, marker in ((2, BLUE, "o"), (4, ORANGE, "s")):
+        on_tree = np.array([tree.tree_kernel(3, a * p, a)[1] for p in lengths.tolist()])
+        kernels = [gpc.RandomWalkKernel(a * p, a) for p in lengths.tolist()]
+        on_graphs = [[tree.mean_correlation(graph, kernel) for graph in graphs] for kernel in kernels]
+        right.line(f"$C_{{1,p}}$, tree, $a={a}$", lengths, on_tree, color=colour)
+        right.points(f"$K_{{1,p}}$, graphs, $a={a}$", lengths, np.mean(on_graphs, axis=1), color=colour, fmt=marker)
+    right.axes.axvline(threshold, color="black", linestyle=DOT, label=r"$\log V/\log(d-1)$")
+    right.legend()
+    apart = np.mean(on_graphs, axis=1) - on_tree
+    return sheet.drawn([*claim.grows_to_a_limit(walks), *claim.cycles_matter(lengths, apart, on_tree, threshold)])
+
+
+@figure(
+    "urry2013-2",
+    paper=PAPER,
+    number="2",
+    title="Prior variances under global normalisation",
+    caption="Prior variances of the random walk kernel (a = 2, p = 10, average 1) over the vertices of one graph with 10,000 "
+    "vertices (grey; quick: 4,000) and in the limit of large graphs by the cavity method (black). Left: Erdős-Rényi graph with "
+    "mean degree 3. Right: power law with exponent 2.5 and cutoff 2. Insets: the tail, on a logarithmic scale.",
+)
+def figure_2(effort: Effort) -> Drawn:
+    """Compare the variances of one graph with their distribution in the limit."""
+    sheet, claims, edges = Sheet(1, 2), [], np.linspace(0, 9, 181)
+    found = {}
+    for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
+        graph = gpc.diagnose(ensemble.sample(effort.of(10_000, 4_000), rng=1))
+        limit = gpc.vertex_variances(globally(ensemble), 0, "cavity", precision=effort.of(0.001, 0.01), rng=1)
+        panel.setup(TITLES[ensemble], x="prior variance $C_{ii}$", y="density", xlim=(-0.1, 9), ylim=(0, 1.6))
+        inset = panel.inset((0.4, 0.4, 0.57, 0.52), f"{TITLES[ensemble]}, tail")
+        inset.axes.set(yscale="log", xlim=(1, 9), ylim=(1e-4, 2))
+        for place in (panel, inset):
+            histogram(place, graph.variances, limit, edges)
+        panel.legend(loc="upper right", bbox_to_anchor=(1.0, 0.3))
+        found[ensemble] = graph, limit
+        claims += claim.variances_of(ensemble, graph, limit, edges)
+    return sheet.drawn([*claims, *claim.tails_of(found)])
+
+
+@figure(
+    "urry2013-3",
+    paper=PAPER,
+    number="3",
+    title="Learning curves with global normalisation",
+    caption="Error against examples per vertex for the globally normalised random walk kernel (p = 10, a = 2) and several "
+    "noise levels: simulation on graphs of 500 vertices (quick: 300), cavity method, eigenvalue theory. Left: 3-regular graphs. "
+    "Centre: Erdős-Rényi graphs with mean degree 3. Right: power law with exponent 2.5 and cutoff 2.",
+)
+def figure_3(effort: Effort) -> Drawn:
+    """Compare both theories with the truth on three ensembles."""
+    sheet, claims = Sheet(1, 3), []
+    for panel, ensemble in zip(sheet.panels, (REGULAR, POISSON, POWER), strict=True):
+        found = {
+            noise: {method: curve_of(globally(ensemble, noise), method, effort) for method in STYLES}
+            for noise in noises(effort)
+        }
+        by_noise(panel, TITLES[ensemble], found)
+        claims += [claim.agreement(ensemble, found), *claim.eigenvalues_fail(ensemble, found)]
+    return sheet.drawn(claims)
+
+
+@figure(
+    "urry2013-4",
+    paper=PAPER,
+    number="4",
+    title="Curves for long walks collapse when the examples are scaled",
+    caption="Learning curves on random 3-regular graphs (a = 2, noise 0.1) for walks of p steps, with the number of examples "
+    "scaled. Left: eigenvalue theory for infinitely large graphs, and the master curve of long walks. Right: simulation on "
+    "graphs of 500 vertices.",
+)
+def figure_4(effort: Effort) -> Drawn:
+    """Scale the curves of short and long walks."""
+    sheet, scaled = Sheet(1, 2), np.geomspace(0.1, 1000, effort.of(41, 21))
+    left, right = sheet.panels
+    looks: dict[str, Any] = {"x": r"$\nu p^{3/2}$", "y": ERROR, "xscale": "log", "yscale": "log", "ylim": (1e-3, 1.3)}
+    walks, few = (5, 10, 15, 20, 50, 100, 200, 500), (5, 10, 15, 20)
+    left.setup("eigenvalue theory", **looks)
+    right.setup("simulation", **looks)
+    theory, truth = {}, {}
+    for p, colour in zip(walks, shades(len(walks)), strict=True):
+        theory[p] = gpc.learning_curve(globally(REGULAR, 0.1, p), "mckay", nu=scaled / p**1.5)
+        left.line(f"$p={p}$", scaled, theory[p].error, color=colour)
+        if p in few:
+            problem = globally(REGULAR, 0.1, p)
+            truth[p] = simulated(problem, scaled / p**1.5, effort, graphs=effort.of(20, 6), vertices=500)
+            right.line(f"$p={p}$", scaled, truth[p].error, truth[p].stderr, color=colour)
+    master = gpc.learning_curve(globally(REGULAR, 0.1, 1000), "master", nu=scaled / 1000**1.5)
+    for panel in sheet.panels:
+        panel.line("master curve", scaled, master.error, color="black", linestyle=DASH)
+        panel.legend(loc="lower left")
+    return sheet.drawn(claim.collapse(scaled, theory, truth, master))
+
+
+@figure(
+    "urry2013-5",
+    paper=PAPER,
+    number="5",
+    title="Learning curves with local normalisation",
+    caption="As Figure 3 for the locally normalised kernel, on Erdős-Rényi (left) and power law graphs (right). Above: simulation "
+    "and cavity method; inset: what isolated vertices contribute (dotted). Below: both normalisations by the cavity method. The "
+    "cavity method is the exact one here, and not the paper's equation (29).",
+)
+def figure_5(effort: Effort) -> Drawn:
+    """Compare local normalisation with the truth, and with global normalisation."""
+    sheet, claims = Sheet(2, 2), []
+    for ensemble, above, below in zip((POISSON, POWER), sheet.panels[:2], sheet.panels[2:], strict=True):
+        found = {
+            noise: {method: curve_of(locally(ensemble, noise), method, effort) for method in ("simulation", "cavity")}
+            for noise in noises(effort)
+        }
+        other = {noise: curve_of(globally(ensemble, noise), "cavity", effort) for noise in found}
+        by_noise(above, f"{TITLES[ensemble]}, local normalisation", found)
+        if ensemble is POISSON:
+            isolated_inset(above, found)
+        below.setup(f"{TITLES[ensemble]}, both", x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
+        for noise, curves in found.items():
+            below.curve(f"local, {power_of_ten(noise)}", curves["cavity"], color=COLOURS[noise], linestyle=DASH)
+            below.curve(f"global, {power_of_ten(noise)}", other[noise], color=COLOURS[noise])
+        key(below, found, {"local": {"linestyle": DASH}, "global": {"linestyle": "-"}})
+        claims += [claim.agreement(ensemble, found), *claim.shoulder(ensemble, found, other)]
+    return sheet.drawn([*claims, claim.simplified(effort)])
+
+
+@figure(
+    "urry2013-6",
+    paper=PAPER,
+    number="6",
+    title="Posterior variances over the vertices",
+    caption="Distribution of posterior variances for the locally normalised kernel (a = 2, p = 10) on Erdős-Rényi graphs with mean "
+    "degree 3: ten data sets on each of ten graphs with 1000 vertices (grey; quick: 4 and 4 with 400) and the cavity method "
+    "(black), after 1.172 (left) and 6.210 (right) examples per vertex. The paper does not say which noise; here it is 0.1.",
+)
+def figure_6(effort: Effort) -> Drawn:
+    """Compare the local errors of simulated data sets with the limit."""
+    sheet, claims = Sheet(1, 2), []
+    amounts: dict[str, Any] = dict(
+        zip(("vertices", "graphs", "datasets"), effort.of((1000, 10, 10), (400, 4, 4)), strict=True)
+    )
+    for nu, top, panel in ((1.172, 0.25, 0), (6.210, 0.05, 1), (0.3, 1.0, None), (3.0, 0.1, None)):
+        problem, edges = locally(POISSON, 0.1), np.linspace(0, top, 101)
+        truth = gpc.vertex_variances(problem, nu, rng=1, **amounts, **effort.running)
+        limit = gpc.vertex_variances(problem, nu, "cavity", precision=effort.of(0.002, 0.01), rng=1)
+        text = f"ν = {nu:g}: cavity and simulated distribution agree: largest difference of the shares below a value"
+        claims.append(check(text, claim.furthest(truth.values, limit, edges), at_most=0.03))
+        if panel is not None:
+            place = sheet.panels[panel]
+            place.setup(
+                rf"$\nu={nu:.3f}$", x="posterior variance", y="density", yscale="log", xlim=(0, top), ylim=(0.05, 500)
+            )
+            histogram(place, truth.values, limit, edges)
+            place.legend()
+    return sheet.drawn(claims)
+
+
+@figure(
+    "urry2013-7",
+    paper=PAPER,
+    number="7",
+    title="A global student of a local teacher",
+    caption="Simulated error of students who believe in the globally normalised kernel (p = 10, a = 2) while the teacher's is "
+    "normalised locally, on graphs of 500 vertices (quick: 250). Left: Erdős-Rényi graphs with mean degree 3. Right: power law.",
+)
+def figure_7(effort: Effort) -> Drawn:
+    """Let a student with global normalisation learn from a teacher with local normalisation."""
+    return crossed("global", "local", effort)
+
+
+@figure(
+    "urry2013-8",
+    paper=PAPER,
+    number="8",
+    title="A local student of a global teacher",
+    caption="As Figure 7, for students who believe in the locally normalised kernel while the teacher's is normalised globally. "
+    "Where bands are wide, single graphs have errors that are many times the average.",
+)
+def figure_8(effort: Effort) -> Drawn:
+    """Let a student with local normalisation learn from a teacher with global normalisation."""
+    return crossed("local", "global", effort)
+
+
+@figure(
+    "urry2013-9",
+    paper=PAPER,
+    number="9",
+    title="How much the error differs between vertices",
+    caption="Variance of the posterior variances over the vertices of a graph, for locally (stars) and globally (circles) "
+    "normalised kernels (p = 10, a = 2, noise 0.1), simulated on graphs of 500 vertices (quick: 300). Left: Erdős-Rényi graphs "
+    "with mean degree 3. Right: power law with exponent 2.5 and cutoff 2.",
+)
+def figure_9(effort: Effort) -> Drawn:
+    """Look at the spread of the error over vertices along the curve."""
+    sheet, claims = Sheet(1, 2), []
+    nu = np.concatenate(([0.0], np.geomspace(0.01, 10, effort.of(25, 13))))
+    for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
+        panel.setup(TITLES[ensemble], x=PER_VERTEX, y="variance of the error over vertices", xscale="log", yscale="log")
+        local, overall = (
+            simulated(ask(ensemble, 0.1), nu, effort, graphs=effort.of(50, 20), datasets=2).details["variance"]
+            for ask in (locally, globally)
+        )
+        for name, spread, marker, colour in (("local", local, "*", ORANGE), ("global", overall, "o", BLUE)):
+            panel.line(name, nu[1:], spread[1:], marker=marker, color=colour, linewidth=1)
+        panel.legend()
+        claims += claim.spread_over_vertices(ensemble, nu, local, overall)
+    return sheet.drawn(claims)
+
+
+@figure(
+    "urry2013-10",
+    paper=PAPER,
+    number="10",
+    title="How long walks on a tree approach their limit",
+    caption="Weight of the shell at distance l of the 3-regular tree (a = 2) after p steps, scaled, against l divided by the root "
+    "of p, and the form that it approaches (dashed). The exponent of that form is corrected.",
+)
+def figure_10(effort: Effort) -> Drawn:
+    """Draw the profile of the walk on a scale on which it comes to rest."""
+    sheet, walks = Sheet(), (10, 30, 100, 300, 1000, 3000)
+    (panel,) = sheet.panels
+    panel.setup("3-regular tree, $a=2$", x=r"$l/\sqrt{p}$", y=r"$p\,\rho_{l,p}$", xlim=(0, 4))
+    for p, colour in zip(walks, shades(len(walks)), strict=True):
+        shown = np.arange(p + 1) <= 4 * np.sqrt(p)
+        panel.line(f"$p={p}$", np.arange(p + 1)[shown] / np.sqrt(p), tree.shell_profile(3, p)[shown], color=colour)
+    limit = tree.scaling_form(3, 10_000, shift=False)[:401]
+    panel.line(r"$p\to\infty$", np.arange(401) / 100, limit, color="black", linestyle=DASH)
+    panel.legend()
+    return sheet.drawn(claim.cut_off(walks))
+
+
+@figure(
+    "urry2013-11",
+    paper=PAPER,
+    number="11",
+    title="Where a global student of a local teacher fails",
+    caption="An Erdős-Rényi graph with 250 vertices and mean degree 3 (p = 10, a = 2, noise 0.0001), 150 examples. Left: how much "
+    "more than expected the teacher excites each prediction vector of the student, averaged over teachers; a matched teacher "
+    "gives 1. Right: the prediction vector of the largest spike (circle).",
+)
+def figure_11(effort: Effort) -> Drawn:
+    """Find the prediction vectors that a teacher with local normalisation excites."""
+    return excited("global", "local", seed=4, effort=effort)
+
+
+@figure(
+    "urry2013-12",
+    paper=PAPER,
+    number="12",
+    title="Where a local student of a global teacher fails",
+    caption="As Figure 11, for a student with local and a teacher with global normalisation.",
+)
+def figure_12(effort: Effort) -> Drawn:
+    """Find the prediction vectors that a teacher with global normalisation excites."""
+    return excited("local", "global", seed=4, effort=effort)
+
+
+def crossed(student: str, teacher: str, effort: Effort) -> Drawn:
+    """Draw mismatched curves on both ensembles and check the maximum."""
+    sheet, claims = Sheet(1, 2), []
+    nu = np.unique(np.concatenate((np.geomspace(0.01, 10, effort.of(16, 7)), (0.3, 0.5, 0.7, 1.0))))
+    for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
+        found = {}
+        panel.setup(TITLES[ensemble], x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
+        for noise in noises(effort):
+            problem, graphs = mismatched(ensemble, student, teacher, noise), effort.of((15, 40), (6, 70))[noise < 1e-3]
+            amounts = {"vertices": effort.of(500, 250), "graphs": graphs, "datasets": 1}
+            found[noise] = simulated(problem, nu, effort, among=["dangling"], **amounts)
+            panel.curve(power_of_ten(noise), found[noise], color=COLOURS[noise])
+        panel.legend(title="noise")
+        claims += claim.maximum(ensemble, found[1e-4], found[0.01], student)
+    return sheet.drawn(claims)
+
+
+def excited(student: str, teacher: str, seed: int, effort: Effort) -> Drawn:
+    """Draw the weights of prediction vectors and the vector of the largest, and check on which vertices such vectors live."""
+    sheet = Sheet(1, 2, size=(6.4, 5.2))
+    left, right = sheet.panels
+    vectors = vectors_on(seed, student, teacher)
+    first = int(vectors.largest()[0])
+    numbers = np.arange(len(vectors.weights))
+    left.setup(f"student {student}, teacher {teacher}", x="example", y=r"$\langle zz^T\rangle_{\mu\mu}$", yscale="log")
+    left.line("matched", numbers, np.ones(len(numbers)), color="black")
+    left.line("mismatched", numbers, vectors.weights, color=ORANGE, linewidth=1)
+    left.axes.plot(
+        first,
+        vectors.weights[first],
+        "o",
+        markersize=12,
+        markerfacecolor="none",
+        markeredgecolor=GREEN,
+        markeredgewidth=2,
+    )
+    left.legend()
+    graph = vectors.problem.graph
+    gpc.draw_graph(
+        graph,
+        vectors.vectors[:, first],
+        signed=True,
+        label="",
+        title="prediction vector of the largest spike",
+        ax=right.axes,
+    )
+    right.remember("prediction vector", np.arange(len(vectors.vectors)), vectors.vectors[:, first])
+    return sheet.drawn(claim.spikes(vectors, student, teacher, effort.of(60, 30)))
+
+
+def shades(count: int) -> list[Any]:
+    """Return colours from light to dark, for a parameter that grows."""
+    from matplotlib import colormaps
+
+    return list(colormaps["viridis_r"](np.linspace(0.08, 1, count)))
+
+
+def power_of_ten(noise: float) -> str:
+    """Write a noise level."""
+    return rf"$\sigma^2=10^{{{np.log10(noise):.0f}}}$" if noise < 1 else r"$\sigma^2=1$"
+
+
+def key(panel: Panel, levels: Iterable[float], styles: dict[str, dict[str, Any]]) -> None:
+    """Explain colours by the noise level and lines by the method."""
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], **({"color": GREY} | style), label=name) for name, style in styles.items()]
+    handles += [Line2D([], [], color=COLOURS[noise], linewidth=2.5, label=power_of_ten(noise)) for noise in levels]
+    panel.legend(handles=handles, loc="lower left", fontsize=8)
+
+
+def by_noise(panel: Panel, title: str, found: Found) -> None:
+    """Draw curves of several methods for each noise level."""
+    panel.setup(title, x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
+    for noise, curves in found.items():
+        for method, curve in curves.items():
+            panel.curve(f"{method}, {power_of_ten(noise)}", curve, **({"color": COLOURS[noise]} | STYLES[method]))
+    key(panel, found, {method: STYLES[method] for method in next(iter(found.values()))})
+
+
+def histogram(panel: Panel, values: FloatArray, limit: gpc.VarianceDistribution, edges: FloatArray) -> None:
+    """Draw the density on simulated graphs in grey and that of the limit as a black line."""
+    middle = (edges[1:] + edges[:-1]) / 2
+    density = np.histogram(values, edges)[0] / len(values) / np.diff(edges)
+    panel.axes.stairs(density, edges, fill=True, color="#b5bcc4", label="graphs")
+    panel.remember("graphs", middle, density)
+    weights = np.histogram(limit.values, edges, weights=limit.weights)[0] / np.diff(edges)
+    panel.axes.stairs(weights, edges, color="black", linewidth=0.9, label="cavity")
+    panel.remember("cavity", middle, weights)
+
+
+def isolated_inset(panel: Panel, found: Found) -> None:
+    """Show what vertices without neighbours contribute to the error."""
+    panel.axes.set_ylim(top=1e4)
+    panel.axes.set_yticks(10.0 ** np.arange(-5, 1))
+    inset = panel.inset((0.52, 0.67, 0.46, 0.27), "isolated vertices (dotted)")
+    inset.axes.set(xscale="log", yscale="log", xlim=(0.3, 30))
+    for noise, curves in found.items():
+        curve = curves["cavity"]
+        inset.line(f"cavity, {power_of_ten(noise)}", curve.nu, curve.error, color=COLOURS[noise])
+        inset.line(
+            f"isolated, {power_of_ten(noise)}", curve.nu, part(curve, "isolated"), color=COLOURS[noise], linestyle=DOT
+        )

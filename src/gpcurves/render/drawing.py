@@ -1,0 +1,157 @@
+"""Drawing a graph with its vertices coloured by a value, and the training vertices marked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gpcurves.errors import InputError
+from gpcurves.graphs.graph import Graph, IntArray, as_graph
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.render.picture import Display, new_axes
+
+MOST_VERTICES = 5_000
+_PIVOTS, _ROUNDS = 50, 80
+_EDGE, _SEEN = "#b8c0c8", "#000000"
+
+
+def draw_graph(
+    graph: object,
+    values: FloatArray | None = None,
+    *,
+    marked: FloatArray | IntArray | None = None,
+    label: str = "posterior variance",
+    title: str | None = None,
+    signed: bool = False,
+    ax: Any = None,
+) -> Display:
+    """Draw a graph of up to a few thousand vertices.
+
+    Parameters
+    ----------
+    graph
+        A graph in any form that `GraphProblem` takes.
+    values
+        One number per vertex, shown as its colour.
+    marked
+        Numbers of examples per vertex; those above 0 get a black edge.
+    label, title
+        What the colours mean, and the title.
+    signed
+        Whether the colours distinguish negative from positive values, with white for 0.
+    ax
+        Matplotlib axes to draw into; a new figure if None.
+    """
+    from matplotlib.collections import LineCollection
+
+    known = as_graph(graph)
+    if known.vertices > MOST_VERTICES:
+        raise InputError(f"a drawing shows at most {MOST_VERTICES} vertices, and this graph has {known.vertices}")
+    axes = new_axes(ax, (8.4, 7.2))
+    place = layout(known)
+    size = float(np.clip(12_000 / known.vertices, 9, 120))
+    pairs, _ = known.edge_list()
+    axes.add_collection(LineCollection(list(place[pairs]), colors=_EDGE, linewidths=min(1.2, size / 22), zorder=1))
+    seen = np.zeros(known.vertices, dtype=bool) if marked is None else np.asarray(marked) > 0
+    colours = _colours(values, signed)
+    points = axes.scatter(
+        *place.T,
+        s=size,
+        c=values,
+        linewidths=np.where(seen, 1.1, 0.15),
+        edgecolors=np.where(seen, _SEEN, _EDGE),
+        zorder=2,
+        **colours,
+    )
+    if values is not None:
+        axes.figure.colorbar(points, ax=axes, label=label, shrink=0.8)
+    if seen.any():
+        axes.scatter([], [], s=40, facecolors="none", edgecolors=_SEEN, linewidths=1.1, label="has training examples")
+        axes.legend(loc="upper left", frameon=False, fontsize=9)
+    axes.autoscale_view()
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    axes.set_title(repr(known) if title is None else title, fontsize=10, wrap=True)
+    return Display(axes, axes.figure, {"vertices": points})
+
+
+def _colours(values: FloatArray | None, signed: bool) -> dict[str, Any]:
+    """Return how values become colours: white in the middle for signed ones, more steps near 0 for others."""
+    from matplotlib.colors import Normalize, PowerNorm
+
+    if values is None:
+        return {"color": "#4a7ba6"}
+    largest = float(abs(np.asarray(values)).max()) or 1.0
+    if signed:
+        return {"cmap": "RdBu_r", "norm": Normalize(-largest, largest)}
+    return {"cmap": "viridis_r", "norm": PowerNorm(0.5, 0.0, largest)}
+
+
+def layout(graph: Graph) -> FloatArray:
+    """Return a place in the plane for each vertex: components side by side, neighbours close to each other."""
+    sizes = graph.component_sizes
+    order = np.argsort(graph.components, kind="stable")
+    groups = np.split(order, np.cumsum(sizes)[:-1])
+    shapes = [_component(graph, group) for group in groups]
+    place = np.empty((graph.vertices, 2))
+    if len(shapes) == 1:
+        place[groups[0]] = shapes[0]
+        return place
+    first = shapes[0]
+    width = max(float(np.ptp(first[:, 0])), math.sqrt(graph.vertices))
+    left, top = float(first[:, 0].min()), float(first[:, 1].min()) - 2.0
+    place[groups[0]] = first
+    x, row = left, 0.0
+    for group, shape in zip(groups[1:], shapes[1:], strict=True):
+        span = np.ptp(shape, axis=0) + 1.2
+        if x > left and x + span[0] > left + width:
+            x, top, row = left, top - row, 0.0
+        place[group] = shape - shape.min(axis=0) + (x, top - span[1])
+        x, row = x + float(span[0]), max(row, float(span[1]))
+    return place
+
+
+def _component(graph: Graph, vertices: IntArray) -> FloatArray:
+    """Place one connected component: distances from a few pivots first, then springs and repulsion."""
+    count = len(vertices)
+    if count <= 2:
+        return np.stack((np.arange(count, dtype=np.float64), np.zeros(count)), axis=1)
+    inner = graph.adjacency[vertices][:, vertices].tocsr()
+    place = _from_pivots(inner)
+    pairs = np.stack(inner.nonzero(), axis=1)
+    pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+    length = np.linalg.norm(place[pairs[:, 0]] - place[pairs[:, 1]], axis=1).mean()
+    place = place / max(float(length), 1e-9) + 0.3 * np.random.default_rng(0).standard_normal(place.shape)
+    heat = 0.1 * float(np.ptp(place, axis=0).max()) + 0.5
+    for turn in range(_ROUNDS):
+        x, y = place[:, 0].astype(np.float32), place[:, 1].astype(np.float32)
+        dx, dy = x[:, None] - x, y[:, None] - y
+        inverse = 1 / (dx * dx + dy * dy + np.float32(1e-2))
+        force = np.stack(((dx * inverse).sum(axis=1), (dy * inverse).sum(axis=1)), axis=1).astype(np.float64)
+        pull = place[pairs[:, 0]] - place[pairs[:, 1]]
+        pull *= np.linalg.norm(pull, axis=1, keepdims=True)
+        for axis in (0, 1):
+            force[:, axis] -= np.bincount(pairs[:, 0], weights=pull[:, axis], minlength=count)
+            force[:, axis] += np.bincount(pairs[:, 1], weights=pull[:, axis], minlength=count)
+        reach = np.linalg.norm(force, axis=1, keepdims=True)
+        place = place + force / np.maximum(reach, 1e-9) * np.minimum(reach, heat * (1 - turn / _ROUNDS))
+    return place
+
+
+def _from_pivots(adjacency: Any) -> FloatArray:
+    """Return two coordinates from the distances to pivots that are far from each other."""
+    from scipy.sparse.csgraph import dijkstra
+
+    count = adjacency.shape[0]
+    distances = np.empty((count, min(_PIVOTS, count)))
+    pivot, nearest = 0, np.full(count, np.inf)
+    for k in range(distances.shape[1]):
+        distances[:, k] = dijkstra(adjacency, directed=False, indices=pivot, unweighted=True)
+        nearest = np.minimum(nearest, distances[:, k])
+        pivot = int(np.argmax(nearest))
+    squares = distances**2
+    centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean())
+    left, strength, _ = np.linalg.svd(centred, full_matrices=False)
+    return np.asarray(left[:, :2] * np.sqrt(strength[:2] / math.sqrt(distances.shape[1])))

@@ -1,0 +1,1 @@
+"""From people's files to rows of numbers; nothing here knows a Gaussian process."""

@@ -1,0 +1,245 @@
+"""From cells to numbers: how the cells of one column are meant."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from gpcurves.numerics.validation import FloatArray
+
+_SPREADSHEET_ERRORS = frozenset(["#n/a", "#na", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"])
+MISSING = _SPREADSHEET_ERRORS.union(
+    ["", "na", "n/a", "n.a.", "nan", "-nan", "nat", "null", "<na>", "?", "-", "--", "–", "—", "."]
+)
+"""What stands for no value, whatever its case."""
+
+_NOT_A_NUMBER = frozenset(["none", "missing", "unknown", "n.d.", "nd", "inf", "+inf", "-inf", "infinity", "-infinity"])
+"""What also stands for no value among numbers and dates; among texts it may be a category."""
+
+_FLAGS = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("off", "on"))
+_ENOUGH = 0.9  # share of cells that must be numbers, or dates, for the others to count as missing, if these are
+_FEW_WORDS, _FEW_CELLS = 3, 0.02  # so few different words, or such a share of the cells
+_DAY = pd.Timedelta(days=1)
+
+Kind = Literal["number", "flag", "date", "text"]
+Values = npt.NDArray[Any]
+"""Floats with NaN for missing values, or objects: texts with None for missing values."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """How the cells of one column are read: "as ..." in words, where they are not plain numbers or texts."""
+
+    kind: Kind
+    read: Callable[[pd.Series[Any]], Values]
+    words: str = ""
+
+
+def interpret(cells: pd.Series[Any], decimal: str) -> Column:
+    """Find out how the cells of a column are meant."""
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        return Column("text", texts)
+    if pd.api.types.is_bool_dtype(cells.dtype):
+        return _flags(("false", "true"))
+    if pd.api.types.is_timedelta64_dtype(cells.dtype):
+        return Column("number", _read_durations, "durations, in days")
+    if pd.api.types.is_numeric_dtype(cells.dtype):
+        return Column("number", partial(_read_numbers, mark=decimal))
+    if pd.api.types.is_datetime64_any_dtype(cells.dtype):
+        return _dates(cells, "ISO8601")
+    words = [word for word in texts(cells) if word is not None]
+    meant = [word for word in words if word.casefold() not in _NOT_A_NUMBER]
+    return (
+        _written_flags(words)
+        or _numbers(meant, decimal)
+        or _written_dates(cells, meant, decimal)
+        or Column("text", texts)
+    )
+
+
+def texts(cells: pd.Series[Any]) -> Values:
+    """Return cells as texts without outer blanks, None where a value is missing."""
+    words = [_word(cell) for cell in cells.array]
+    return np.array([None if word.casefold() in MISSING else word for word in words], dtype=object)
+
+
+def _word(cell: object) -> str:
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return "" if cell is None else str(cell).strip()
+
+
+# Numbers
+
+_CURRENCY = r"(?:US\$|[$€£¥₹]|USD|EUR|GBP|JPY|CHF|CNY|INR|CAD|AUD)"
+
+
+def _number_pattern(mark: str) -> re.Pattern[str]:
+    grouping = ",. \u00a0\u2009\u202f'’".replace(mark, "")
+    return re.compile(
+        rf"""(?P<open>\()?\s*(?P<sign>[-+−])?\s*(?P<before>{_CURRENCY})?\s*(?P<inner>[-+−])?
+        (?P<whole>[1-9][0-9]{{0,2}}(?P<group>[{grouping}])[0-9]{{3}}(?:(?P=group)[0-9]{{3}})*|[0-9]*)
+        (?:{re.escape(mark)}(?P<fraction>[0-9]*))?(?P<power>e[-+]?[0-9]+)?
+        \s*(?P<after>{_CURRENCY})?(?P<percent>%)?\s*(?P<close>\))?""",
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+
+_NUMBER = {mark: _number_pattern(mark) for mark in ".,"}
+
+
+def _match(word: str, mark: str) -> re.Match[str] | None:
+    found = _NUMBER[mark].fullmatch(word.strip())
+    if found is None or not (found["whole"] or found["fraction"]) or (found["sign"] and found["inner"]):
+        return None
+    return found if bool(found["open"]) == bool(found["close"]) else None
+
+
+def is_number(word: str, mark: str) -> bool:
+    """Tell whether a text is a number, if ``mark`` is the decimal mark."""
+    return _match(word, mark) is not None
+
+
+def number(word: str, mark: str) -> float:
+    """Return the number that a text stands for, NaN if none: also ``$1,234.50``, ``12 %``, ``1'000``, ``(5)`` for -5."""
+    found = _match(word, mark)
+    if found is None:
+        return float("nan")
+    whole = re.sub("[^0-9]", "", found["whole"]) or "0"
+    size = float(f"{whole}.{found['fraction'] or '0'}{found['power'] or ''}")
+    negative = found["open"] or (found["sign"] or found["inner"] or "+") != "+"
+    return -size if negative else size
+
+
+def _numbers(words: Sequence[str], decimal: str) -> Column | None:
+    """Return how to read numbers, by the decimal mark under which more of the cells are numbers."""
+    marks = (decimal, "." if decimal == "," else ",")
+    found = {mark: [match for word in words if (match := _match(word, mark))] for mark in marks}
+    mark = max(marks, key=lambda mark: len(found[mark]))
+    strays = [word for word in words if not is_number(word, mark)]
+    if not _negligible(strays, len(words)):
+        return None
+    said = [
+        _cells("thousands separators in", sum(bool(match["group"]) for match in found[mark])),
+        _cells("decimal commas in", sum(match["fraction"] is not None for match in found[mark]) * (mark == ",")),
+        _cells("currency signs in", sum(bool(match["before"] or match["after"]) for match in found[mark])),
+        _cells("percent signs in", sum(bool(match["percent"]) for match in found[mark]), "(12% is read as 12)"),
+        _strays(strays),
+    ]
+    return Column("number", partial(_read_numbers, mark=mark), _described("numbers" if any(said) else "", said))
+
+
+def _cells(before: str, count: int, after: str = "") -> str:
+    return f"{before} {count:,} {'cell' if count == 1 else 'cells'} {after}".strip() if count else ""
+
+
+def _negligible(strays: Sequence[str], cells: int) -> bool:
+    few = len(set(strays)) <= _FEW_WORDS or len(strays) <= _FEW_CELLS * cells
+    return few and cells - len(strays) >= _ENOUGH * cells
+
+
+def _strays(words: Sequence[str]) -> str:
+    return _cells("", len(words), f"taken as missing that could not be read, such as {words[0]!r}") if words else ""
+
+
+def _described(what: str, details: Sequence[str]) -> str:
+    return ", with ".join([what, *(detail for detail in details if detail)])
+
+
+def _read_numbers(cells: pd.Series[Any], mark: str) -> FloatArray:
+    if pd.api.types.is_numeric_dtype(cells.dtype):
+        values = cells.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+    else:
+        values = np.array([np.nan if word is None else number(word, mark) for word in texts(cells)])
+    values[~np.isfinite(values)] = np.nan
+    return values
+
+
+def _read_durations(cells: pd.Series[Any]) -> FloatArray:
+    return np.asarray(pd.to_timedelta(cells, errors="coerce") / _DAY, dtype=np.float64)
+
+
+# True or false
+
+
+def _written_flags(words: Sequence[str]) -> Column | None:
+    found = {word.casefold() for word in words}
+    return next((_flags(pair) for pair in _FLAGS if found and found <= set(pair)), None)
+
+
+def _flags(pair: tuple[str, str]) -> Column:
+    return Column("flag", partial(_read_flags, pair=pair), f"1 for {pair[1]} and 0 for {pair[0]}")
+
+
+def _read_flags(cells: pd.Series[Any], pair: tuple[str, str]) -> FloatArray:
+    meaning = {pair[0]: 0.0, pair[1]: 1.0, "0": 0.0, "1": 1.0}
+    return np.array([meaning.get((word or "").casefold(), np.nan) for word in texts(cells)])
+
+
+# Dates
+
+_SLASHED = ("%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y", "%m/%d/%y", "%d/%m/%y")  # month first, day first
+_OTHER_DATES = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%d.%m.%y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%d-%b-%Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+)
+_LIKE_A_DATE = r"\d{1,4}[-/.]\d{1,2}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{4}|[A-Za-z]{3,9} \d{1,2}, \d{4}"
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+_SWAP = str.maketrans("md", "dm")
+_TRIED = 500  # cells on which formats are tried
+
+
+def _written_dates(cells: pd.Series[Any], words: Sequence[str], decimal: str) -> Column | None:
+    """Return how to read dates, by the format that fits most cells."""
+    tried = pd.Series(words[:_TRIED], dtype=object)
+    if not tried.str.match(_LIKE_A_DATE).mean() >= _ENOUGH:
+        return None
+    slashed = [form.translate(_SWAP) if decimal == "," else form for form in _SLASHED]
+    shape = Counter(re.sub(r"\w", "", word) for word in tried).most_common(1)[0][0]
+    written = [date + time for date in (*slashed, *_OTHER_DATES) for time in _TIMES]
+    formats = ["ISO8601", *(form for form in written if re.sub("%.", "", form) == shape)]
+    fits = {form: int(_stamps(tried, form).notna().sum()) for form in formats}
+    best = max(formats, key=lambda form: fits[form])
+    known = _stamps(pd.Series(words, dtype=object), best).notna()
+    strays = [word for word, good in zip(words, known, strict=True) if not good]
+    if not _negligible(strays, len(words)):
+        return None
+    swapped = best.translate(_SWAP)
+    either = swapped != best and fits.get(swapped) == fits[best]
+    first = "month" if best.startswith("%m") else "day"
+    order = f"the {first} first, though it could be the other way round" if either else ""
+    return _dates(cells, best, order, _strays(strays))
+
+
+def _dates(cells: pd.Series[Any], form: str, *details: str) -> Column:
+    first = _stamps(cells, form).min()
+    since = f"dates, in days since {first:%Y-%m-%d}" if pd.notna(first) else "dates"
+    return Column("date", partial(_read_dates, form=form, first=first), _described(since, details))
+
+
+def _stamps(cells: pd.Series[Any], form: str) -> pd.Series[pd.Timestamp]:
+    if not pd.api.types.is_datetime64_any_dtype(cells.dtype):
+        cells = pd.Series(texts(cells), dtype=object)
+    stamps = pd.to_datetime(cells, format=form, errors="coerce", utc=True)
+    if "%y" in form:  # two digits from 30 on are of the last century, as spreadsheets have it
+        stamps = stamps.mask(stamps.dt.year >= 2030, stamps - pd.DateOffset(years=100))
+    return stamps
+
+
+def _read_dates(cells: pd.Series[Any], form: str, first: pd.Timestamp) -> FloatArray:
+    return np.asarray((_stamps(cells, form) - first) / _DAY, dtype=np.float64)

@@ -1,0 +1,253 @@
+"""From a file to a table: text with a delimiter, Parquet or Excel, told apart by what the file holds, not by its name."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from gpcurves.errors import InputError
+from gpcurves.tables.cells import MISSING, is_number
+
+_DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars", " ": "blanks"}
+_HEAD = 1 << 20  # bytes, and
+_SNIFFED = 100  # rows of them, from which delimiter and decimal mark are found
+_CONTROL = re.compile("[\x00-\x08\x0e-\x19\x1c-\x1f]")
+_NA_VALUES = sorted({"NaN", *MISSING, *map(str.upper, MISSING), *map(str.title, MISSING)})
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """Read a table with a header: CSV or TSV (also gzipped), Parquet, or the first sheet of an Excel workbook.
+
+    Cells that are not plain numbers stay text, for `prepare` to interpret. ``attrs["decimal"]`` is the file's decimal
+    mark, ``attrs["steps"]`` what there is to say about the reading.
+    """
+    path = Path(path)
+    data = _content(path)
+    if data.startswith(b"PAR1"):
+        table, steps, decimal = _parquet(path, data), ["Read as a Parquet file."], "."
+    elif data.startswith(b"PK\x03\x04"):
+        table, steps, decimal = _excel(path, data), ["Read the first sheet of the workbook."], "."
+    elif data.startswith(b"\xd0\xcf\x11\xe0"):
+        raise InputError(f"cannot read {path}: it is a workbook of an old Excel, save it as .xlsx or .csv")
+    else:
+        table, steps, decimal = _text(path, data)
+    if table.empty:
+        raise InputError(f"{path} has a header but no rows")
+    table.attrs = {"decimal": decimal, "steps": steps}
+    return table
+
+
+def _content(path: Path) -> bytes:
+    if path.is_dir():
+        raise InputError(f"cannot read {path}: it is a folder")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"cannot read {path}: the gzip archive is damaged") from error
+    if not data or data.isspace():
+        raise InputError(f"{path} is empty")
+    return data
+
+
+def _parquet(path: Path, data: bytes) -> pd.DataFrame:
+    try:
+        table = pd.read_parquet(io.BytesIO(data))
+    except ImportError as error:
+        raise InputError(f"reading {path} needs the package pyarrow: pip install pyarrow") from error
+    except Exception as error:  # whatever a damaged file raises
+        raise InputError(f"cannot read {path}: the Parquet file is damaged") from error
+    if not isinstance(table.index, pd.RangeIndex):
+        table = table.reset_index(allow_duplicates=True)
+    table.columns = pd.Index(_names(path, [str(name) for name in table.columns]))
+    return table
+
+
+def _excel(path: Path, data: bytes) -> pd.DataFrame:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about styles and validations, which are not read
+            sheet = pd.read_excel(io.BytesIO(data), header=None, dtype=object, na_values=[""], keep_default_na=False)
+    except ImportError as error:
+        raise InputError(f"reading {path} needs the package openpyxl: pip install openpyxl") from error
+    except Exception as error:  # whatever a damaged workbook, or another kind of archive, raises
+        raise InputError(f"cannot read {path}: it is an archive, but not a sound Excel workbook") from error
+    sheet = sheet.dropna(how="all").dropna(axis=1, how="all")
+    if sheet.empty:
+        raise InputError(f"{path} is empty")
+    header, *rows = [["" if pd.isna(cell) else str(cell) for cell in row] for row in sheet[:_SNIFFED].to_numpy()]
+    _check_header(path, header, rows)
+    table = sheet.iloc[1:].reset_index(drop=True).infer_objects()
+    table.columns = pd.Index(_names(path, header))
+    return table
+
+
+class _Layout(NamedTuple):
+    """How a text is cut into named columns; ``names`` has one more than ``header`` where R wrote row names."""
+
+    delimiter: str
+    decimal: str
+    header: list[str]
+    names: list[str]
+
+
+def _text(path: Path, data: bytes) -> tuple[pd.DataFrame, list[str], str]:
+    encoding = _encoding(data)
+    head = data[:_HEAD].decode(encoding, errors="ignore")
+    if _CONTROL.search(head):
+        raise InputError(f"cannot read {path}: it is a binary file, neither text nor Parquet nor Excel")
+    if len(data) > _HEAD:
+        head = head[: head.rfind("\n") + 1] or head
+    try:
+        layout = _layout(path, head)
+        table = _parse(path, data, encoding, layout)
+    except csv.Error as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+    marked = " and decimal commas" if layout.decimal == "," else ""
+    steps = [f"Read as text with {_DELIMITERS[layout.delimiter]} between the columns{marked}."]
+    if encoding in ("cp1252", "latin-1"):
+        steps.append("The text is not UTF-8; it was read as Western European (Latin-1).")
+    if len(layout.names) > len(layout.header):
+        steps.append("The header has one name fewer than the rows have cells: the first cells were taken as row names.")
+    return table, steps, layout.decimal
+
+
+def _layout(path: Path, head: str) -> _Layout:
+    delimiter = _delimiter(head)
+    lines = _first_rows(head, delimiter)
+    if not lines:
+        raise InputError(f"{path} is empty")
+    (_, header), *rows = lines
+    row_names = _has_row_names(header, [cells for _, cells in rows])
+    _check_header(path, header, [cells for _, cells in rows])
+    names = _names(path, ["row names", *header] if row_names else header)
+    _check_widths(path, rows, len(names))
+    decimal = "." if delimiter == "," else _decimal((cell for _, cells in rows for cell in cells), delimiter)
+    return _Layout(delimiter, decimal, header, names)
+
+
+def _parse(path: Path, data: bytes, encoding: str, layout: _Layout) -> pd.DataFrame:
+    """Read the rows with pandas; only where that fails, or a line may be short, look for the line that is wrong."""
+    rows = islice(_records(io.TextIOWrapper(io.BytesIO(data), encoding), layout.delimiter), 1, None)
+    try:
+        table = pd.read_csv(
+            io.BytesIO(data),
+            sep=r"\s+" if layout.delimiter == " " else layout.delimiter,
+            header=0,
+            names=layout.names,
+            index_col=False,
+            encoding=encoding,
+            decimal=layout.decimal,
+            na_values=_NA_VALUES,
+            keep_default_na=False,
+            skipinitialspace=True,
+            low_memory=False,
+        )
+    except pd.errors.ParserError as error:
+        if found := re.search(r"EOF inside string starting at row (\d+)", str(error)):
+            line = int(found[1]) + 1
+            raise InputError(f"{path}: a quotation mark opened near line {line} is never closed") from error
+        _check_widths(path, rows, len(layout.names))
+        raise InputError(f"cannot read {path}: {str(error).strip()}") from error
+    if table.iloc[:, -1].isna().any():
+        _check_widths(path, rows, len(layout.names))
+    return table
+
+
+def _encoding(data: bytes) -> str:
+    """Return the first encoding that reads all of the file; Latin-1 reads everything."""
+    candidates = ["utf-16"] if data.startswith((b"\xff\xfe", b"\xfe\xff")) else ["utf-8-sig", "cp1252"]
+    for encoding in candidates:
+        try:
+            data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return encoding
+    return "latin-1"
+
+
+def _records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of its first line and the cells of each row that is not blank."""
+    if delimiter == " ":
+        lines = (" ".join(line.split()) + "\n" for line in lines)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    start = 1
+    for cells in reader:
+        if len(cells) > 1 or (cells and cells[0].strip()):
+            yield start, cells
+        start = reader.line_num + 1
+
+
+def _first_rows(head: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    return list(islice(_records(io.StringIO(head, newline=None), delimiter), _SNIFFED))
+
+
+def _delimiter(head: str) -> str:
+    """Return the delimiter that splits most lines into as many cells as the header has; blanks where no other does."""
+
+    def merit(delimiter: str) -> tuple[bool, bool, bool, float, int]:
+        try:
+            header, *rows = [cells for _, cells in _first_rows(head, delimiter)] or [[]]
+        except csv.Error:  # a cell beyond all bounds
+            return False, False, False, 0.0, 0
+        width = len(header) + _has_row_names(header, rows)
+        share = sum(len(cells) == width for cells in rows) / len(rows) if rows else 1.0
+        return width > 1 and share > 0.5, delimiter != " ", width > 1, share, width
+
+    return max(_DELIMITERS, key=merit)
+
+
+def _has_row_names(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether every row has one cell more than the header, as R writes them."""
+    return len(header) > 1 and bool(rows) and all(len(cells) == len(header) + 1 for cells in rows)
+
+
+def _decimal(cells: Iterable[str], delimiter: str) -> str:
+    """Return the decimal mark by which more cells are numbers; where that is open, a comma between semicolons."""
+    comma = point = undecided = 0
+    for cell in cells:
+        with_comma, with_point = is_number(cell, ","), is_number(cell, ".")
+        comma += with_comma and not with_point
+        point += with_point and not with_comma
+        undecided += with_comma and with_point and "," in cell
+    return "," if comma > point or (comma == point and undecided and delimiter == ";") else "."
+
+
+def _names(path: Path, header: Sequence[str]) -> list[str]:
+    names = [name.strip() or f"column {place}" for place, name in enumerate(header, start=1)]
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"{path} has more than one column named {name!r}: names must differ")
+    return names
+
+
+def _check_header(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Refuse a first row of data: numbers, or texts that occur again below. Names 0, 1, 2, ... are fine."""
+    names = [name.strip() for name in header]
+    numbers = [is_number(name, ".") or is_number(name, ",") for name in names]
+    if not any(numbers) or names == [str(place) for place in range(len(names))]:
+        return
+    below = [{row[place].strip() for row in rows if len(row) == len(names)} for place in range(len(names))]
+    if all(number or name in cells for name, number, cells in zip(names, numbers, below, strict=True)):
+        raise InputError(f"{path} has no header: its first row holds data ({', '.join(names[:4])}), not column names")
+
+
+def _check_widths(path: Path, records: Iterable[tuple[int, list[str]]], width: int) -> None:
+    for line, cells in records:
+        if len(cells) != width:
+            raise InputError(f"{path}, line {line}: {width} cells expected, as in the header, got {len(cells)}")

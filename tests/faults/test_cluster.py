@@ -1,0 +1,215 @@
+"""A Dask cluster on this machine: the same numbers as at home, though a worker is killed, and clear words otherwise."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpcurves import OU, RBF, InputError, LearningCurve, NumericalError, Problem, Torus, learning_curve
+from gpcurves.montecarlo import workers
+from gpcurves.numerics.validation import FloatArray
+
+PROBLEM = Problem(RBF(0.1), Torus(2), 0.05)
+DASK = [sys.executable, "-m", "dask"]
+
+
+class Slow:
+    """Numbers that take a while, so that there is a middle."""
+
+    def __call__(self, task: int) -> FloatArray:
+        time.sleep(0.05)
+        return np.array([float(task), float(os.getpid())])
+
+
+class Cluster:
+    """A scheduler and its workers, as processes of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "scheduler.json"
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+        deadline = time.monotonic() + 20
+        while not (self.file.exists() and self.file.stat().st_size) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.address = str(json.loads(self.file.read_text())["address"])
+
+    def _start(self, *words: str) -> subprocess.Popen[bytes]:
+        command = [*DASK, *words, "--scheduler-file", str(self.file)]
+        here = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])  # for this module
+        environment = {**os.environ, "PYTHONPATH": here.strip(os.pathsep)}
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+        self.processes.append(process)
+        return process
+
+    def add_worker(self, threads: int = 1) -> subprocess.Popen[bytes]:
+        return self._start(
+            "worker",
+            *("--nworkers", "1", "--nthreads", str(threads), "--no-dashboard", "--no-nanny"),
+            *("--death-timeout", "15", "--local-directory", str(self.file.parent)),
+        )
+
+    def wait_for(self, count: int) -> None:
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(count, timeout=20)
+
+    def stop(self) -> None:
+        for process in reversed(self.processes):
+            if process.poll() is None:
+                process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Cluster]:
+    cluster = Cluster(folder)
+    try:
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with running(tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+def simulate(address: int | str, **options: Any) -> LearningCurve:
+    return learning_curve(PROBLEM, "simulation", [0, 20, 200], datasets=40, rng=5, workers=address, **options)
+
+
+def test_a_scheduler_without_workers_is_an_error_in_words(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_PATIENCE", 1.0)
+    with pytest.raises(NumericalError, match=f"the Dask scheduler at {cluster.address} has no workers: start some"):
+        simulate(cluster.address)
+
+
+def test_a_cluster_gives_the_numbers_of_this_process_though_a_worker_dies(cluster: Cluster, tmp_path: Path) -> None:
+    first, _ = cluster.add_worker(), cluster.add_worker()
+    cluster.wait_for(2)
+    here = simulate(1)
+    assert simulate(cluster.address).to_json() == here.to_json()
+    assert simulate(f" {cluster.address} ", store=tmp_path / "results.db").to_json() == here.to_json()
+    assert simulate(1, store=tmp_path / "results.db").to_json() == here.to_json()
+
+    # a longer simulation, one of the workers killed in the middle of it
+    store = tmp_path / "longer.db"
+    killed_after: list[int] = []
+
+    def kill_in_the_middle() -> None:
+        while not killed_after:
+            time.sleep(0.05)
+            if (finished := rows_in(store)) >= 10:
+                os.kill(first.pid, signal.SIGKILL)
+                killed_after.append(finished)
+
+    watcher = threading.Thread(target=kill_in_the_middle, daemon=True)
+    watcher.start()
+    survived = longer(cluster.address, store=store)
+    watcher.join(20)
+    assert first.wait() == -signal.SIGKILL
+    assert killed_after[0] < 110  # there was work left
+    assert survived.to_json() == longer(1).to_json()
+    assert simulate(cluster.address).to_json() == here.to_json()  # the other one goes on
+
+
+def longer(address: int | str, **options: Any) -> LearningCurve:
+    problem = Problem(OU(0.1), Torus(2), 0.05)
+    return learning_curve(problem, "simulation", [0, 300], datasets=150, rng=7, workers=address, **options)
+
+
+def rows_in(store: Path) -> int:
+    """Count the finished data sets in a store, without touching it."""
+    if not store.exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+        try:
+            return int(connection.execute("SELECT count(*) FROM results").fetchone()[0])
+        except sqlite3.OperationalError:  # not yet made, or busy
+            return 0
+
+
+def test_when_all_workers_are_gone_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_PATIENCE", 5.0)
+    monkeypatch.setattr(workers, "_GLANCE", 0.5)
+    with running(tmp_path) as lonely:
+        worker = lonely.add_worker()
+        lonely.wait_for(1)
+        finished = workers.execute(Slow(), range(200), lonely.address)
+        assert next(finished)
+        monkeypatch.setattr(workers, "_PATIENCE", 1.0)
+        worker.kill()
+        with pytest.raises(NumericalError, match=r"all workers of .* are gone: start some and run again"):
+            list(finished)
+
+
+def test_when_the_scheduler_is_gone_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_PATIENCE", 5.0)
+    monkeypatch.setattr(workers, "_GLANCE", 0.5)
+    with running(tmp_path) as doomed:
+        doomed.add_worker()
+        doomed.wait_for(1)
+        finished = workers.execute(Slow(), range(200), doomed.address)
+        assert next(finished)
+        doomed.processes[0].kill()
+        with pytest.raises(NumericalError, match=r"the Dask scheduler at .* is gone"):
+            list(finished)
+
+
+def test_an_address_where_nobody_answers_is_an_error_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_PATIENCE", 1.5)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        with pytest.raises(InputError, match=f"no Dask scheduler answers at {address}"):
+            simulate(address)
+
+
+@pytest.mark.parametrize("address", ["localhost:8786", "here"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(InputError, match="workers must be a whole number or an address like tcp://"):
+        simulate(address)
+
+
+def test_threads_of_one_worker_do_not_get_in_each_others_way(tmp_path: Path) -> None:
+    # dask gives a worker several threads unless told otherwise; linear algebra still uses one for each task
+    with running(tmp_path) as shared:
+        shared.add_worker(threads=2)
+        shared.wait_for(1)
+        assert simulate(shared.address).to_json() == simulate(1).to_json()
+        limits = [int(row[0]) for batch in workers.execute(Threads(), range(40), shared.address) for _, row in batch]
+    assert set(limits) == {1}
+
+
+class Threads:
+    """How many threads linear algebra may use while a task runs."""
+
+    def __call__(self, task: int) -> FloatArray:
+        from threadpoolctl import threadpool_info
+
+        most = 0
+        for _ in range(5):
+            time.sleep(0.001 * (1 + task % 7))
+            most = max(most, *(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"))
+        return np.array([float(most), float(threading.get_ident() % 1000)])

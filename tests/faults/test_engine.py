@@ -1,0 +1,439 @@
+"""The engine: the same numbers whoever computes them, and nothing lost to a full disk, a kill or a Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpcurves import OU, RBF, InputError, LearningCurve, Matern32, NumericalError, Problem, Torus, learning_curve
+from gpcurves.inputs import Box
+from gpcurves.methods.simulation.simulate import DataSets, SimulationInterrupted
+from gpcurves.montecarlo import Interrupted, Settings, Store, run, seed_of, stream, workers
+from gpcurves.numerics.validation import FloatArray
+
+PROBLEM = Problem(OU(0.3), Torus(1), 0.05)
+POINTS = Problem(Matern32(0.3), Box(2), 0.05)
+"""Its test inputs are drawn, too."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Three random numbers per task; each task done leaves a file, and some tasks kill the process that does them."""
+
+    folder: Path
+    deadly: tuple[int, ...] = ()
+    times: int = 1
+    name: str = "numbers"
+    width: int = 3
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {"name": self.name}
+
+    def __call__(self, task: int) -> FloatArray:
+        deaths = list(self.folder.glob(f"death-{task}-*"))
+        if task in self.deadly and len(deaths) < self.times:
+            (self.folder / f"death-{task}-{len(deaths)}").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        (self.folder / f"task-{task}-{time.time_ns()}").touch()
+        return stream(7, task).random(3)
+
+    def done(self) -> list[int]:
+        return sorted(int(path.name.split("-")[1]) for path in self.folder.glob("task-*"))
+
+
+def expected(count: int) -> FloatArray:
+    return np.array([stream(7, task).random(3) for task in range(count)])
+
+
+def same(one: LearningCurve, other: LearningCurve) -> bool:
+    return one.to_json() == other.to_json()
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The data sets that are computed in this process, as they are."""
+    tasks: list[int] = []
+    original = DataSets.__call__
+
+    def counting(self: DataSets, task: int) -> FloatArray:
+        tasks.append(task)
+        return original(self, task)
+
+    monkeypatch.setattr(DataSets, "__call__", counting)
+    return tasks
+
+
+# --- the same numbers ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("problem", [PROBLEM, POINTS], ids=["closed form", "test points"])
+def test_workers_and_batches_change_no_bit(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    options: dict[str, Any] = {"datasets": 30, "rng": 5, "also": ["training"], "test_points": 50}
+    alone = learning_curve(problem, "simulation", [0, 1, 20, 150], **options)
+    for count in (2, 3, "2"):
+        assert same(alone, learning_curve(problem, "simulation", [0, 1, 20, 150], **options, workers=count))
+    for size in (1, 7, 30):
+        monkeypatch.setattr(
+            workers, "_batches", lambda tasks, _, k=size: [tasks[i : i + k] for i in range(0, len(tasks), k)]
+        )
+        assert same(alone, learning_curve(problem, "simulation", [0, 1, 20, 150], **options))
+
+
+def test_every_data_set_has_its_own_stream_whatever_the_number_of_them(tmp_path: Path) -> None:
+    few, many = run(Numbers(tmp_path), 3, Settings()), run(Numbers(tmp_path), 40, Settings(workers=2))
+    np.testing.assert_array_equal(few, expected(3))
+    np.testing.assert_array_equal(many, expected(40))
+    assert len(np.unique(many)) == many.size
+
+
+def test_a_rule_decides_how_many_and_not_who_was_faster(tmp_path: Path) -> None:
+    def gauge(rows: FloatArray) -> float:
+        return 1.5 if len(rows) < 20 else 0.9
+
+    one = run(Numbers(tmp_path), 4, Settings(), gauge, 1.0)
+    two = run(Numbers(tmp_path), 4, Settings(workers=2), gauge, 1.0)
+    np.testing.assert_array_equal(one, two)
+    assert 20 <= len(one) < 40  # at most eight times as many in one step, and about half as many again here
+    assert len(run(Numbers(tmp_path), 4, Settings(), lambda _: 9.0, 1.0, most=11)) == 11
+    assert len(run(Numbers(tmp_path), 4, Settings(), lambda _: 0.5, 1.0)) == 4
+    assert len(run(Numbers(tmp_path), 4, Settings(), lambda _: 9.0)) == 4  # no goal
+
+
+def test_seeds() -> None:
+    def error(rng: Any) -> float:
+        return float(learning_curve(PROBLEM, "simulation", [5], datasets=3, rng=rng).error[0])
+
+    assert error(3) == error(np.int64(3)) != error(4)
+    sequence = np.random.SeedSequence(3)
+    assert error(sequence) == error(np.random.SeedSequence(3)) != error(3)
+    assert error(sequence.spawn(1)[0]) != error(sequence)
+    generator = np.random.default_rng(3)
+    first = error(generator)
+    assert first == error(np.random.default_rng(3))
+    assert first != error(generator)  # it goes on
+    unseeded = learning_curve(PROBLEM, "simulation", [5], datasets=3)
+    assert unseeded.rng is not None
+    assert error(unseeded.rng) == unseeded.error[0] != learning_curve(PROBLEM, "simulation", [5], datasets=3).error[0]
+
+
+@pytest.mark.parametrize("rng", [-1, 1.5, True, "3"])
+def test_what_is_no_seed_is_refused(rng: Any) -> None:
+    with pytest.raises(InputError, match="rng must be a whole number at least 0, a SeedSequence, a Generator or None"):
+        seed_of(rng)
+
+
+# --- the store -------------------------------------------------------------------------------------------------------
+
+
+def test_a_store_changes_nothing_and_spares_everything(tmp_path: Path, counted: list[int]) -> None:
+    without = learning_curve(PROBLEM, "simulation", [1, 8], datasets=20, rng=5)
+    counted.clear()
+    store = tmp_path / "results.db"
+    first = learning_curve(PROBLEM, "simulation", [1, 8], datasets=12, rng=5, store=store)
+    assert counted == list(range(12))
+    counted.clear()
+    second = learning_curve(PROBLEM, "simulation", [1, 8], datasets=20, rng=5, store=str(store))
+    assert counted == list(range(12, 20))
+    counted.clear()
+    third = learning_curve(PROBLEM, "simulation", [1, 8], datasets=20, rng=5, store=store, workers=2)
+    again = learning_curve(PROBLEM, "simulation", [1, 8], datasets=12, rng=5, store=store)
+    assert counted == []
+    assert same(without, second)
+    assert same(without, third)
+    assert same(first, again)
+
+
+def test_other_settings_are_not_mixed_in(tmp_path: Path, counted: list[int]) -> None:
+    def simulate(problem: Problem = POINTS, n: tuple[int, ...] = (1, 8), **options: Any) -> LearningCurve:
+        given = {"datasets": 3, "rng": 5, "test_points": 20, **options}
+        return learning_curve(problem, "simulation", n, **given)
+
+    variants: list[dict[str, Any]] = [
+        {},
+        {"rng": 6},
+        {"n": (1, 9)},
+        {"n": (8, 1)},
+        {"test_points": 21},
+        {"also": ["training"]},
+        {"also": ["empirical"]},
+        {"problem": Problem(Matern32(0.3), Box(2), 0.06)},
+        {"problem": Problem(Matern32(0.31), Box(2), 0.05)},
+        {"problem": Problem(Matern32(0.3), Torus(2), 0.05)},
+    ]
+    store = tmp_path / "results.db"
+    for variant in variants:
+        counted.clear()
+        kept = simulate(**variant, store=store)
+        assert counted == [0, 1, 2], variant
+        assert same(kept, simulate(**variant))
+    counted.clear()
+    for variant in variants:
+        simulate(**variant, store=store)
+    assert counted == []
+
+
+def test_two_connections_share_a_store_while_both_are_open(tmp_path: Path) -> None:
+    path, rows = tmp_path / "results.db", expected(4)
+    with Store(path) as one, Store(path) as two:
+        one.add({"a": 1}, [(0, rows[0]), (1, rows[1])])
+        two.add({"a": 1}, [(1, rows[1]), (2, rows[2])])
+        two.add({"a": 2}, [(0, rows[3])])
+        for store in (one, two):
+            found = store.finished({"a": 1}, 3)
+            np.testing.assert_array_equal([found[task] for task in (0, 1, 2)], rows[:3])
+            assert len(found) == 3
+            assert store.finished({"a": 1}, 4) == {}
+
+
+def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
+    path, failures = tmp_path / "results.db", []
+    barrier = threading.Barrier(8)
+
+    def write(task: int) -> None:
+        barrier.wait()
+        try:
+            with Store(path) as store:
+                store.add({}, [(task, np.full(3, float(task)))])
+        except InputError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(task,)) for task in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    with Store(path) as store:
+        assert sorted(store.finished({}, 3)) == list(range(8))
+
+
+def _text(path: Path) -> None:
+    path.write_text("n,error\n1,0.5\n")
+
+
+def _other_database(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE results (key TEXT)")
+        connection.commit()
+
+
+def _newer_store(path: Path) -> None:
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version=2")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [(_text, "is not a store"), (_other_database, "is not a store"), (_newer_store, "a store of version 2")],
+)
+def test_a_file_that_is_not_a_store_is_refused_and_left_as_it_is(
+    tmp_path: Path, make: Callable[[Path], None], message: str
+) -> None:
+    path = tmp_path / "precious.db"
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=message):
+        learning_curve(PROBLEM, "simulation", [1], datasets=2, rng=5, store=path)
+    assert path.read_bytes() == before
+    assert [other.name for other in tmp_path.iterdir() if other.stat().st_size] == ["precious.db"]
+
+
+def test_folders_are_no_stores_and_an_empty_file_may_become_one(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it is a folder"):
+        Store(tmp_path)
+    with pytest.raises(InputError, match=r"the folder .* does not exist"):
+        Store(tmp_path / "missing" / "results.db")
+    (tmp_path / "empty.db").touch()
+    with Store(tmp_path / "empty.db") as store:
+        store.add({}, [(0, np.ones(3))])
+    with Store(tmp_path / "empty.db") as store:
+        assert len(store.finished({}, 3)) == 1
+
+
+@pytest.mark.parametrize("damage", ["truncated", "overwritten"])
+def test_a_damaged_store_is_an_error_in_words(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "results.db"
+    with Store(path) as store:
+        store.add({"a": 1}, [(task, np.random.default_rng(task).random(200)) for task in range(300)])
+    content = path.read_bytes()
+    assert len(content) > 100_000
+    if damage == "truncated":
+        path.write_bytes(content[:20_000])
+    else:
+        path.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
+    with pytest.raises(InputError, match=r"cannot use .* as a store: "), Store(path) as store:
+        store.finished({"a": 1}, 200)
+
+
+def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "results.db"
+    with Store(path) as store:
+        store.add({"a": 1}, [(0, np.ones(100))])
+    original = Store._prepare
+
+    def on_a_small_disk(self: Store) -> None:
+        original(self)
+        self._connection.execute("PRAGMA max_page_count=12")
+
+    monkeypatch.setattr(Store, "_prepare", on_a_small_disk)
+    with Store(path) as store:
+        with pytest.raises(InputError, match=r"as a store: database or disk is full"):
+            store.add({"a": 1}, [(task, np.ones(100)) for task in range(1, 200)])
+        assert sorted(store.finished({"a": 1}, 100)) == [0]  # all of a batch or nothing
+        store.add({"a": 1}, [(1, np.ones(100))])
+    with Store(path) as store:
+        assert sorted(store.finished({"a": 1}, 100)) == [0, 1]
+
+
+# --- killed, interrupted ---------------------------------------------------------------------------------------------
+
+LONG = """
+import sys
+from gpcurves import RBF, Problem, Torus, learning_curve
+problem = Problem(RBF(0.1), Torus(2), 0.05)
+learning_curve(problem, "simulation", [0, 50, 500], datasets=64, rng=int(sys.argv[2]), store=sys.argv[1])
+"""
+LONG_PROBLEM = Problem(RBF(0.1), Torus(2), 0.05)
+
+
+def _start(store: Path, seed: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-W", "error", "-c", LONG, str(store), str(seed)], stderr=subprocess.PIPE)
+
+
+def _rows(store: Path) -> int:
+    try:
+        with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("SELECT count(*) FROM results").fetchone()[0])
+    except sqlite3.Error:  # not there yet
+        return 0
+
+
+def test_what_was_finished_survives_a_kill(tmp_path: Path, counted: list[int]) -> None:
+    store = tmp_path / "results.db"
+    process = _start(store, 5)
+    deadline = time.monotonic() + 30
+    while _rows(store) < 8 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    assert process.communicate()[1] == b""
+    assert process.returncode == -signal.SIGKILL  # it was in the middle
+    resumed = learning_curve(LONG_PROBLEM, "simulation", [0, 50, 500], datasets=64, rng=5, store=store)
+    assert 0 < len(counted) <= 56
+    assert counted == list(range(64 - len(counted), 64))
+    assert same(resumed, learning_curve(LONG_PROBLEM, "simulation", [0, 50, 500], datasets=64, rng=5))
+
+
+def test_two_processes_share_a_store(tmp_path: Path, counted: list[int]) -> None:
+    store = tmp_path / "results.db"
+    for process in [_start(store, seed) for seed in (5, 6)]:
+        assert process.communicate()[1] == b""
+        assert process.returncode == 0
+    for seed in (5, 6):
+        learning_curve(LONG_PROBLEM, "simulation", [0, 50, 500], datasets=64, rng=seed, store=store)
+    assert counted == []
+
+
+def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
+    work = Numbers(tmp_path, deadly=(11,))
+    np.testing.assert_array_equal(run(work, 40, Settings(workers=2)), expected(40))
+    assert (tmp_path / "death-11-0").exists()
+    assert set(work.done()) == set(range(40))
+
+
+def test_a_worker_that_is_always_killed_is_an_error_in_words(tmp_path: Path) -> None:
+    with pytest.raises(NumericalError, match="local workers were killed 3 times, probably for want of memory"):
+        run(Numbers(tmp_path, deadly=(11,), times=99), 40, Settings(workers=2))
+
+
+def test_an_interrupted_run_carries_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = tmp_path / "results.db"
+    original = DataSets.__call__
+
+    def until(self: DataSets, task: int) -> FloatArray:
+        if task == 13:
+            raise KeyboardInterrupt
+        return original(self, task)
+
+    monkeypatch.setattr(DataSets, "__call__", until)
+    with pytest.raises(SimulationInterrupted) as stopped:
+        learning_curve(PROBLEM, "simulation", [1, 8], datasets=40, rng=5, store=store)
+    monkeypatch.undo()
+    curve, kept = stopped.value.curve, _rows(store)
+    assert 2 <= kept <= 13  # whole batches
+    assert curve.notes[0] == f"interrupted after {kept} data sets"
+    complete = learning_curve(PROBLEM, "simulation", [1, 8], datasets=kept, rng=5)
+    np.testing.assert_array_equal(curve.error, complete.error)
+    np.testing.assert_array_equal(curve.stderr, complete.stderr)
+    assert isinstance(stopped.value, KeyboardInterrupt)
+
+
+def test_an_interrupted_run_without_results_is_just_interrupted(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class Stopped(Numbers):
+        def __call__(self, task: int) -> FloatArray:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as stopped:
+        run(Stopped(tmp_path), 5, Settings())
+    assert stopped.value.results.shape == (0, 3)
+
+
+# --- what cannot be done ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, -1, "0", "-1", "abc", True, 2.0, None])
+def test_workers_that_are_none_are_refused(count: Any) -> None:
+    with pytest.raises(InputError, match="workers must be"):
+        learning_curve(PROBLEM, "simulation", [1], datasets=4, rng=5, workers=count)
+
+
+def test_too_many_examples_say_how_much_memory_they_would_need() -> None:
+    with pytest.raises(InputError, match=r"n = 3000000 .*needs about \d{6} GB of memory.*, this machine has"):
+        learning_curve(PROBLEM, "simulation", [10, 3_000_000], rng=5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"datasets": 1}, "datasets must be a whole number, at least 2, got 1"),
+        ({"test_points": 0}, "test_points must be a whole number, at least 1, got 0"),
+        ({"test_points": "5"}, "test_points must be a number, got '5'"),
+        ({"precision": 0}, "precision must be greater than 0, got 0"),
+        ({"also": ["trainign"]}, "did you mean 'training'"),
+    ],
+)
+def test_options_outside_what_they_may_be_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        learning_curve(PROBLEM, "simulation", [1], rng=5, **options)
+
+
+LARGE = """
+import resource
+from gpcurves import RBF, Problem, Torus, learning_curve
+curve = learning_curve(Problem(RBF(0.05), Torus(2), 0.05), "simulation", [5000], datasets=2, rng=1)
+assert 0 < curve.error[0] < 0.05
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss differs elsewhere")
+def test_five_thousand_examples_fit_into_two_gigabytes() -> None:
+    done = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert int(done.stdout) * 1024 < 2e9

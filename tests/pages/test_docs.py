@@ -1,0 +1,204 @@
+"""The documentation is executed: code blocks run, names and links exist, tables match the source."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import gpcurves
+from gpcurves.api import METHODS
+from gpcurves.cli import cli
+from gpcurves.inputs import base as inputs_base
+from gpcurves.kernels import base as kernels_base
+from gpcurves.methods.formulas import Kind
+from gpcurves.methods.simulation.simulate import simulate
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "gpcurves"
+DOCS = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
+MARKDOWN = [*DOCS, ROOT / "CHANGELOG.md", *ROOT.glob("README.md")]
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_DOTTED = re.compile(r"(?:gpcurves\.)?([a-z_]+(?:\.[A-Za-z_][A-Za-z_0-9]*)+)")
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def prose(path: Path) -> str:
+    return _FENCE.sub("", path.read_text(encoding="utf-8"))
+
+
+def quoted(path: Path) -> list[str]:
+    """Return what stands in single backticks outside code blocks."""
+    return re.findall(r"`([^`\n]+)`", prose(path))
+
+
+def code_names() -> set[str]:
+    """Return the names in the second column of the tables of notation."""
+    rows = [line.split("|") for line in (ROOT / "docs/notation.md").read_text().splitlines() if line.startswith("|")]
+    return {name for row in rows for name in re.findall(r"`([^`]+)`", row[2])}
+
+
+@pytest.fixture
+def registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let examples register kernels, inputs and methods without leaving them behind."""
+    monkeypatch.setattr(METHODS, "_methods", dict(METHODS._methods))
+    monkeypatch.setattr(kernels_base, "KERNELS", dict(kernels_base.KERNELS))
+    monkeypatch.setattr(inputs_base, "INPUTS", dict(inputs_base.INPUTS))
+
+
+@pytest.mark.usefixtures("registries")
+@pytest.mark.parametrize("path", DOCS, ids=name_of)
+def test_code_blocks_run(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("```") % 2 == 0
+    namespace: dict[str, object] = {"__name__": "documentation"}
+    for block in _FENCE.finditer(text):
+        if block[1] == "python":
+            line = text[: block.start()].count("\n") + 1
+            exec(compile("\n" * line + block[2], str(path), "exec", dont_inherit=True), namespace)
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=name_of)
+def test_printed_commands_have_these_options(path: Path) -> None:
+    for block in _FENCE.finditer(path.read_text(encoding="utf-8")):
+        for line in re.findall(r"^\$ gpcurves (.+)$", block[2], re.MULTILINE) if block[1] == "console" else []:
+            name, *arguments = shlex.split(line)
+            command = cli.commands[name]
+            command.make_context(name, arguments)  # parses without running
+
+
+def test_theory_pages_and_contributing_have_code() -> None:
+    for path in [*(ROOT / "docs/theory").glob("*.md"), ROOT / "CONTRIBUTING.md"]:
+        assert "```python\n" in path.read_text(), path
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=name_of)
+def test_named_files_exist(path: Path) -> None:
+    for name in quoted(path):
+        if re.fullmatch(r"[\w./-]+\.(py|md|cff|toml)|(src|docs|tests)/[\w./-]*", name):
+            assert any((base / name).exists() for base in (ROOT, SOURCE)), name
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=name_of)
+def test_named_functions_are_importable(path: Path) -> None:
+    for name in dotted_names(path):
+        assert resolve(name) is not None, name
+
+
+def dotted_names(path: Path) -> list[str]:
+    """Return the dotted names below gpcurves that a page quotes."""
+    matches = [match[1] for name in quoted(path) if (match := _DOTTED.fullmatch(name))]
+    tops = [SOURCE / name.split(".")[0] for name in matches]
+    return [name for name, top in zip(matches, tops, strict=True) if top.is_dir() or top.with_suffix(".py").is_file()]
+
+
+def resolve(dotted: str) -> object:
+    """Import a name below gpcurves: modules as far as they go, attributes from there."""
+    module, *rest = dotted.split(".")
+    thing: object = import_module(f"gpcurves.{module}")
+    for place, part in enumerate(rest):
+        submodule = ".".join(("gpcurves", module, *rest[: place + 1]))
+        if isinstance(thing, ModuleType) and hasattr(thing, "__path__") and find_spec(submodule) is not None:
+            import_module(submodule)
+        if not hasattr(thing, part):
+            return None
+        thing = getattr(thing, part)
+    return thing
+
+
+def test_resolve_tells_names_apart() -> None:
+    assert resolve("methods.formulas.bounds.plaskota") is not None
+    assert resolve("methods.formulas.bounds.plaskotta") is None
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=name_of)
+def test_relative_links_exist(path: Path) -> None:
+    for target in _LINK.findall(prose(path)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        linked = (path.parent / file).resolve() if file else path
+        assert linked.exists(), target
+        if anchor and linked.suffix == ".md":
+            assert anchor in anchors(linked), target
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", prose(path), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_notation_names_occur_in_source() -> None:
+    words = set(re.findall(r"\w+", "\n".join(path.read_text() for path in SOURCE.rglob("*.py"))))
+    names = code_names()
+    assert len(names) > 30
+    assert names <= words
+
+
+def test_every_single_letter_is_in_the_notation() -> None:
+    used: dict[str, str] = {}
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+            if len(name) == 1 and name != "_":
+                used[name] = name_of(path)
+    assert "h" in used
+    assert {name: path for name, path in used.items() if name not in code_names()} == {}
+
+
+def test_every_method_is_documented() -> None:
+    theory = {name for path in (ROOT / "docs/theory").glob("*.md") for name in quoted(path)}
+    assert set(METHODS) <= theory
+
+
+def test_index_names_the_function_of_every_method() -> None:
+    named = [resolve(name) for name in dotted_names(ROOT / "docs/index.md")]
+    for method in METHODS.values():
+        # an estimate is made by the function that takes its options
+        assert (simulate if method.kind is Kind.ESTIMATE else method.evaluate) in named, method.name
+
+
+def test_lc_and_uc_are_never_called_bounds() -> None:
+    for path in MARKDOWN:
+        assert not re.search(r"\b(LC|UC|lc|uc)`? (lower |upper )?bound", prose(path)), path
+
+
+def test_dependencies_are_explained() -> None:
+    project = (ROOT / "pyproject.toml").read_text()
+    listed = re.findall(r'^  "([A-Za-z-]+)[=>]', project, re.MULTILINE)
+    assert {"numpy", "ruff"} <= set(listed)
+    page = (ROOT / "docs/dependencies.md").read_text().lower()
+    assert [name for name in listed if name not in page] == []
+
+
+def test_contributing_is_short() -> None:
+    assert len((ROOT / "CONTRIBUTING.md").read_text().splitlines()) < 80
+
+
+def test_citation_is_for_this_version() -> None:
+    lines = (ROOT / "CITATION.cff").read_text().splitlines()
+    assert all(re.match(r"( *(- )?[a-z-]+:( |$))|( *- \S)", line) for line in lines)
+    assert not any("\t" in line for line in lines)
+    top = dict(line.split(": ", 1) for line in lines if re.match(r"[a-z-]+: ", line))
+    assert top["cff-version"] == "1.2.0"
+    assert top["title"] == "gpcurves"
+    assert top["license"] == "MIT"
+    assert top["version"] == gpcurves.__version__
+    assert top["message"]
+    assert "authors:" in lines
+    assert sum(line.startswith("  - type: ") for line in lines) == 3
+
+
+def test_changelog_has_this_version() -> None:
+    assert f"## {gpcurves.__version__} " in (ROOT / "CHANGELOG.md").read_text()

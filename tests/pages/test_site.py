@@ -1,0 +1,55 @@
+"""The site: every figure of the papers is in the gallery as drawn in full, and all pages are in a table of contents."""
+
+import csv
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import gpcurves as gpc
+from gpcurves.papers import FIGURES
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def build() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("build", DOCS / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_figure_is_in_the_gallery_in_full(build: ModuleType) -> None:
+    assert {path.stem for path in (DOCS / "gallery").glob("*.png")} == set(FIGURES)
+    with (DOCS / "gallery" / "claims.csv").open(encoding="utf-8", newline="") as file:
+        claims = list(csv.DictReader(file))
+    assert {row["figure"] for row in claims} == set(FIGURES)
+    assert all(row["holds"] == "True" and row["effort"] == "full" for row in claims)
+    pages = {paper: [e for e in FIGURES.values() if e.paper == paper] for paper in build.PAPERS}
+    assert sum(map(len, pages.values())) == len(FIGURES)
+    for paper, entries in pages.items():
+        page = build.gallery_page(paper, entries)
+        for entry in entries:
+            assert f"]({entry.name}.png)" in page
+            assert entry.caption in page
+            assert entry.code in page
+        assert page.count("| yes |\n") == sum(row["figure"] in {e.name for e in entries} for row in claims)
+
+
+def test_every_page_is_in_the_contents(build: ModuleType) -> None:
+    listed = set(re.findall(r"^([\w/]+)$", (DOCS / "index.md").read_text(), re.MULTILINE))
+    pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")} - {"index"}
+    made = {f"gallery/{name}" for name in build.PAPERS.values()} | {"reference", "contributing", "changelog"}
+    assert listed == pages | made
+
+
+def test_public_names_are_on_the_reference(build: ModuleType) -> None:
+    page = build.reference()
+    assert all(f"| `{name}" in page for name in gpc.__all__)
+    assert "| `required_n(problem, error, method" in page

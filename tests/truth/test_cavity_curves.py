@@ -1,0 +1,631 @@
+"""The method ``cavity`` from outside: ensembles, given graphs, distributions over vertices, and the regressor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import poisson
+from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import Kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import gpcurves as gpc
+from gpcurves.errors import InputError, NotApplicableError
+from gpcurves.graphs import Ensemble, GraphKernel
+from gpcurves.methods.cavity.curves import belief_propagation, is_forest
+from gpcurves.methods.simulation.vertices import posterior_variances
+from gpcurves.numerics.validation import FloatArray
+from graphs_oracle import dense_posterior, random_forest
+
+ER3, REGULAR3, POWER = gpc.ErdosRenyi(3), gpc.RandomRegular(3), gpc.PowerLaw(2.5, 2)
+KERNELS: dict[str, GraphKernel] = {
+    "walk": gpc.RandomWalkKernel(10, 2),
+    "odd walk": gpc.RandomWalkKernel(5, 2.3),
+    "identity": gpc.RandomWalkKernel(0, 2),
+    "diffusion": gpc.DiffusionKernel(1.5),
+    "laplacian": gpc.RegularisedLaplacianKernel(1.3),
+    "polynomial": gpc.PolynomialWalkKernel((0.5, 0.2, 0.2, 0.1)),
+}
+
+
+def walk(graph: Any, p: int = 10, normalise: str = "local", noise: float = 0.1) -> gpc.GraphProblem:
+    return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p, 2, normalise), noise)
+
+
+def spread(*curves: gpc.LearningCurve) -> FloatArray:
+    """Return the standard error of a difference between curves."""
+    return np.asarray(np.sqrt(sum(np.square(_stderr(curve)) for curve in curves)))
+
+
+def _stderr(curve: gpc.LearningCurve) -> FloatArray:
+    assert curve.stderr is not None
+    return curve.stderr
+
+
+def forest(vertices: int = 60, seed: int = 1, weighted: bool = True) -> gpc.Graph:
+    """Return trees and isolated vertices."""
+    A = random_forest(vertices, np.random.default_rng(seed), cut=0.3, weighted=weighted)
+    graph = gpc.Graph(sparse.csr_array(A))
+    assert graph.isolated.any()
+    assert is_forest(graph)
+    return graph
+
+
+@pytest.fixture(scope="module")
+def curve() -> gpc.LearningCurve:
+    """The paper's ensemble with local normalisation, shared by several tests."""
+    groups = ["isolated", "ends", "degree=2", "degree=60"]
+    return gpc.learning_curve(walk(ER3), "cavity", nu=[5, 0.1, 1], rng=0, among=groups)
+
+
+@pytest.fixture(scope="module")
+def prior() -> gpc.VarianceDistribution:
+    return gpc.vertex_variances(walk(ER3, 10, "global"), 0, "cavity", rng=0)
+
+
+@pytest.fixture(scope="module")
+def large() -> gpc.Graph:
+    return ER3.sample(100_000, 7)
+
+
+@pytest.fixture(scope="module")
+def own(large: gpc.Graph) -> gpc.LearningCurve:
+    return gpc.learning_curve(walk(large, 4), "cavity", nu=[0.5, 2], rng=0, precision=0.02)
+
+
+# ensembles
+
+
+@pytest.mark.parametrize("noise", [1.0, 0.1, 1e-4])
+@pytest.mark.parametrize(("ensemble", "p"), [(REGULAR3, 4), (ER3, 5), (POWER, 4)], ids=["regular", "er", "power law"])
+def test_agrees_with_simulated_graphs(ensemble: Ensemble, p: int, noise: float) -> None:
+    for normalise in ("local", "global"):
+        problem = walk(ensemble, p, normalise, noise)
+        theory = gpc.learning_curve(problem, "cavity", nu=[0.7], rng=0, precision=0.02)
+        truth = gpc.learning_curve(problem, "simulation", nu=[0.7], vertices=1000, graphs=6, datasets=1, rng=3)
+        assert (abs(theory.error - truth.error) < 4 * spread(theory, truth) + 0.02 * truth.error).all()
+        assert (theory.details["converged"] == 1).all()
+
+
+def test_finite_graphs_approach_the_limit() -> None:
+    """On small graphs walks meet cycles: with long walks V = 60 is visibly off, V = 200 less, V = 2000 not at all."""
+    problem = walk(ER3, 6, "global", 1.0)
+    limit = gpc.learning_curve(problem, "cavity", nu=[2], rng=0, precision=0.005)
+    off, doubt = [], []
+    for vertices, graphs, datasets in ((60, 300, 4), (200, 60, 4), (2000, 3, 1)):
+        found = gpc.learning_curve(
+            problem, "simulation", nu=[2], vertices=vertices, graphs=graphs, datasets=datasets, rng=2
+        )
+        off.append(float((found.error / limit.error - 1)[0]))
+        doubt.append(float((spread(found, limit) / limit.error)[0]))
+    assert abs(off[0]) > 5 * doubt[0]
+    assert abs(off[0]) > abs(off[1]) + 2 * doubt[1]
+    assert abs(off[2]) < 4 * doubt[2] + 0.002
+
+
+def test_learning_curve_of_the_paper(curve: gpc.LearningCurve) -> None:
+    expected = np.array([0.01179, 0.671, 0.0870])
+    assert (abs(curve.error - expected) < 4 * _stderr(curve) + 0.003 * expected).all()
+    assert (_stderr(curve) <= 0.005 * curve.error).all()
+    assert (curve.details["converged"] == 1).all()
+    assert (curve.details["rounds"] > 0).all()
+    assert curve.options["precision"] == 0.005
+    assert curve.options["replicas"] >= 2
+    assert curve.notes == ("no vertex belongs to the group 'degree=60'",)
+
+
+def test_the_equation_of_the_paper_is_off_by_many_standard_errors() -> None:
+    problem = walk(ER3, 4, "local", 1.0)
+    exact = gpc.learning_curve(problem, "cavity", nu=[3], rng=0)
+    paper = gpc.learning_curve(problem, "cavity", nu=[3], rng=0, local="paper")
+    assert abs(exact.error[0] - 0.1870) < 3e-4
+    assert abs(paper.error[0] - 0.1839) < 3e-4
+    assert exact.error[0] - paper.error[0] > 20 * spread(exact, paper)[0]
+    assert "approximate" in paper.notes[0]
+    assert (exact.options["local"], paper.options["local"]) == ("exact", "paper")
+
+
+def test_global_normalisation_has_no_choice_of_equation() -> None:
+    found = [gpc.learning_curve(walk(ER3, 2, "global"), "cavity", nu=[1], rng=0, local=k) for k in ("exact", "paper")]
+    assert found[0].error == found[1].error
+    assert "local" not in found[0].options
+
+
+@pytest.mark.parametrize("normalise", ["global", "none"])
+def test_before_learning_the_error_is_the_prior_variance(normalise: str) -> None:
+    found = gpc.learning_curve(walk(ER3, 10, normalise), "cavity", nu=[0], rng=0, precision=0.01)
+    expected = 1 if normalise == "global" else 0.0730
+    assert abs(found.error[0] - expected) < 5 * _stderr(found)[0] + 1e-4
+
+
+def test_the_limit_is_that_of_one_large_graph(own: gpc.LearningCurve) -> None:
+    limit = gpc.learning_curve(walk(ER3, 4), "cavity", nu=[0.5, 2], rng=0)
+    sample = 0.005 * limit.error  # one graph of 20,000 vertices is one draw
+    assert (abs(own.error - limit.error) < 4 * spread(own, limit) + sample).all()
+    np.testing.assert_allclose(own.details["variance"], limit.details["variance"], rtol=0.06)
+
+
+def test_heavy_tails_settle() -> None:
+    found = gpc.learning_curve(walk(gpc.PowerLaw(1.5, 1), 4), "cavity", nu=[1], rng=0, precision=0.02)
+    assert found.details["converged"] == 1
+    assert 0 < found.error[0] < 1
+
+
+def test_small_populations_are_near_large_ones() -> None:
+    kernel = gpc.RandomWalkKernel(p=4, a=2, normalise="local")
+    problem = gpc.GraphProblem(ER3, kernel, noise=1.0)
+    small = gpc.learning_curve(problem, "cavity", nu=[3], rng=0, precision=0.02, population=64)
+    assert small.options["vertices"] == 64
+    assert small.stderr is not None
+    assert abs(small.error[0] - 0.1870) < 4 * small.stderr[0] + 0.002
+    again = gpc.learning_curve(problem, "cavity", nu=[3], rng=0, precision=0.02)
+    assert again.options["vertices"] == 1024
+    assert again.error[0] != small.error[0]
+
+
+def test_sweeps_that_are_too_few_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpcurves.methods.cavity.curves._MOST_REPLICAS", 4)
+    monkeypatch.setattr("gpcurves.methods.cavity.population._LARGEST", 1024)
+    found = gpc.learning_curve(walk(ER3, 1), "cavity", nu=[1], rng=0, precision=1e-4, max_sweeps=1)
+    assert found.details["converged"][0] < 1
+    assert any("allow more sweeps (max_sweeps) or a larger precision" in note for note in found.notes)
+    assert any("a precision of" in note and "not 0.0001" in note for note in found.notes)
+
+
+# given graphs
+
+
+@pytest.mark.parametrize("normalise", ["global", "local", "none"])
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_a_forest_is_exact(kernel: Any, normalise: str) -> None:
+    """The same seed draws the same data sets, so that both ways have the same average and standard error."""
+    problem = gpc.GraphProblem(forest(), replace(kernel, normalise=normalise), 0.02)
+    nu = [3.0, 0.0, 0.35, 1.0]
+    groups = ["isolated", "ends", "giant", "degree=3", "component=2"]
+    found = gpc.learning_curve(problem, "cavity", nu=nu, rng=4, precision=0.2, among=groups, tolerance=1e-11)
+    count = found.options["datasets"]
+    truth = gpc.learning_curve(problem, "simulation", nu=nu, rng=4, datasets=count, among=groups)
+    np.testing.assert_allclose(found.error, truth.error, rtol=1e-8)
+    np.testing.assert_allclose(_stderr(found), _stderr(truth), rtol=1e-6, atol=1e-12)
+    for name in ("variance", *(f"{what} {group}" for what in ("error", "share") for group in groups)):
+        np.testing.assert_allclose(found.details[name], truth.details[name], rtol=1e-7, atol=1e-12)
+    assert "loop_error" not in found.details
+    assert not any("cycles" in note for note in found.notes)
+
+
+def test_a_graph_without_edges_is_exact() -> None:
+    problem = walk(gpc.Graph.from_edges([], vertices=30))
+    found = gpc.learning_curve(problem, "cavity", nu=[0, 1], rng=0, precision=0.5)
+    truth = gpc.learning_curve(problem, "simulation", nu=[0, 1], rng=0, datasets=found.options["datasets"])
+    np.testing.assert_allclose(found.error, truth.error, rtol=1e-12)
+    assert (found.details["rounds"] == 0).all()
+
+
+def test_low_noise_is_exact_on_a_tree() -> None:
+    graph = gpc.Graph(sparse.csr_array(random_forest(40, np.random.default_rng(3))))
+    problem = walk(graph, 10, "local", 1e-4)
+    found = gpc.learning_curve(problem, "cavity", nu=[0.5, 2], rng=0, precision=0.5, tolerance=1e-12)
+    truth = gpc.learning_curve(problem, "simulation", nu=[0.5, 2], rng=0, datasets=found.options["datasets"])
+    np.testing.assert_allclose(found.error, truth.error, rtol=1e-8)
+
+
+def test_cycles_are_admitted_and_measured() -> None:
+    """On a small graph the reported error is that against dense algebra, for all vertices."""
+    graph = REGULAR3.sample(60, 1)
+    problem = walk(graph, 10, "local", 0.1)
+    found = gpc.learning_curve(problem, "cavity", nu=[0.3, 2], rng=0, precision=0.02)
+    truth = gpc.learning_curve(problem, "simulation", nu=[0.3, 2], rng=0, datasets=found.options["datasets"])
+    off = found.error / truth.error - 1
+    np.testing.assert_allclose(found.details["loop_error"], off, atol=0.05)
+    assert abs(off).max() > 1e-3
+    (note,) = (note for note in found.notes if "cycles" in note)
+    assert "this is an approximation: compared with dense algebra on 60 vertices" in note
+    counts = np.random.default_rng(0).poisson(2.0, 60)
+    exact = posterior_variances(problem.kernel.on(graph).matrix(), counts, 0.1)
+    assert abs(belief_propagation(problem, counts).variance.mean() / exact.mean() - 1 - off[1]) < 0.05
+
+
+def test_cycles_hardly_matter_on_a_large_sparse_graph(own: gpc.LearningCurve) -> None:
+    assert (abs(own.details["loop_error"]) < 0.002).all()
+    assert "dense algebra on 900 vertices" in own.notes[-1]
+    assert (own.details["converged"] == 1).all()
+    assert (own.details["rounds"] < 60).all()
+
+
+def test_rounds_that_are_too_few_are_reported() -> None:
+    problem = walk(REGULAR3.sample(40, 1), 10, "local", 1e-4)
+    found = gpc.learning_curve(problem, "cavity", nu=[0, 1], rng=0, precision=0.5, max_rounds=2)
+    assert (found.details["rounds"] <= 2).all()
+    assert found.details["converged"][1] == 0
+    assert any("max_rounds" in note and "damping such as 0.5" in note for note in found.notes)
+
+
+def test_messages_start_where_the_last_ones_stopped() -> None:
+    problem = walk(REGULAR3.sample(300, 1), 10, "local", 0.1)
+    alone = gpc.learning_curve(problem, "cavity", nu=[2.0], rng=0, precision=0.5)
+    after = gpc.learning_curve(problem, "cavity", nu=[1.99, 2.0], rng=0, precision=0.5)
+    assert after.details["rounds"][1] < alone.details["rounds"][0]
+    counts = np.ones(300)
+    cold = belief_propagation(problem, counts)
+    assert belief_propagation(problem, counts, start=cold).rounds == 1
+
+
+def test_damping_and_order_do_not_move_the_answer() -> None:
+    problem = walk(REGULAR3.sample(100, 1), 6)
+    options: dict[str, Any] = {"rng": 0, "precision": 0.5}
+    plain = gpc.learning_curve(problem, "cavity", nu=[0.5, 2], **options)
+    damped = gpc.learning_curve(problem, "cavity", nu=[2, 0.5], damping=0.3, **options)
+    np.testing.assert_allclose(damped.error[::-1], plain.error, rtol=1e-6)
+    assert (damped.details["rounds"][::-1] > plain.details["rounds"]).all()
+
+
+def test_precision_is_honoured() -> None:
+    problem = walk(forest(), 4)
+    rough = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=0.2)
+    fine = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=0.02)
+    assert rough.options["datasets"] < fine.options["datasets"] <= 400
+    assert (_stderr(fine) <= 0.02 * fine.error).all()
+    assert fine.notes == ()
+    never = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=1e-4)
+    assert never.options["datasets"] == 400
+    assert "not 0.0001" in never.notes[-1]
+
+
+@pytest.mark.parametrize("kind", ["ensemble", "graph"])
+def test_store_and_workers_change_no_number(kind: str, tmp_path: Path) -> None:
+    problem = walk(ER3 if kind == "ensemble" else REGULAR3.sample(50, 0), 3)
+    options: dict[str, Any] = {"rng": 5, "precision": 0.05, "progress": False}
+    first = gpc.learning_curve(problem, "cavity", nu=[1, 0.2], store=tmp_path / "a.sqlite", **options)
+    again = gpc.learning_curve(problem, "cavity", nu=[1, 0.2], store=tmp_path / "a.sqlite", **options)
+    two = gpc.learning_curve(problem, "cavity", nu=[1, 0.2], workers=2, **options)
+    for other in (again, two):
+        np.testing.assert_array_equal(other.error, first.error)
+        np.testing.assert_array_equal(_stderr(other), _stderr(first))
+        for name, values in first.details.items():
+            np.testing.assert_array_equal(other.details[name], values)
+    assert again.notes == first.notes
+
+
+def test_a_curve_returns_from_json(curve: gpc.LearningCurve, tmp_path: Path) -> None:
+    loopy = gpc.learning_curve(walk(REGULAR3.sample(30, 0), 3), "cavity", nu=[0.5, 1], rng=0, precision=0.5)
+    for number, saved in enumerate((curve, loopy)):
+        path = tmp_path / f"{number}.json"
+        saved.to_json(path)
+        loaded = gpc.load(path)
+        assert isinstance(loaded, gpc.LearningCurve)
+        assert (loaded.method, loaded.rng, loaded.notes) == ("cavity", saved.rng, saved.notes)
+        assert dict(loaded.options) == dict(saved.options)
+        np.testing.assert_array_equal(loaded.error, saved.error)
+        assert set(loaded.details) == set(saved.details)
+        for name, values in saved.details.items():
+            np.testing.assert_array_equal(loaded.details[name], values)
+
+
+# distributions over vertices
+
+
+def test_prior_variances_have_the_spikes_of_small_components(prior: gpc.VarianceDistribution) -> None:
+    """UM13 Figure 2: isolated vertices at 2^-p/kappa and pairs at 1/(2 kappa), above which nothing lies."""
+    assert prior.weights is not None
+    alone = prior.of_degree(0).values
+    kappa = 0.5**10 / alone[0]
+    assert np.ptp(alone) < 1e-15
+    assert kappa == pytest.approx(0.0730, abs=2e-4)
+    assert prior.weights[prior.degrees == 0].sum() == pytest.approx(np.exp(-3), rel=1e-6)
+    highest = 0.5 / kappa
+    assert highest == pytest.approx(6.85, abs=0.02)
+    assert prior.values.max() <= highest * (1 + 1e-9)
+    pairs = float(prior.weights[abs(prior.values - highest) < 1e-6].sum())
+    share = 3 * np.exp(-6)
+    assert abs(pairs - share) < 4 * np.sqrt(2 * share / len(prior.values))  # vertices come two by two
+    assert prior.mean == pytest.approx(1, abs=5 * np.sqrt(prior.variance / len(prior.values)))
+
+
+def test_posterior_variances_are_those_of_simulated_graphs() -> None:
+    """UM13 Figure 6, with local normalisation."""
+    problem = walk(ER3)
+    theory = gpc.vertex_variances(problem, 1.172, "cavity", rng=0)
+    truth = gpc.vertex_variances(problem, 1.172, vertices=800, graphs=5, datasets=2, rng=1)
+    shares = np.array([0.05, 0.25, 0.5, 0.75, 0.9])
+    np.testing.assert_allclose(theory.quantile(shares), truth.quantile(shares), rtol=0.06)
+    assert theory.mean == pytest.approx(truth.mean, rel=0.08)
+    assert theory.variance == pytest.approx(truth.variance, rel=0.35)
+    edges = np.geomspace(0.01, 1, 12)
+    one, two = (np.histogram(d.values, edges, weights=d.weights)[0] / np.sum(w) for d, w in _weighted(theory, truth))
+    assert abs(one - two).sum() < 0.1
+    density, bounds = theory.histogram(50)
+    assert (density * np.diff(bounds)).sum() == pytest.approx(1)
+
+
+def _weighted(*found: gpc.VarianceDistribution) -> list[tuple[gpc.VarianceDistribution, FloatArray]]:
+    return [(d, np.ones(len(d.values)) if d.weights is None else d.weights) for d in found]
+
+
+def test_variances_restricted_to_a_degree(curve: gpc.LearningCurve) -> None:
+    found = gpc.vertex_variances(walk(ER3), 1, "cavity", rng=1)
+    two = found.of_degree(2)
+    assert (two.degrees == 2).all()
+    assert two.weights is not None
+    assert two.weights.sum() == pytest.approx(1)
+    doubt = np.sqrt(two.variance / len(two.values))
+    assert abs(two.mean - curve.details["error degree=2"][2]) < 6 * doubt
+    k = np.arange(100)
+    isolated = [(poisson.pmf(k, nu) / (1 + 10 * k)).sum() for nu in (5, 0.1, 1)]
+    np.testing.assert_allclose(curve.details["error isolated"], isolated, rtol=1e-9)
+    np.testing.assert_allclose(curve.details["share isolated"], np.exp(-3), rtol=1e-5)
+    np.testing.assert_allclose(curve.details["share ends"], 3 * np.exp(-3), rtol=1e-3)
+    np.testing.assert_allclose(curve.details["share degree=2"], 4.5 * np.exp(-3), rtol=1e-3)
+    assert (curve.details["error ends"] > curve.details["error degree=2"]).all()
+    assert np.isnan(curve.details["error degree=60"]).all()
+    with pytest.raises(InputError, match="no vertex here has the degree 60"):
+        found.of_degree(60)
+    with pytest.raises(InputError, match="only a given graph"):
+        _ = found.by_vertex
+
+
+def test_groups_of_an_ensemble_are_as_simulated() -> None:
+    problem = walk(REGULAR3, 3)
+    found = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=0.02, among=["degree=3"])
+    assert found.details["share degree=3"] == pytest.approx(1)
+    assert found.details["error degree=3"] == pytest.approx(found.error, rel=0.02)
+
+
+@pytest.mark.parametrize("group", ["giant", "small", "component=2"])
+def test_groups_that_an_ensemble_cannot_know_are_refused(group: str) -> None:
+    with pytest.raises(InputError, match=f"only groups by degree are known .*'{group}'"):
+        gpc.learning_curve(walk(ER3, 2), "cavity", nu=[1], among=[group])
+
+
+def test_variances_of_a_given_forest_are_exact() -> None:
+    problem = walk(forest(), 7, "local", 0.05)
+    found = gpc.vertex_variances(problem, 0.8, "cavity", datasets=3, rng=9)
+    truth = gpc.vertex_variances(problem, 0.8, datasets=3, rng=9)
+    np.testing.assert_allclose(found.values, truth.values, rtol=1e-8)
+    np.testing.assert_array_equal(found.degrees, truth.degrees)
+    np.testing.assert_allclose(found.by_vertex, truth.by_vertex, rtol=1e-8)
+    assert found.weights is None
+    prior = gpc.vertex_variances(problem, 0, "cavity")
+    np.testing.assert_allclose(prior.values, 1, rtol=1e-10)
+
+
+# what is refused
+
+
+@pytest.mark.parametrize(
+    ("problem", "options", "words"),
+    [
+        (walk(ER3, noise=0.0), {}, "noise"),
+        (walk(forest(), noise=0.0), {}, "noise"),
+        (replace(walk(ER3), teacher=gpc.Teacher(gpc.RandomWalkKernel(3), 0.1)), {}, "student and teacher must agree"),
+        (walk(gpc.ErdosRenyi(0)), {}, "no edges"),
+        (walk(gpc.RandomRegular(0)), {}, "no edges"),
+        (walk(gpc.DegreeDistribution((1.0,))), {}, "no edges"),
+        (walk(forest()), {"local": "paper"}, "belongs to an ensemble"),
+        (walk(ER3), {"local": "papers"}, "did you mean 'paper'"),
+        (walk(ER3), {"datasets": 5}, "takes no option 'datasets'"),
+        (walk(ER3), {"nu": [1e7]}, "nu must be at most 1e\\+06"),
+        (walk(ER3), {"nu": [np.inf]}, "nu must be finite"),
+        (walk(forest()), {"nu": [1e300]}, "nu must be at most"),
+        (walk(ER3), {"precision": 0}, "precision must be greater than 0"),
+        (walk(ER3), {"precision": np.nan}, "precision must be finite"),
+        (walk(ER3), {"max_sweeps": 0}, "max_sweeps must be a whole number, at least 1"),
+        (walk(ER3), {"population": 1}, "population must be a whole number, at least 2"),
+        (walk(ER3), {"among": ["leaves"]}, "unknown group of vertices 'leaves'"),
+        (walk(forest()), {"max_rounds": 0}, "max_rounds must be a whole number, at least 1"),
+        (walk(forest()), {"tolerance": 0}, "tolerance must be greater than 0"),
+        (walk(forest()), {"damping": 1}, "damping must be at least 0 and below 1"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(problem: gpc.GraphProblem, options: dict[str, Any], words: str) -> None:
+    plain: dict[str, Any] = {"nu": [1.0], "rng": 0} | options
+    with pytest.raises((InputError, NotApplicableError), match=words):
+        gpc.learning_curve(problem, "cavity", **plain)
+
+
+@pytest.mark.parametrize(
+    ("problem", "options", "words"),
+    [
+        (walk(ER3, noise=0.0), {}, "noise"),
+        (walk(gpc.ErdosRenyi(0)), {}, "no edges"),
+        (walk(ER3), {"nu": -1}, "nu must be at least 0"),
+        (walk(REGULAR3, 1), {"nu": 1.1e6}, "nu must be at most"),
+        (walk(ER3), {"method": "cavty"}, "did you mean 'cavity'"),
+        (walk(ER3), {"graphs": 3}, "takes no option 'graphs'"),
+        (walk(forest()), {"local": "paper"}, "belongs to an ensemble"),
+        (walk(forest()), {"datasets": 0}, "datasets must be a whole number, at least 1"),
+    ],
+)  # fmt: skip
+def test_distributions_that_do_not_fit_are_refused(
+    problem: gpc.GraphProblem, options: dict[str, Any], words: str
+) -> None:
+    plain: dict[str, Any] = {"nu": 1.0, "method": "cavity", "rng": 0} | options
+    with pytest.raises((InputError, NotApplicableError), match=words):
+        gpc.vertex_variances(problem, **plain)
+
+
+def test_an_ensemble_without_edges_is_left_out_of_all_theory() -> None:
+    found = gpc.learning_curves(walk(gpc.ErdosRenyi(0), 2), nu=[1], vertices=50, graphs=2)
+    assert "no edges" in found.skipped["cavity"]
+    assert "eigenvalue" in found
+
+
+# belief propagation with targets
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_means_and_variances_are_exact_on_forests(kernel: Any) -> None:
+    graph = forest()
+    problem = gpc.GraphProblem(graph, replace(kernel, normalise="local"), 0.1)
+    rng = np.random.default_rng(2)
+    counts = rng.poisson(0.6, graph.vertices).astype(float)
+    targets = np.where(counts > 0, rng.normal(size=graph.vertices), np.nan)  # ignored where nothing was seen
+    found = belief_propagation(problem, counts, targets)
+    variance, mean = dense_posterior(problem.kernel.on(graph).matrix(), counts, 0.1, targets)
+    assert found.mean is not None
+    assert found.converged
+    np.testing.assert_allclose(found.variance, variance, rtol=1e-8)
+    np.testing.assert_allclose(found.mean, mean, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("counts", "targets", "words"),
+    [
+        (np.ones(3), None, "counts must be one number, or one for each of the 60 vertices"),
+        (np.full(60, -1.0), None, "counts must be finite and at least 0, got -1"),
+        (np.full(60, np.nan), None, "counts must be finite"),
+        (np.ones(60), np.ones(3), "targets must be one for each of the 60 vertices"),
+        (np.ones(60), np.full(60, np.nan), "targets must be finite wherever there are examples"),
+        (np.ones(60), ["a"] * 60, "targets must be one for each"),
+    ],
+)
+def test_bad_counts_and_targets_are_refused(counts: Any, targets: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        belief_propagation(walk(forest()), counts, targets)
+
+
+def test_belief_propagation_needs_a_given_graph_and_noise() -> None:
+    with pytest.raises(InputError, match="needs a problem on a given graph"):
+        belief_propagation(walk(ER3), [1])
+    with pytest.raises(NotApplicableError, match="noise"):
+        belief_propagation(walk(forest(), noise=0.0), np.ones(60))
+
+
+# the regressor
+
+
+class _Table(Kernel):  # type: ignore[misc]
+    """A covariance matrix between vertices, as scikit-learn wants it."""
+
+    def __init__(self, C: FloatArray) -> None:
+        self.C = C
+
+    def __call__(self, X: FloatArray, Y: FloatArray | None = None, eval_gradient: bool = False) -> FloatArray:
+        one = X[:, 0].astype(int)
+        return np.asarray(self.C[np.ix_(one, one if Y is None else Y[:, 0].astype(int))])
+
+    def diag(self, X: FloatArray) -> FloatArray:
+        return np.asarray(self.C.diagonal()[X[:, 0].astype(int)])
+
+    def is_stationary(self) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("centre", [False, True])
+def test_the_regressor_is_that_of_scikit_learn_on_a_forest(centre: bool) -> None:
+    """With vertices that repeat, and with several that were never seen."""
+    graph = forest()
+    kernel = gpc.RandomWalkKernel(6, 2.2, "global")
+    rng = np.random.default_rng(0)
+    X = rng.integers(graph.vertices, size=(25, 1))
+    assert len(np.unique(X)) < 25
+    y = rng.normal(2.0, 1.0, 25)
+    ours = gpc.GraphRegressor(graph, kernel, 0.3, centre=centre, tolerance=1e-12).fit(X, y)
+    theirs = GaussianProcessRegressor(_Table(kernel.on(graph).matrix()), alpha=0.3, optimizer=None)
+    shift = y.mean() if centre else 0.0
+    theirs.fit(X, y - shift)
+    mean, std = theirs.predict(np.arange(graph.vertices)[:, None], return_std=True)
+    ours_mean, ours_std = ours.predict(return_std=True)
+    np.testing.assert_allclose(ours_mean, mean + shift, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(ours_std, std, rtol=1e-7)
+    np.testing.assert_array_equal(ours.predict(X), ours_mean[X[:, 0]])
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y - shift))
+    assert ours.beliefs_.converged
+
+
+def test_the_regressor_knows_names_and_numbers() -> None:
+    edges = [(0, 1), (1, 2), (2, 3)]
+    plain, named = gpc.Graph.from_edges(edges), gpc.Graph.from_edges(edges, labels="abcd")
+    first = gpc.GraphRegressor(plain, noise=0.01).fit([0, 3], [1.0, -1.0])
+    second = gpc.GraphRegressor(named, noise=0.01).fit(["a", "d"], [1.0, -1.0])
+    np.testing.assert_array_equal(first.predict(), second.predict(["a", "b", "c", "d"]))
+    np.testing.assert_array_equal(first.predict([2.0]), second.predict(np.array(["c"])))
+    mean = first.predict()
+    assert isinstance(mean, np.ndarray)
+    np.testing.assert_allclose(mean, -mean[::-1], atol=1e-9)
+
+
+def test_the_regressor_is_cloned_and_set_like_an_estimator() -> None:
+    model = gpc.GraphRegressor(gpc.Graph.from_edges([(0, 1)]), noise=0.2, damping=0.1, centre=True)
+    other = clone(model)
+    assert other is not model
+    assert not hasattr(other, "beliefs_")
+    assert other.get_params()["damping"] == 0.1
+    assert set(model.get_params()) == {"graph", "kernel", "noise", "tolerance", "max_rounds", "damping", "centre"}
+    assert model.set_params(noise=0.5, kernel=gpc.DiffusionKernel(1.0)) is model
+    assert model.noise == 0.5
+    with pytest.raises(ValueError, match="Invalid parameter 'nois'"):
+        model.set_params(nois=1)
+    assert "noise=0.5" in repr(model)
+
+
+def test_the_regressor_is_cross_validated_by_scikit_learn() -> None:
+    graph = gpc.RandomRegular(3).sample(60, 0)
+    kernel = gpc.RandomWalkKernel(10, normalise="local")
+    rng = np.random.default_rng(0)
+    y = np.linalg.cholesky(kernel.on(graph).matrix() + 0.01 * np.eye(60)) @ rng.standard_normal(60)
+    search = GridSearchCV(gpc.GraphRegressor(graph, kernel), {"noise": [0.01, 100.0]}, cv=3).fit(np.arange(60), y)
+    assert search.best_params_ == {"noise": 0.01}
+    assert search.best_score_ > 0.5
+    scores = cross_val_score(gpc.GraphRegressor(graph, kernel, 0.01), np.arange(60), y, cv=3)
+    assert scores.mean() == pytest.approx(search.best_score_)
+
+
+def test_a_column_of_targets_is_no_square_of_differences() -> None:
+    model = gpc.GraphRegressor(gpc.Graph.from_edges([(0, 1), (1, 2)])).fit([0, 2], [1.0, -1.0])
+    flat = model.score([0, 1, 2], [1.0, 0.2, -1.0])
+    try:
+        column = model.score([0, 1, 2], [[1.0], [0.2], [-1.0]])
+    except InputError:
+        return
+    assert column == pytest.approx(flat)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        ([0, 9], [1.0, 2.0], "vertices must be between 0 and 2, got 0 to 9"),
+        ([-1], [1.0], "vertices must be between 0 and 2"),
+        ([0.5], [1.0], "0.5"),
+        ([np.inf], [1.0], "inf"),
+        ([np.nan], [1.0], "nan"),
+        (["x"], [1.0], "x"),
+        ([0, 1], [1.0], "one target per vertex, at least one, got 1 for 2"),
+        ([], [], "at least one"),
+        ([0], [np.nan], "targets must be finite, got NaN or infinity"),
+        ([0], ["much"], "targets must be numbers"),
+        ([[0, 1]], [1.0], "vertices must be a list of numbers or names"),
+    ],
+)
+def test_the_regressor_refuses_what_it_cannot_learn(X: Any, y: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        gpc.GraphRegressor(gpc.Graph.from_edges([(0, 1), (1, 2)])).fit(X, y)
+
+
+def test_the_regressor_says_what_is_missing() -> None:
+    graph = gpc.Graph.from_edges([(0, 1), (1, 2)], labels="abc")
+    with pytest.raises(InputError, match="call fit first"):
+        gpc.GraphRegressor(graph).predict()
+    model = gpc.GraphRegressor(graph).fit(["a"], [1.0])
+    with pytest.raises(InputError, match="z"):
+        model.predict(["z"])
+    with pytest.raises(NotApplicableError, match="noise"):
+        gpc.GraphRegressor(graph, noise=0.0).fit(["a"], [1.0])
+    with pytest.raises(InputError):
+        gpc.GraphRegressor().fit([0], [1.0])
+
+
+def test_damped_messages_come_to_rest_at_the_same_place() -> None:
+    graph = ER3.sample(60, 3)
+    counts = np.random.default_rng(0).poisson(1.0, 60)
+    plain = gpc.belief_propagation(walk(graph, 4), counts)
+    damped = gpc.belief_propagation(walk(graph, 4), counts, damping=0.5)
+    assert plain.converged
+    assert damped.converged
+    assert damped.rounds > plain.rounds
+    np.testing.assert_allclose(damped.variance, plain.variance, rtol=1e-7)
