@@ -1,1 +1,25 @@
-"""Ways from a problem to its learning curve."""
+"""Ways from a problem to its learning curve, in one registry: `METHODS`."""
+
+# isort: off  (methods are listed in the order in which they are defined: theory first)
+from gpcurves.methods.base import METHODS, Kind, Method, Options, Result, Scope, register
+from gpcurves.methods.formulas.formula import formula
+from gpcurves.methods import formulas
+from gpcurves.methods.simulation.method import Simulation
+from gpcurves.methods.eigenvalue import Eigenvalue
+from gpcurves.methods.cavity.method import Cavity
+# isort: on
+
+__all__ = [
+    "METHODS",
+    "Cavity",
+    "Eigenvalue",
+    "Kind",
+    "Method",
+    "Options",
+    "Result",
+    "Scope",
+    "Simulation",
+    "formula",
+    "formulas",
+    "register",
+]

@@ -11,7 +11,7 @@ from gpcurves.errors import InputError
 from gpcurves.graphs import Graph
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray, frozen
-from gpcurves.problem import GraphProblem
+from gpcurves.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ class VarianceDistribution:
 
     values: FloatArray
     degrees: FloatArray
-    problem: GraphProblem
+    problem: Problem
     nu: float
     weights: FloatArray | None = None
     vertex: IntArray | None = None

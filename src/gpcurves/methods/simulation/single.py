@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import lapack
 
 from gpcurves.errors import InputError, NumericalError
+from gpcurves.graphs import Graph
+from gpcurves.graphs.graph import IntArray
+from gpcurves.inputs import Inputs
+from gpcurves.kernels import Kernel
 from gpcurves.methods.simulation.dataset import Factor, Prior
-from gpcurves.montecarlo import seed_of
-from gpcurves.montecarlo.seeds import Rng
-from gpcurves.numerics.validation import FloatArray, points
+from gpcurves.methods.simulation.method import SimulationOptions, check_graph_size
+from gpcurves.methods.simulation.vertex_datasets import LocalErrors, examples, release_matrices, training_counts
+from gpcurves.montecarlo import Rng, Run, seed_of
+from gpcurves.numerics.validation import FloatArray, nonnegative, points
 from gpcurves.problem import Problem
 
 
@@ -26,7 +33,7 @@ def sample_prior(problem: Problem, at: object, *, rng: Rng = None) -> FloatArray
         Seed: the same seed gives the same function.
     """
     X = _inputs(problem, "at", at)
-    C = np.asfortranarray(Prior(problem.true_kernel, problem.inputs, 0.0).between(X))
+    C = np.asfortranarray(_prior(problem, problem.true_kernel, 0.0).between(X))
     # with pivots, the factor ends where smooth functions leave nothing more to decide
     factor, order, rank, _ = lapack.dpstrf(C, lower=1, tol=np.finfo(float).eps * len(X) * float(C.diagonal().max()))
     value = np.empty(len(X))
@@ -48,7 +55,7 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
     if problem.teacher is not None:
         raise InputError("the error at a point is the posterior variance only where student and teacher agree")
     X, Y = _inputs(problem, "examples", examples), _inputs(problem, "at", at)
-    prior = Prior(problem.kernel, problem.inputs, problem.noise)
+    prior = _prior(problem, problem.kernel, problem.noise)
     factor = Factor.of(prior.observed(X))
     if factor.size < len(X):
         raise NumericalError(f"double precision resolves only {factor.size} of {len(X)} examples: add noise")
@@ -57,8 +64,40 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
     return variance
 
 
+@dataclass(frozen=True, eq=False)
+class VertexErrors:
+    """One data set on one graph: how many examples each vertex has, and its error."""
+
+    graph: Graph
+    counts: IntArray
+    error: FloatArray
+
+
+def one_data_set(problem: Problem, nu: float, *, vertices: int | None = None, rng: Rng = None) -> VertexErrors:
+    """Draw one data set, on the given graph or on one of the ensemble, and return the error of every vertex."""
+    at = nonnegative("nu", nu)
+    options = SimulationOptions(vertices=vertices)
+    if (reason := options.objection(problem)) is not None:
+        raise InputError(reason)
+    size = options.size(problem)
+    check_graph_size(problem, np.array([at]), size, Run())
+    experiment = LocalErrors(problem, (at,), seed_of(rng), size, 1)
+    graph, generator = experiment.draw_graph(0)
+    own = generator.spawn(1)[0]
+    counts = training_counts(examples((at,), size, own.random()), size, own)[0]
+    C, true = experiment.covariances(graph)
+    release_matrices()
+    return VertexErrors(graph, counts, experiment.errors(C, true, [counts])[0])
+
+
 def _inputs(problem: Problem, name: str, given: object) -> FloatArray:
     X = points(name, given)
+    assert isinstance(problem.inputs, Inputs)  # not an ensemble of graphs
     if X.shape[1] != problem.inputs.dim:
         raise InputError(f"{name} must have {problem.inputs.dim} dimensions as the inputs, got {X.shape[1]}")
     return X
+
+
+def _prior(problem: Problem, kernel: Kernel, noise: float) -> Prior:
+    assert isinstance(problem.inputs, Inputs)  # not an ensemble of graphs
+    return Prior(kernel, problem.inputs, noise)
