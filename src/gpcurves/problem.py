@@ -14,9 +14,7 @@ from gpcurves.graphs import (
     Graph,
     GraphKernel,
     as_graph,
-    ensemble_from_dict,
     graph_from_dict,
-    graph_kernel_from_dict,
 )
 from gpcurves.inputs import Discrete, Inputs, Sample, Torus, inputs_from_dict
 from gpcurves.kernels import Kernel, as_kernel, is_stationary, kernel_from_dict
@@ -237,8 +235,8 @@ def problem_from_dict(data: dict[str, Any]) -> AnyProblem:
         return SpectrumProblem(Spectrum(np.array(listed["values"]), np.array(listed["multiplicities"])), data["noise"])
     told = data.get("teacher")
     if "graph" in data:
-        build = ensemble_from_dict if "ensemble" in data["graph"] else graph_from_dict
-        true = None if told is None else Teacher(graph_kernel_from_dict(told["kernel"]), told["noise"])
-        return GraphProblem(build(data["graph"]), graph_kernel_from_dict(data["kernel"]), data["noise"], true)
+        build = Ensemble.from_dict if "type" in data["graph"] else graph_from_dict
+        true = None if told is None else Teacher(GraphKernel.from_dict(told["kernel"]), told["noise"])
+        return GraphProblem(build(data["graph"]), GraphKernel.from_dict(data["kernel"]), data["noise"], true)
     teacher = None if told is None else Teacher(kernel_from_dict(told["kernel"]), told["noise"])
     return Problem(kernel_from_dict(data["kernel"]), inputs_from_dict(data["inputs"]), data["noise"], teacher)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray
-from gpcurves.graphs.kernels import GraphKernel, Rows
+from gpcurves.graphs.series import Rows
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray, frozen
+
+if TYPE_CHECKING:
+    from gpcurves.graphs.kernels.base import GraphKernel
 
 _ENTRIES = 4_000_000
 """Numbers that a block of rows may hold."""

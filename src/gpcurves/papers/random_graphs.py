@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gpcurves as gpc
-from gpcurves.graphs import Ensemble
+from gpcurves.graphs import Ensemble, Normalisation
 from gpcurves.papers.gallery import BLUE, GREEN, ORANGE, SKY, YELLOW, Effort
 
 FloatArray = npt.NDArray[np.float64]
@@ -31,7 +31,9 @@ def locally(ensemble: Ensemble, noise: float) -> gpc.GraphProblem:
     return gpc.GraphProblem(ensemble, gpc.RandomWalkKernel(p=10, a=2, normalise="local"), noise)
 
 
-def mismatched(graph: Ensemble | gpc.Graph, student: str, teacher: str, noise: float) -> gpc.GraphProblem:
+def mismatched(
+    graph: Ensemble | gpc.Graph, student: Normalisation, teacher: Normalisation, noise: float
+) -> gpc.GraphProblem:
     """Return learning by a student with one normalisation from a teacher with another."""
     true = gpc.Teacher(gpc.RandomWalkKernel(p=10, a=2, normalise=teacher), noise)
     return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=10, a=2, normalise=student), noise, teacher=true)
@@ -63,7 +65,7 @@ def curve_of(problem: gpc.GraphProblem, method: str, effort: Effort) -> gpc.Lear
     return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **effort.running)
 
 
-def vectors_on(seed: int, student: str, teacher: str) -> gpc.PredictionVectors:
+def vectors_on(seed: int, student: Normalisation, teacher: Normalisation) -> gpc.PredictionVectors:
     """Return the prediction vectors of 150 examples on a graph of 250 vertices."""
     problem = mismatched(POISSON.sample(250, rng=seed), student, teacher, 1e-4)
     return gpc.prediction_vectors(problem, np.random.default_rng(seed).integers(250, size=150))

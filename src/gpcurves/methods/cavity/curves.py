@@ -21,7 +21,6 @@ from gpcurves.graphs import (
     PolynomialWalkKernel,
     RandomWalkKernel,
     RegularisedLaplacianKernel,
-    graph_kernel_from_dict,
 )
 from gpcurves.graphs.groups import check_groups, members
 from gpcurves.methods.base import METHODS, Kind, noisy, register
@@ -469,7 +468,7 @@ def loop_errors(problem: GraphProblem, nu: Sequence[float], seed: int, kappa: Fl
     graph = problem.graph
     assert isinstance(graph, Graph)
     rng = stream(seed, 2**31)
-    plain = graph_kernel_from_dict({**problem.kernel.to_dict(), "normalise": "none"})
+    plain = problem.kernel.normalised("none")
     wholly = graph.vertices <= _WHOLE
     linked = np.flatnonzero(~graph.isolated)
     centres = linked[:1] if wholly else rng.choice(linked, _BALLS)
