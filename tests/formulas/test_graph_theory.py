@@ -31,7 +31,7 @@ from gpcurves import (
     learning_curve,
 )
 from gpcurves.graphs import Ensemble, GraphKernel, Normalisation
-from gpcurves.graphs.tree import tree_scale
+from gpcurves.graphs.tree import tree_normaliser
 from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
 
@@ -194,7 +194,7 @@ def tree_average(d: int, function: Callable[[float], float]) -> float:
 @pytest.mark.parametrize(("p", "a", "noise"), [(10, 2.0, 0.1), (10, 2.0, 1e-4), (3, 3.5, 0.1), (60, 2.0, 0.01)])
 def test_mckay_is_its_integral(degree: int, p: int, a: float, noise: float) -> None:
     kappa = tree_average(degree, lambda x: (1 - x / a) ** p)
-    assert tree_scale(RandomWalkKernel(p, a), degree) == pytest.approx(kappa, rel=1e-10)
+    assert tree_normaliser(RandomWalkKernel(p, a), degree) == pytest.approx(kappa, rel=1e-10)
     nu = [0.0, 0.05, 1.0, 6.0]
 
     def g(h: float) -> float:  # (16), h in units of V

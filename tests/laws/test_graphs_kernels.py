@@ -32,7 +32,7 @@ from gpcurves.graphs import (
 )
 from gpcurves.graphs.groups import members
 from gpcurves.graphs.kernels import NORMALISATIONS, Normalisation
-from gpcurves.graphs.tree import tree_scale
+from gpcurves.graphs.tree import tree_normaliser
 from gpcurves.numerics.parameters import parameters_of
 from gpcurves.numerics.validation import FloatArray
 
@@ -337,7 +337,7 @@ def test_edges_of_what_is_allowed() -> None:
 
 def on_a_star(kernel: GraphKernel, leaves: int) -> tuple[float, float]:
     """Return the variances of the centre and of a leaf: T has the eigenvalues 1, -1 and, on differences of leaves, 0."""
-    at = kernel.of(np.array([1.0, -1.0, 0.0]))
+    at = kernel.eigenvalue(np.array([1.0, -1.0, 0.0]))
     return float(at[0] + at[1]) / 2, float(at[2] * (1 - 1 / leaves) + (at[0] + at[1]) / (2 * leaves))
 
 
@@ -371,7 +371,7 @@ def test_hubs_that_no_sample_of_vertices_sees_are_no_obstacle(kernel: str) -> No
     raw = chosen.on(graph).raw_diagonal
     assert raw[star[0]] == pytest.approx(centre, rel=1e-12)
     np.testing.assert_allclose(raw[star[1:]], leaf, rtol=1e-12)
-    np.testing.assert_allclose(raw[seen], chosen.of(np.array([1.0, -1.0])).mean(), rtol=1e-12)
+    np.testing.assert_allclose(raw[seen], chosen.eigenvalue(np.array([1.0, -1.0])).mean(), rtol=1e-12)
 
 
 def assert_rows_agree(kernel: GraphKernel, graph: Graph, vertices: Any) -> None:
@@ -424,7 +424,7 @@ def test_what_memory_does_not_hold_is_refused_with_what_to_use_instead(monkeypat
 def test_large_random_graphs_have_the_scale_of_the_paper() -> None:
     graph = ErdosRenyi(3.0).sample(50_000, 1)
     covariance = RandomWalkKernel(10, 2.0).on(graph)
-    kappa = covariance.scale[0]
+    kappa = covariance.normaliser[0]
     assert kappa == pytest.approx(0.0730, abs=0.0005)
     pairs = members(graph, "component=2")
     assert pairs.sum() > 50
@@ -436,11 +436,11 @@ def test_large_random_graphs_have_the_scale_of_the_paper() -> None:
 
 def test_large_regular_graphs_have_the_scale_of_the_tree() -> None:
     kernel = RandomWalkKernel(10, 2.0)
-    assert tree_scale(kernel, 3) == pytest.approx(0.0818, abs=5e-5)
+    assert tree_normaliser(kernel, 3) == pytest.approx(0.0818, abs=5e-5)
     raw = kernel.on(RandomRegular(3).sample(20_000, 1)).raw_diagonal
-    assert raw.mean() == pytest.approx(tree_scale(kernel, 3), rel=2e-3)  # a few short cycles
-    assert raw.min() == pytest.approx(tree_scale(kernel, 3), rel=1e-12)  # most vertices see none
-    assert np.median(raw) == pytest.approx(tree_scale(kernel, 3), rel=1e-12)
+    assert raw.mean() == pytest.approx(tree_normaliser(kernel, 3), rel=2e-3)  # a few short cycles
+    assert raw.min() == pytest.approx(tree_normaliser(kernel, 3), rel=1e-12)  # most vertices see none
+    assert np.median(raw) == pytest.approx(tree_normaliser(kernel, 3), rel=1e-12)
 
 
 @given(WEIGHTS, THERE, st.integers(1, 30))

@@ -80,7 +80,7 @@ def variances_of(
             check(f"{name}: κ", kappa, at_least=0.072, at_most=0.074, expected="0.0735, from the spike at 6.8")
         )
         claims.append(
-            check("3-regular: κ", tree.tree_scale(gpc.RandomWalkKernel(), 3), at_least=0.0817, at_most=0.0819)
+            check("3-regular: κ", tree.tree_normaliser(gpc.RandomWalkKernel(), 3), at_least=0.0817, at_most=0.0819)
         )
     return claims
 

@@ -38,7 +38,7 @@ def normalise_parameter() -> Any:
 class GraphKernel(Piece, ABC, family="graph kernel"):
     """A covariance between vertices before normalisation, and how it is normalised.
 
-    Law: ``apply`` multiplies by the matrix whose eigenvalues are ``of`` those of `T`, and ``diagonal`` is its diagonal.
+    Law: ``apply`` multiplies by the matrix whose eigenvalues are ``eigenvalue`` of those of `T`, and ``diagonal`` is its diagonal.
     """
 
     normalise: Normalisation = "global"
@@ -49,7 +49,7 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
         return 0.0
 
     @abstractmethod
-    def of(self, t: FloatArray) -> FloatArray:
+    def eigenvalue(self, t: FloatArray) -> FloatArray:
         """Return the eigenvalues of the kernel, before normalisation, for eigenvalues of `T` between -1 and 1."""
 
     @abstractmethod

@@ -36,7 +36,7 @@ class DiffusionKernel(GraphKernel):
     def reach(self) -> int:
         return len(self._weights(self.scale**2 / 4)) - 1
 
-    def of(self, t: FloatArray) -> FloatArray:
+    def eigenvalue(self, t: FloatArray) -> FloatArray:
         return np.asarray(np.exp(-0.5 * self.scale**2 * (1 - t)))
 
     @staticmethod

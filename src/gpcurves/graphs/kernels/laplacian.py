@@ -34,7 +34,7 @@ class RegularisedLaplacianKernel(GraphKernel):
     def reach(self) -> int:
         return len(self._series(-0.5)) - 1
 
-    def of(self, t: FloatArray) -> FloatArray:
+    def eigenvalue(self, t: FloatArray) -> FloatArray:
         return np.asarray(1 / (1 + self.scale**2 * (1 - t)))
 
     def _series(self, power: float) -> FloatArray:

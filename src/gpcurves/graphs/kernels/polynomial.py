@@ -72,7 +72,7 @@ class PolynomialWalkKernel(GraphKernel):
     def rounding(self) -> float:
         return 1e-14 * float(np.abs(self.coefficients).sum())
 
-    def of(self, t: FloatArray) -> FloatArray:
+    def eigenvalue(self, t: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(np.polynomial.polynomial.polyval(t, self.coefficients), 0.0))
 
     def apply(self, rows: Rows, step: Step) -> Rows:

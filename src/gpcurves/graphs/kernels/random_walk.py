@@ -47,7 +47,7 @@ class RandomWalkKernel(GraphKernel):
     def reach(self) -> int:
         return (self.p + 1) // 2
 
-    def of(self, t: FloatArray) -> FloatArray:
+    def eigenvalue(self, t: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(1 - (1 - t) / self.a, 0.0) ** self.p)
 
     def _walk(self, rows: Rows, step: Step, steps: int) -> Rows:

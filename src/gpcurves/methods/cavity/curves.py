@@ -87,7 +87,7 @@ def normalisers(kernel: GraphKernel, graph: Graph) -> tuple[FloatArray, str | No
     said = None
     covariance = kernel.on(graph)
     if not is_forest(graph) and covariance.diagonal_work <= _DIAGONAL_WORK:
-        return np.array(covariance.scale), None
+        return np.array(covariance.normaliser), None
     raw = prior_variances(_adjacency(graph), model_of(kernel))
     if not is_forest(graph):
         said = "prior variances are those without cycles: the true ones would take too long on this graph"
@@ -97,7 +97,7 @@ def normalisers(kernel: GraphKernel, graph: Graph) -> tuple[FloatArray, str | No
 @lru_cache(maxsize=2)
 def _adjacency(graph: Graph) -> Adjacency:
     matrix = graph.adjacency
-    return Adjacency.of(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
+    return Adjacency.from_csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
 
 
 def belief_propagation(
@@ -478,8 +478,8 @@ def loop_errors(problem: GraphProblem, nu: Sequence[float], seed: int, kappa: Fl
         chosen = np.arange(graph.vertices) if wholly else _ball(graph, centre)
         inner = slice(None) if wholly else slice(0, (len(chosen) + 1) // 2)
         part = Graph(graph.adjacency[chosen][:, chosen])
-        scale = kappa[chosen]
-        C = plain.on(part).matrix() / np.sqrt(scale[:, None] * scale)
+        normaliser = kappa[chosen]
+        C = plain.on(part).matrix() / np.sqrt(normaliser[:, None] * normaliser)
         growing = np.argsort(nu, kind="stable")
         counts = training_counts(
             examples(np.array(nu)[growing].tolist(), part.vertices, rng.random()), part.vertices, rng
@@ -487,7 +487,7 @@ def loop_errors(problem: GraphProblem, nu: Sequence[float], seed: int, kappa: Fl
         found = None
         for place, count in zip(growing.tolist(), counts, strict=True):
             found = propagate(
-                _adjacency(part), model_of(plain), count, problem.noise, scale, tolerance=1e-6, start=found
+                _adjacency(part), model_of(plain), count, problem.noise, normaliser, tolerance=1e-6, start=found
             )
             sums[0, place] += found.variance[inner].sum()
             sums[1, place] += posterior_variances(C, count, problem.noise)[inner].sum()

@@ -82,7 +82,7 @@ def mckay(problem: GraphProblem, nu: FloatArray) -> FloatArray:
     """Return LC with the eigenvalues of the infinite regular tree."""
     assert isinstance(problem.graph, RandomRegular)
     t, weight = tree_spectrum(problem.graph.degree)
-    values = problem.kernel.of(t)
+    values = problem.kernel.eigenvalue(t)
     if problem.kernel.normalise != "none":  # on a regular tree global and local normalisation are the same
         values = values / (weight @ values)
     return lower_continuous(SpectrumProblem(Spectrum(values, weight), problem.noise), nu)
