@@ -37,7 +37,7 @@ def random_graph(vertices: int, edges: int, seed: int = 0) -> Adjacency:
     both = np.concatenate([ends, ends[:, ::-1]])
     matrix = sparse.coo_array((np.ones(len(both)), tuple(both.T)), shape=(vertices, vertices)).tocsr()
     matrix.sort_indices()
-    return Adjacency.of(matrix.indptr, matrix.indices)
+    return Adjacency.from_csr(matrix.indptr, matrix.indices)
 
 
 def our_update(p: int, graph: Adjacency) -> float:

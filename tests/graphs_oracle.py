@@ -38,7 +38,7 @@ def regular_graph(vertices: int, degree: int = 3) -> FloatArray:
 
 def adjacency(A: FloatArray) -> Adjacency:
     csr = sparse.csr_array(A)
-    return Adjacency.of(csr.indptr, csr.indices, csr.data)
+    return Adjacency.from_csr(csr.indptr, csr.indices, csr.data)
 
 
 def transition(A: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import InputError, NotApplicableError, unknown_name
@@ -22,7 +23,7 @@ from gpcurves.spectra import Spectrum
 
 __all__ = ["METHODS", "learning_curve", "learning_curves", "sweep", "vertex_variances"]
 
-Sizes = int | float | Sequence[float] | FloatArray | None
+Sizes = npt.ArrayLike | None
 """Sizes of training sets: a sequence of numbers, or an integer n that stands for 0, 1, …, n."""
 _RUN = tuple(each.name for each in fields(Run))
 
@@ -188,14 +189,17 @@ def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(problem, Spectrum):
         return SpectrumProblem(problem, plain) if name == "noise" else None
+    assert isinstance(problem, Problem)
     if name == "noise":
         return Problem(problem.kernel, problem.inputs, plain, problem.teacher, problem.design)
     if name in ("kernel", "inputs", "observation", "teacher", "design"):
-        return replace(problem, **{name: plain})
+        changed: Problem = replace(problem, **{name: plain})
+        return changed
     for piece in ("kernel", "inputs", "observation", "design"):
         own = getattr(problem, piece)
         if hasattr(own, "__dataclass_fields__") and name in {each.name for each in fields(own)}:
-            return replace(problem, **{piece: replace(own, **{name: plain})})
+            varied: Any = {piece: replace(own, **{name: plain})}
+            return replace(problem, **varied)
     return None
 
 
@@ -222,7 +226,9 @@ def vertex_variances(problem: Problem, nu: float, method: str = "simulation", **
         raise InputError("a problem on a graph is needed, a GraphProblem")
     run, own = _split_options([chosen], options)
     checked = chosen.check(problem, np.array([at]), own)
-    found: VarianceDistribution = chosen.variances(problem, at, checked, Run(run.seed(), run.workers, run.store, run.progress))
+    found: VarianceDistribution = chosen.variances(
+        problem, at, checked, Run(run.seed(), run.workers, run.store, run.progress)
+    )
     return found
 
 

@@ -255,11 +255,10 @@ def _settings(curve: LearningCurve) -> dict[str, str]:
     problem = curve.problem
     settings: dict[str, Any] = {}
     for piece in (problem.kernel, problem.inputs, problem.observation):
-        try:
-            settings |= {each.name: getattr(piece, each.name) for each in fields(piece)}
-        except TypeError:  # not a dataclass
-            pass
-        settings[type(piece).__mro__[-3].__name__.lower()] = repr(piece) if piece is not None else ""
+        names = getattr(piece, "__dataclass_fields__", ())
+        settings |= {name: getattr(piece, name) for name in names}
+    settings |= {"noise": settings.pop("variance", ""), "kernel": repr(problem.kernel), "inputs": repr(problem.inputs)}
+    settings["observation"] = repr(problem.observation)
     if problem.teacher is not None:
         settings |= {"teacher": repr(problem.teacher.kernel), "teacher noise": problem.teacher.noise}
     settings |= curve.options

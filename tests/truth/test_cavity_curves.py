@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import gpcurves as gpc
 from gpcurves.errors import InputError, NotApplicableError
-from gpcurves.graphs import Ensemble, GraphKernel
+from gpcurves.graphs import Ensemble, GraphKernel, Normalisation
 from gpcurves.methods.cavity.curves import belief_propagation, is_forest
 from gpcurves.methods.simulation.vertices import posterior_variances
 from gpcurves.numerics.validation import FloatArray
@@ -34,7 +34,7 @@ KERNELS: dict[str, GraphKernel] = {
 }
 
 
-def walk(graph: Any, p: int = 10, normalise: str = "local", noise: float = 0.1) -> gpc.GraphProblem:
+def walk(graph: Any, p: int = 10, normalise: Normalisation = "local", noise: float = 0.1) -> gpc.GraphProblem:
     return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p, 2, normalise), noise)
 
 
@@ -138,7 +138,7 @@ def test_global_normalisation_has_no_choice_of_equation() -> None:
 
 
 @pytest.mark.parametrize("normalise", ["global", "none"])
-def test_before_learning_the_error_is_the_prior_variance(normalise: str) -> None:
+def test_before_learning_the_error_is_the_prior_variance(normalise: Normalisation) -> None:
     found = gpc.learning_curve(walk(ER3, 10, normalise), "cavity", nu=[0], rng=0, precision=0.01)
     expected = 1 if normalise == "global" else 0.0730
     assert abs(found.error[0] - expected) < 5 * _stderr(found)[0] + 1e-4
@@ -183,7 +183,7 @@ def test_sweeps_that_are_too_few_are_reported(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("normalise", ["global", "local", "none"])
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-def test_a_forest_is_exact(kernel: Any, normalise: str) -> None:
+def test_a_forest_is_exact(kernel: Any, normalise: Normalisation) -> None:
     """The same seed draws the same data sets, so that both ways have the same average and standard error."""
     problem = gpc.GraphProblem(forest(), replace(kernel, normalise=normalise), 0.02)
     nu = [3.0, 0.0, 0.35, 1.0]

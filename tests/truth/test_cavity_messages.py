@@ -183,7 +183,7 @@ def test_hub() -> None:
     targets = rng.normal(size=leaves + 1)
     ends = np.arange(1, leaves + 1)
     indptr = np.concatenate([[0], np.arange(leaves, 2 * leaves + 1)])
-    graph = Adjacency.of(indptr, np.concatenate([ends, np.zeros(leaves, dtype=np.int64)]))
+    graph = Adjacency.from_csr(indptr, np.concatenate([ends, np.zeros(leaves, dtype=np.int64)]))
     got = propagate(graph, random_walk(p, 2), counts, noise, kappa, targets)
     U = np.zeros((leaves + 1, 2))
     U[0, 0], U[1:, 1] = 1.0, leaves**-0.5

@@ -22,7 +22,7 @@ def dimension(name: str, value: object) -> int:
 
 def nodes_per_dimension(count: int, dim: int) -> int:
     """Return how many nodes each dimension gets if there are to be ``count`` in all."""
-    return max(2, round(count ** (1 / dim)))
+    return max(2, round(float(count ** (1 / dim))))
 
 
 @dataclass(frozen=True, repr=False)

@@ -49,7 +49,7 @@ class Scope(Enum):
 
 
 @dataclass(frozen=True)
-class Options:
+class MethodOptions:
     """Options of a method: a frozen dataclass with fields made by `parameter`. This one has none."""
 
     def __post_init__(self) -> None:
@@ -136,24 +136,28 @@ class Method(ABC, Generic[State]):
         The dataclass of its options.
     """
 
-    name: ClassVar[str] | str
-    title: ClassVar[str] | str
-    kind: ClassVar[Kind] | Kind
-    scope: ClassVar[Scope] | Scope = Scope.AVERAGE
-    promise: ClassVar[str] | str
-    source: ClassVar[str] | str
-    needs: ClassVar[str] | str = ""
-    conditions: ClassVar[tuple[Condition, ...]] | tuple[Condition, ...] = ()
-    axes: ClassVar[tuple[str, ...]] | tuple[str, ...] = ("n",)
-    integers: ClassVar[bool] | bool = False
-    misspecified: ClassVar[bool] | bool = False
-    random: ClassVar[bool] | bool = False
-    Options: ClassVar[type[Options]] = Options
+    name: str
+    title: str
+    kind: Kind
+    scope: Scope = Scope.AVERAGE
+    promise: str
+    source: str
+    needs: str = ""
+    conditions: tuple[Condition, ...] = ()
+    axes: tuple[str, ...] = ("n",)
+    integers: bool = False
+    misspecified: bool = False
+    random: bool = False
+    Options: ClassVar[type[MethodOptions]] = MethodOptions
 
     def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
         """Say why this method does not apply, or return None if it does."""
         if problem.axis not in self.axes:
-            return "it is for graphs, and this is not one" if "nu" in self.axes else "it is not for graphs, and this is one"
+            return (
+                "it is for graphs, and this is not one"
+                if "nu" in self.axes
+                else "it is not for graphs, and this is one"
+            )
         if problem.observation.noise is None and not self.takes(problem):
             return f"it needs Gaussian noise, and labels are {problem.observation!r}"
         if problem.teacher is not None and not self.misspecified:
@@ -173,7 +177,7 @@ class Method(ABC, Generic[State]):
         """Tell whether the method understands labels that are not numbers with Gaussian noise."""
         return False
 
-    def check(self, problem: Problem, sizes: FloatArray, options: Mapping[str, Any]) -> Options:
+    def check(self, problem: Problem, sizes: FloatArray, options: Mapping[str, Any]) -> MethodOptions:
         """Return the options as their dataclass, or raise if the method or an option does not apply."""
         if (reason := self.objection(problem, sizes)) is not None:
             raise NotApplicableError(f"method {self.name!r} does not apply: {reason}")
@@ -199,7 +203,7 @@ class Method(ABC, Generic[State]):
     def evaluate(self, state: State, sizes: FloatArray) -> Result:
         """Return the errors at these sizes."""
 
-    def compute(self, problem: Problem, sizes: FloatArray, options: Options, run: Run) -> LearningCurve:
+    def compute(self, problem: Problem, sizes: FloatArray, options: MethodOptions, run: Run) -> LearningCurve:
         """Return the curve for options that were checked."""
         if self.random:
             run = Run(run.seed(), run.workers, run.store, run.progress)  # a new seed is drawn once, and recorded
@@ -215,7 +219,7 @@ class Method(ABC, Generic[State]):
         return self._curve(problem, sizes, options, run, result)
 
     def _curve(
-        self, problem: Problem, sizes: FloatArray, options: Options, run: Run, result: Result
+        self, problem: Problem, sizes: FloatArray, options: MethodOptions, run: Run, result: Result
     ) -> LearningCurve:
         given = {each.name: getattr(result, each.name) for each in fields(Result)}
         seed = run.seed() if self.random and result.stderr is not None else None

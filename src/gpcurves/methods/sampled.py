@@ -73,7 +73,9 @@ class Sampled(Method[Setup]):
         """Give back memory that was kept for the run."""
 
 
-def average_over_groups(estimate: Estimate, names: tuple[str, ...], count: int) -> tuple[dict[str, FloatArray], list[str]]:
+def average_over_groups(
+    estimate: Estimate, names: tuple[str, ...], count: int
+) -> tuple[dict[str, FloatArray], list[str]]:
     """Return error, standard error and share of groups of vertices, and a sentence for each that is empty.
 
     The fields "sum NAME" hold sums of errors over a group divided by all vertices, "share NAME" its share of them.

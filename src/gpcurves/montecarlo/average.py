@@ -202,7 +202,9 @@ class _Work:
         """Do the tasks that are missing among the first ``total``."""
 
         def words() -> str:
-            return f"precision {100 * self.estimate(total).precision():.2g} %" if "error" in self.experiment.fields else ""
+            return (
+                f"precision {100 * self.estimate(total).precision():.2g} %" if "error" in self.experiment.fields else ""
+            )
 
         missing = [task for task in range(total) if task not in self.done]
         packed = _Work(self.experiment, self.stop)  # what is done already need not travel to the workers

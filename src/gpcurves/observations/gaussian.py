@@ -32,4 +32,5 @@ class GaussianNoise(Observation):
         return 1 / (self.variance + error)
 
     def draw(self, values: FloatArray, rng: np.random.Generator) -> FloatArray:
-        return values + np.sqrt(self.variance) * rng.standard_normal(values.shape)
+        labels: FloatArray = values + np.sqrt(self.variance) * rng.standard_normal(values.shape)
+        return labels

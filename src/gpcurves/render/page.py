@@ -180,7 +180,10 @@ def _promises(curves: CurveSet) -> str:
     noted = any(curve.notes for curve in curves.values())
     for name, curve in curves.items():
         method = METHODS[name]
-        cells = [f"<b>{name}</b><br>{html.escape(method.title)}", f"{method.kind.value} of {html.escape(method.of)}"]
+        cells = [
+            f"<b>{name}</b><br>{html.escape(method.title)}",
+            f"{method.kind.value} of {html.escape(method.scope.value)}",
+        ]
         cells += [html.escape(text) for text in (method.promise, method.source)]
         cells += [html.escape("; ".join(curve.notes))] if noted else []
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpcurves.curve import CurveSet
-from gpcurves.methods.formulas import Kind
+from gpcurves.methods import Kind
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.picture import Display, new_axes
 from gpcurves.render.style import (

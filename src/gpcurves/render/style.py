@@ -8,10 +8,8 @@ import numpy as np
 
 from gpcurves.api import METHODS
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.methods.formulas import Kind
-from gpcurves.methods.formulas.bounds import MODIFIED
+from gpcurves.methods import Kind, Scope
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import GraphProblem
 
 REGION = "#dfe8f1"
 _LOWER, _UPPER, _OTHER, _TRUTH = "#46525c", "#a0522d", "#8a8a2a", "#000000"
@@ -52,7 +50,7 @@ def group_of(name: str) -> str:
     method = METHODS[name]
     if method.kind is Kind.ESTIMATE:
         return "truth"
-    if method.kind is Kind.EXACT or method.of == MODIFIED:
+    if method.kind is Kind.EXACT or method.scope is Scope.MODIFIED:
         return OTHERS
     return f"{method.kind.value}s"
 
@@ -82,7 +80,7 @@ def ascending(curves: CurveSet) -> CurveSet:
         ordered[name] = replace(
             curve, sizes=curve.sizes[order], error=curve.error[order], stderr=stderr, spectrum_error=None
         )
-    return CurveSet(curves.problem, ordered, curves.skipped)
+    return CurveSet(ordered, curves.skipped)
 
 
 def region(curves: CurveSet) -> tuple[FloatArray, FloatArray, FloatArray] | None:
@@ -104,7 +102,7 @@ def region(curves: CurveSet) -> tuple[FloatArray, FloatArray, FloatArray] | None
 def _prior(curves: CurveSet) -> float:
     """Return the average prior variance, the error before anything is learnt, or 0 where it is not known."""
     problem = curves.problem
-    if isinstance(problem, GraphProblem):
+    if problem.axis == "nu":
         return 0.0 if problem.true_kernel.normalise == "none" else 1.0
     return problem.spectrum.trace
 

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpcurves.api import learning_curves, required_n
+from gpcurves.api import learning_curves
 from gpcurves.curve import LearningCurve
 from gpcurves.errors import GoalUnreachableError
-from gpcurves.problem import AnyProblem
+from gpcurves.goals import required_n
+from gpcurves.problem import Problem
 from gpcurves.render.style import region
 
 
-def summary(problem: AnyProblem, now: int, goals: Sequence[float], truth: LearningCurve | None = None) -> str:
+def summary(problem: Problem, now: int, goals: Sequence[float], truth: LearningCurve | None = None) -> str:
     """Say the error after ``now`` examples, what each goal needs, and which regime learning is in.
 
     ``truth`` is a simulated curve that includes ``now``, to set beside the theory.
@@ -37,7 +38,7 @@ def summary(problem: AnyProblem, now: int, goals: Sequence[float], truth: Learni
     return "\n".join(lines)
 
 
-def goal_sentence(problem: AnyProblem, goal: float, truth: LearningCurve | None = None) -> str:
+def goal_sentence(problem: Problem, goal: float, truth: LearningCurve | None = None) -> str:
     """Say how many examples an error needs: as simulated or about, and at least."""
     try:
         about = f"about {required_n(problem, goal, 'lc')} examples (LC)"

@@ -46,7 +46,7 @@ def normalisers(kernel: GraphKernel, graph: Graph) -> tuple[FloatArray, str | No
 def adjacency_of(graph: Graph) -> Adjacency:
     """Return the adjacency of a graph as the messages need it."""
     matrix = graph.adjacency
-    return Adjacency.of(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
+    return Adjacency.from_csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
 
 
 def belief_propagation(

@@ -51,7 +51,13 @@ def loop_errors(problem: Problem, nu: Sequence[float], seed: int, kappa: FloatAr
         beliefs = None
         for k, count in zip(growing.tolist(), counts, strict=True):
             beliefs = propagate(
-                adjacency_of(part), plain.vertex_model(), count, problem.noise, normaliser, tolerance=1e-6, start=beliefs
+                adjacency_of(part),
+                plain.vertex_model(),
+                count,
+                problem.noise,
+                normaliser,
+                tolerance=1e-6,
+                start=beliefs,
             )
             sums[0, k] += beliefs.variance[inner].sum()
             sums[1, k] += posterior_variances(C, count, problem.noise)[inner].sum()

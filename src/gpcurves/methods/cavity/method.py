@@ -12,13 +12,13 @@ import numpy as np
 
 from gpcurves.errors import InputError, unknown_name
 from gpcurves.graphs import Ensemble, Graph
-from gpcurves.methods.base import Kind, Options, Result, needs_noise, register
+from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
 from gpcurves.methods.sampled import Sampled, Setup
 from gpcurves.methods.simulation.method import at_least, groups
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, stream
 from gpcurves.numerics.parameters import parameter
-from gpcurves.numerics.validation import FloatArray, positive
+from gpcurves.numerics.validation import FloatArray, positive, real
 from gpcurves.problem import Problem
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ def _local(name: str, value: object) -> str:
 
 
 def _number(name: str, value: object) -> float:
-    return float(value)  # type: ignore[arg-type]  (propagate checks its range)
+    return real(name, value)
 
 
 @dataclass(frozen=True)
-class CavityOptions(Options):
+class CavityOptions(MethodOptions):
     """How precise the average is, and how messages are sent."""
 
     precision: float = parameter(
@@ -141,9 +141,7 @@ class Cavity(Sampled):
         """Return the average over replicas or data sets, with how it converged."""
         problem, count = experiment.problem, len(experiment.nu)
         details = {"variance": estimate.values["variance"].mean(axis=0)}
-        diagnostics: dict[str, Any] = {
-            name: estimate.values[name].mean(axis=0) for name in ("converged", "rounds")
-        }
+        diagnostics: dict[str, Any] = {name: estimate.values[name].mean(axis=0) for name in ("converged", "rounds")}
         notes = [*self._approximations(experiment), *estimate.notes(self.unit(problem))]
         for name in experiment.among:
             share = float(estimate.values[f"share {name}"].mean())
@@ -162,7 +160,11 @@ class Cavity(Sampled):
             notes.append(f"messages did not converge at nu = {first:g}: allow more {remedy}")
         diagnostics["drawn"] = estimate.count
         return Result(
-            estimate.mean("error"), estimate.stderr("error"), details=details, diagnostics=diagnostics, notes=tuple(notes)
+            estimate.mean("error"),
+            estimate.stderr("error"),
+            details=details,
+            diagnostics=diagnostics,
+            notes=tuple(notes),
         )
 
     def _approximations(self, experiment: Any) -> list[str]:

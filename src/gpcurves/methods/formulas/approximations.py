@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpcurves.methods.formulas.parametric import Scaled, solve
-from gpcurves.methods.formulas.stepping import iterate
 from gpcurves.methods.base import Kind
 from gpcurves.methods.formulas.formula import formula
+from gpcurves.methods.formulas.parametric import Scaled, solve
+from gpcurves.methods.formulas.stepping import iterate
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 

@@ -9,13 +9,12 @@ import math
 
 import numpy as np
 
-from gpcurves.methods.formulas.parametric import Scaled
 from gpcurves.methods.base import Kind, Scope, needs_noise
 from gpcurves.methods.formulas.formula import formula
+from gpcurves.methods.formulas.parametric import Scaled
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 from gpcurves.spectra import Spectrum
-
 
 
 @formula(

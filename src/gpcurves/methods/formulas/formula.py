@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves.methods.base import METHODS, Condition, Kind, Method, Options, Result, Scope
+from gpcurves.methods.base import METHODS, Condition, Kind, Method, MethodOptions, Result, Scope
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
@@ -24,7 +24,7 @@ class Formula(Method[Problem]):
         for name, value in about.items():
             setattr(self, name, value)
 
-    def prepare(self, problem: Problem, options: Options, run: Run) -> Problem:
+    def prepare(self, problem: Problem, options: MethodOptions, run: Run) -> Problem:
         """Keep the problem, whose spectrum is computed once and kept with it."""
         return problem
 

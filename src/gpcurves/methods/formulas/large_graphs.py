@@ -12,8 +12,8 @@ import numpy as np
 
 from gpcurves.graphs import RandomRegular, RandomWalkKernel
 from gpcurves.graphs.tree import tree_spectrum
-from gpcurves.methods.formulas.approximations import lower_continuous
 from gpcurves.methods.base import Kind
+from gpcurves.methods.formulas.approximations import lower_continuous
 from gpcurves.methods.formulas.formula import formula
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem, SpectrumProblem
@@ -52,7 +52,7 @@ def mckay(problem: Problem, nu: FloatArray) -> FloatArray:
     """Return LC with the eigenvalues of the infinite regular tree."""
     assert isinstance(problem.inputs, RandomRegular)
     t, weight = tree_spectrum(problem.inputs.degree)
-    values = problem.kernel.of(t)
+    values = problem.kernel.eigenvalue(t)
     if problem.kernel.normalise != "none":  # on a regular tree global and local normalisation are the same
         values = values / (weight @ values)
     return lower_continuous(SpectrumProblem(Spectrum(values, weight), problem.noise), nu)

@@ -11,7 +11,7 @@ import numpy as np
 from gpcurves.errors import InputError, unknown_name
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.graphs.groups import check_groups
-from gpcurves.methods.base import Kind, Options, Result, register
+from gpcurves.methods.base import Kind, MethodOptions, Result, register
 from gpcurves.methods.sampled import QUANTILES, Sampled, Setup, average_over_groups, remarks
 from gpcurves.methods.simulation.datasets import DataSets
 from gpcurves.methods.simulation.vertex_datasets import LocalErrors, VertexDataSets, release_matrices
@@ -48,7 +48,7 @@ def groups(name: str, value: object) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class GraphSizes(Options):
+class GraphSizes(MethodOptions):
     """How many graphs of an ensemble are drawn, and how large they are."""
 
     vertices: int | None = parameter(None, help="Size of the graphs of an ensemble  [500]", check=at_least(1))
@@ -147,9 +147,7 @@ class Simulation(Sampled):
         if problem.axis == "nu":
             check_graph_size(problem, sizes, options.size(problem), setup.run)
             per_task = _datasets_per_task(problem, options)
-            return VertexDataSets(
-                problem, tuple(sizes.tolist()), seed, options.size(problem), per_task, options.among
-            )
+            return VertexDataSets(problem, tuple(sizes.tolist()), seed, options.size(problem), per_task, options.among)
         whole_sizes = tuple(int(size) for size in sizes.tolist())
         drawn = DataSets(problem, whole_sizes, seed, options.test_points, options.also, problem.true_variance)
         check_memory(
@@ -193,9 +191,7 @@ class Simulation(Sampled):
                     "some data sets: its closed form loses too many digits there"
                 )
         notes += remarks(sizes, error, stderr, problem.axis)
-        return Result(
-            error, stderr, details=details, diagnostics={"drawn": estimate.count}, notes=tuple(notes)
-        )
+        return Result(error, stderr, details=details, diagnostics={"drawn": estimate.count}, notes=tuple(notes))
 
     def release(self) -> None:
         """Give back the covariance matrix of a given graph."""
@@ -237,5 +233,3 @@ def check_graph_size(problem: Problem, nu: FloatArray, vertices: int, run: Run) 
         f"dense algebra on {vertices} vertices with {run.workers} worker(s)",
         "use the method cavity, which works at any size, a smaller graph or fewer workers",
     )
-
-
