@@ -9,7 +9,7 @@ from typing import Any, Self
 from gpcurves.designs import Design, Random
 from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble, Graph, GraphKernel, as_graph
-from gpcurves.inputs import Eigenvalues, Inputs, Vertices
+from gpcurves.inputs import Eigenvalues, Inputs, RandomVertices, Vertices
 from gpcurves.kernels import Kernel, as_kernel, is_stationary
 from gpcurves.numerics.validation import nonnegative
 from gpcurves.observations import GaussianNoise, Observation, as_observation
@@ -45,7 +45,7 @@ class Problem:
     kernel
         A kernel of this package or of scikit-learn; on a graph a covariance between vertices.
     inputs
-        Where training and test inputs come from: an input distribution, or an ensemble of graphs.
+        Where training and test inputs come from.
     noise
         What a label is: the variance of Gaussian noise (the papers' sigma squared), or an observation.
     teacher
@@ -61,7 +61,7 @@ class Problem:
     """
 
     kernel: Any
-    inputs: Inputs | Ensemble
+    inputs: Inputs
     observation: Observation
     teacher: Teacher | None
     design: Design
@@ -69,7 +69,7 @@ class Problem:
     def __init__(
         self,
         kernel: object,
-        inputs: Inputs | Ensemble,
+        inputs: Inputs,
         noise: float | Observation | None = None,
         teacher: Teacher | None = None,
         design: Design | None = None,
@@ -78,7 +78,7 @@ class Problem:
     ) -> None:
         if (noise is None) == (observation is None):
             raise InputError("noise is needed: the noise variance, or an observation such as GaussianNoise(0.1)")
-        if not isinstance(inputs, Inputs | Ensemble):
+        if not isinstance(inputs, Inputs):
             raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {inputs!r}")
         if teacher is not None and not isinstance(teacher, Teacher):
             raise InputError(f"a teacher must be a Teacher(kernel, noise), got {teacher!r}")
@@ -89,14 +89,14 @@ class Problem:
         set_(self, "teacher", teacher)
         set_(self, "design", Random() if design is None else design)
         for each in (self.kernel, self.true_kernel):
-            reason = _objection(inputs, each)
+            reason = inputs.objection(each)
             if reason is not None:
                 raise InputError(reason)
 
     @property
     def axis(self) -> str:
         """What sizes of training sets are counted in: "n" examples, or "nu" examples per vertex of a graph."""
-        return "nu" if isinstance(self.inputs, Ensemble) else self.inputs.axis
+        return self.inputs.axis
 
     @property
     def noise(self) -> float:
@@ -116,22 +116,23 @@ class Problem:
         """The graph, or the ensemble of graphs, whose vertices are the inputs."""
         if isinstance(self.inputs, Vertices):
             return self.inputs.graph
-        if isinstance(self.inputs, Ensemble):
-            return self.inputs
+        if isinstance(self.inputs, RandomVertices):
+            return self.inputs.ensemble
         raise AttributeError("this problem is not on a graph")
+
+    @property
+    def ensemble(self) -> Ensemble | None:
+        """The ensemble of graphs, or None if inputs are vectors or the graph is given."""
+        return self.inputs.ensemble if isinstance(self.inputs, RandomVertices) else None
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """Eigenvalues of the kernel with respect to the inputs, computed when first asked for."""
-        if isinstance(self.inputs, Ensemble):
-            raise InputError("an ensemble of graphs has no single spectrum: sample a graph from it")
         return self.inputs.spectrum(self.kernel)
 
     @cached_property
     def largest_variance(self) -> float | None:
         """The largest prior variance C(x, x) over all inputs, or None if it has no known limit."""
-        if isinstance(self.inputs, Ensemble):
-            return None
         if isinstance(self.kernel, Kernel) and is_stationary(self.kernel):
             return self.spectrum.trace  # on the torus periodic images add to the variance of the kernel
         return self.inputs.largest_variance(self.kernel)
@@ -139,8 +140,6 @@ class Problem:
     @cached_property
     def true_variance(self) -> float:
         """The average prior variance of the true function, its error before anything is learnt."""
-        if isinstance(self.inputs, Ensemble):
-            raise InputError("the prior variance of an ensemble is that of its graphs: sample one")
         return self.inputs.prior_variance(self.true_kernel)
 
     def coarser(self) -> Problem | None:
@@ -169,9 +168,8 @@ class Problem:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Build a problem from what `to_dict` returned."""
-        family: Any = Ensemble if data["inputs"].get("type") in Ensemble.known else Inputs
-        inputs = family.from_dict(data["inputs"])
-        kernels: Any = GraphKernel if isinstance(inputs, Ensemble | Vertices) else Kernel
+        inputs = Inputs.from_dict(data["inputs"])
+        kernels: Any = GraphKernel if inputs.axis == "nu" else Kernel
         teacher, design = data.get("teacher"), data.get("design")
         return cls(
             kernels.from_dict(data["kernel"]) if "kernel" in data else None,
@@ -210,7 +208,7 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
     teacher
         The true kernel and noise, if the data come from another process than the model assumes.
     """
-    inputs = graph if isinstance(graph, Ensemble) else Vertices(as_graph(graph))
+    inputs = RandomVertices(graph) if isinstance(graph, Ensemble) else Vertices(as_graph(graph))
     return Problem(kernel, inputs, noise, teacher)
 
 
@@ -221,11 +219,3 @@ def SpectrumProblem(spectrum: Spectrum, noise: float | Observation) -> Problem: 
 
 def _checked_kernel(kernel: object) -> Kernel | GraphKernel:
     return kernel if isinstance(kernel, GraphKernel) else as_kernel(kernel)
-
-
-def _objection(inputs: Inputs | Ensemble, kernel: Any) -> str | None:
-    """Say why a kernel does not fit inputs, or return None if it does."""
-    if isinstance(inputs, Ensemble):
-        inside = isinstance(kernel, GraphKernel)
-        return None if inside else f"on a graph the kernel must be one such as RandomWalkKernel(p=10), got {kernel!r}"
-    return inputs.objection(kernel)

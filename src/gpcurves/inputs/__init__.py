@@ -5,8 +5,20 @@ from gpcurves.inputs.box import Box
 from gpcurves.inputs.eigenvalues import Eigenvalues
 from gpcurves.inputs.finite import Discrete, Sample
 from gpcurves.inputs.gaussian import Gaussian
+from gpcurves.inputs.random_vertices import RandomVertices
 from gpcurves.inputs.torus import Torus
 from gpcurves.inputs.univariate import Univariate
 from gpcurves.inputs.vertices import Vertices
 
-__all__ = ["Box", "Discrete", "Eigenvalues", "Gaussian", "Inputs", "Sample", "Torus", "Univariate", "Vertices"]
+__all__ = [
+    "Box",
+    "Discrete",
+    "Eigenvalues",
+    "Gaussian",
+    "Inputs",
+    "RandomVertices",
+    "Sample",
+    "Torus",
+    "Univariate",
+    "Vertices",
+]

@@ -7,8 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from gpcurves.graphs import Graph, GraphKernel, as_graph, graph_from_dict
+from gpcurves.graphs import Graph, as_graph, graph_from_dict
 from gpcurves.inputs.base import Inputs, Nodes
+from gpcurves.inputs.random_vertices import object_to_kernel
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
 
@@ -44,9 +45,7 @@ class Vertices(Inputs):
         return np.arange(float(vertices))[:, None], np.full(vertices, 1.0 / vertices)
 
     def objection(self, kernel: Any) -> str | None:
-        if isinstance(kernel, GraphKernel):
-            return None
-        return f"on a graph the kernel must be one such as RandomWalkKernel(p=10), got {kernel!r}"
+        return object_to_kernel(kernel)
 
     def kernel_matrix(self, kernel: Any, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         rows, columns = (np.asarray(each[:, 0], dtype=np.int64) for each in (X, X if Y is None else Y))

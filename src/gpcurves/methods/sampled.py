@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves.graphs import Ensemble
 from gpcurves.methods.base import Method, Result, ResultInterrupted
 from gpcurves.montecarlo import Estimate, Interrupted, Run, Stop, average
 from gpcurves.numerics.validation import FloatArray
@@ -49,7 +48,7 @@ class Sampled(Method[Setup]):
 
     def unit(self, problem: Problem) -> str:
         """Return what is drawn, in words."""
-        return "graphs" if isinstance(problem.inputs, Ensemble) else "data sets"
+        return "graphs" if problem.ensemble is not None else "data sets"
 
     def prepare(self, problem: Problem, options: Any, run: Run) -> Setup:
         """Keep what was asked."""

@@ -59,7 +59,7 @@ def figure_1(effort: Effort) -> Drawn:
 def figure_2(effort: Effort) -> Drawn:
     """Draw the posterior variance of a small and of a large data set."""
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Box(dim=1), noise=0.05)
-    inputs = gpc.Box(dim=1).draw(100, np.random.default_rng(14))
+    inputs = problem.inputs.draw(100, np.random.default_rng(14))
     x = np.linspace(0, 1, 401)[:, None]
     few, many = (gpc.posterior_variance(problem, inputs[:n], x) for n in (2, 100))
     sheet = Sheet(1, 2)

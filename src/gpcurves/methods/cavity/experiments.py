@@ -85,9 +85,9 @@ class Replicas(_Cavity):
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         """Run populations for all nu, each starting where the one before stopped."""
         problem = self.problem
-        assert isinstance(problem.inputs, Ensemble)
+        assert problem.ensemble is not None
         results = population_curve(
-            degree_probabilities(problem.inputs),
+            degree_probabilities(problem.ensemble),
             problem.kernel.vertex_model(),
             problem.noise,
             self.nu,

@@ -73,7 +73,7 @@ class CavityOptions(MethodOptions):
     damping: float = parameter(0.0, help="On a given graph: share of the former message to keep", check=_number)
 
     def objection(self, problem: Problem) -> str | None:
-        if isinstance(problem.inputs, Ensemble):
+        if problem.ensemble is not None:
             if self.datasets is not None:
                 return "datasets belongs to a given graph: on an ensemble the cavity method draws replicas"
             for name in self.among:
@@ -86,7 +86,7 @@ class CavityOptions(MethodOptions):
 
 def _has_edges(problem: Problem) -> str | None:
     """Return why an ensemble cannot be used, or None."""
-    if isinstance(problem.inputs, Ensemble) and problem.inputs.mean_degree == 0:
+    if problem.ensemble is not None and problem.ensemble.mean_degree == 0:
         return "the ensemble has no edges: every vertex is isolated"
     return None
 
@@ -135,7 +135,7 @@ class Cavity(Sampled):
 
     def unit(self, problem: Problem) -> str:
         """Return what is drawn, in words."""
-        return "replicas" if isinstance(problem.inputs, Ensemble) else "data sets"
+        return "replicas" if problem.ensemble is not None else "data sets"
 
     def summarise(self, experiment: Replicas | GivenGraph, estimate: Estimate) -> Result:
         """Return the average over replicas or data sets, with how it converged."""

@@ -25,15 +25,15 @@ _STEP, _STEPS = 0.04, 700
 
 
 def _large_regular(problem: Problem) -> str | None:
-    if isinstance(problem.inputs, RandomRegular):
-        return None if problem.inputs.degree >= 1 else "it needs a degree of at least 1"
+    if isinstance(problem.ensemble, RandomRegular):
+        return None if problem.ensemble.degree >= 1 else "it needs a degree of at least 1"
     return "it is the limit of large random regular graphs, and this is another graph or ensemble"
 
 
 def _long_walks(problem: Problem) -> str | None:
     if not (isinstance(problem.kernel, RandomWalkKernel) and problem.kernel.p >= _LONG_WALK):
         return f"it is the limit of long walks: it needs a random walk kernel with p of at least {_LONG_WALK}"
-    if isinstance(problem.inputs, RandomRegular) and problem.inputs.degree < 3:
+    if isinstance(problem.ensemble, RandomRegular) and problem.ensemble.degree < 3:
         return "it needs a degree of at least 3"
     return None if problem.kernel.normalise != "none" else "it needs a normalised kernel"
 
@@ -50,8 +50,8 @@ def _long_walks(problem: Problem) -> str | None:
 )
 def mckay(problem: Problem, nu: FloatArray) -> FloatArray:
     """Return LC with the eigenvalues of the infinite regular tree."""
-    assert isinstance(problem.inputs, RandomRegular)
-    t, weight = tree_spectrum(problem.inputs.degree)
+    assert isinstance(problem.ensemble, RandomRegular)
+    t, weight = tree_spectrum(problem.ensemble.degree)
     values = problem.kernel.eigenvalue(t)
     if problem.kernel.normalise != "none":  # on a regular tree global and local normalisation are the same
         values = values / (weight @ values)
@@ -74,9 +74,9 @@ def master(problem: Problem, nu: FloatArray) -> FloatArray:
     :math:`F(z) = \int_0^\infty \sqrt y/(e^y + z)\,dy`, which is `g` of the eigenvalues :math:`e^{-y}/c` with the density
     :math:`c\sqrt y/F(0)`; :math:`c = rF(0)((a-\lambda_-)/p)^{3/2}`.
     """
-    assert isinstance(problem.inputs, RandomRegular)
+    assert isinstance(problem.ensemble, RandomRegular)
     assert isinstance(problem.kernel, RandomWalkKernel)
-    d, p, a = problem.inputs.degree, problem.kernel.p, problem.kernel.a
+    d, p, a = problem.ensemble.degree, problem.kernel.p, problem.kernel.a
     edge = 1 - 2 * math.sqrt(d - 1) / d
     F0 = math.sqrt(math.pi) / 2
     r = (d - 1) ** 0.25 * d**2.5 / (math.pi * (d - 2) ** 2)

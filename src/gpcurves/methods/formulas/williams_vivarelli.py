@@ -21,7 +21,6 @@ from gpcurves.problem import Problem
 def _one_dimensional(problem: Problem) -> str | None:
     if problem.kernel is None:
         return "it needs the kernel and the inputs, and a bare spectrum has neither"
-    assert isinstance(problem.inputs, Inputs)  # the method is along n
     if problem.inputs.dim != 1:
         return f"inputs must be one-dimensional, got dimension {problem.inputs.dim}"
     if not is_stationary(problem.kernel):
@@ -45,7 +44,6 @@ def _one_dimensional(problem: Problem) -> str | None:
 def williams_vivarelli(problem: Problem, n: FloatArray) -> FloatArray:
     """Return the bound at each n; the prior variance at n = 0."""
     inputs = problem.inputs
-    assert isinstance(inputs, Inputs)  # a condition of the method
 
     def unexplained(a: FloatArray) -> FloatArray:
         """Return Q(a), the variance that an example at distance a fails to explain, times C(0)."""

@@ -78,7 +78,6 @@ class DataSets:
     @property
     def inputs(self) -> Inputs:
         """The input distribution."""
-        assert isinstance(self.problem.inputs, Inputs)  # ensembles have an experiment of their own
         return self.problem.inputs
 
     @cached_property
@@ -144,7 +143,6 @@ class DataSets:
 def exact_test(problem: Problem) -> Test | None:
     """Return a test average without sampling noise, or None if there is none."""
     inputs, kernel, true_kernel = problem.inputs, problem.kernel, problem.true_kernel
-    assert isinstance(inputs, Inputs)  # not an ensemble of graphs
     closed, cross = inputs.overlap(kernel, kernel), inputs.overlap(kernel, true_kernel)
     if closed is not None and cross is not None:
         return ClosedForm(closed, cross)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpcurves.errors import InputError, unknown_name
-from gpcurves.graphs import Ensemble, Graph
+from gpcurves.graphs import Graph
 from gpcurves.graphs.groups import check_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, register
 from gpcurves.methods.sampled import QUANTILES, Sampled, Setup, average_over_groups, remarks
@@ -55,7 +55,7 @@ class GraphSizes(MethodOptions):
     graphs: int | None = parameter(None, help="How many graphs of an ensemble to draw  [20]", check=at_least(2))
 
     def objection(self, problem: Problem) -> str | None:
-        if isinstance(problem.inputs, Ensemble):
+        if problem.ensemble is not None:
             return None
         for name in ("vertices", "graphs"):
             if getattr(self, name) is not None:
@@ -108,7 +108,7 @@ class SimulationOptions(GraphSizes):
             return "training and empirical errors are only defined where student and teacher agree"
         if problem.axis == "n":
             return self._too_few(1)
-        return super().objection(problem) or (None if isinstance(problem.inputs, Ensemble) else self._too_few(1))
+        return super().objection(problem) or (None if problem.ensemble is not None else self._too_few(1))
 
     def _too_few(self, most: int) -> str | None:
         too_few = self.datasets is not None and self.datasets <= most
@@ -164,7 +164,7 @@ class Simulation(Sampled):
             if precision is None:
                 return Stop(options.datasets or _DATASETS, options.datasets or _DATASETS)
             return Stop(min(_FIRST, options.datasets or _FIRST), options.datasets or _MOST, precision)
-        ensemble = isinstance(setup.problem.inputs, Ensemble)
+        ensemble = setup.problem.ensemble is not None
         given, usual = (options.graphs, _GRAPHS) if ensemble else (options.datasets, _ON_GRAPH)
         if precision is None:
             return Stop(given or usual, given or usual)
@@ -220,7 +220,7 @@ class Simulation(Sampled):
 
 
 def _datasets_per_task(problem: Problem, options: SimulationOptions) -> int:
-    return (options.datasets or _PER_GRAPH) if isinstance(problem.inputs, Ensemble) else 1
+    return (options.datasets or _PER_GRAPH) if problem.ensemble is not None else 1
 
 
 def check_graph_size(problem: Problem, nu: FloatArray, vertices: int, run: Run) -> None:

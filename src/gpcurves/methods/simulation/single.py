@@ -10,8 +10,6 @@ from scipy.linalg import lapack
 from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs import Graph
 from gpcurves.graphs.graph import IntArray
-from gpcurves.inputs import Inputs
-from gpcurves.kernels import Kernel
 from gpcurves.methods.simulation.dataset import Factor, Prior
 from gpcurves.methods.simulation.method import SimulationOptions, check_graph_size
 from gpcurves.methods.simulation.vertex_datasets import LocalErrors, examples, release_matrices, training_counts
@@ -33,7 +31,7 @@ def sample_prior(problem: Problem, at: object, *, rng: Rng = None) -> FloatArray
         Seed: the same seed gives the same function.
     """
     X = _inputs(problem, "at", at)
-    C = np.asfortranarray(_prior(problem, problem.true_kernel, 0.0).between(X))
+    C = np.asfortranarray(Prior(problem.true_kernel, problem.inputs, 0.0).between(X))
     # with pivots, the factor ends where smooth functions leave nothing more to decide
     factor, order, rank, _ = lapack.dpstrf(C, lower=1, tol=np.finfo(float).eps * len(X) * float(C.diagonal().max()))
     value = np.empty(len(X))
@@ -55,7 +53,7 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
     if problem.teacher is not None:
         raise InputError("the error at a point is the posterior variance only where student and teacher agree")
     X, Y = _inputs(problem, "examples", examples), _inputs(problem, "at", at)
-    prior = _prior(problem, problem.kernel, problem.noise)
+    prior = Prior(problem.kernel, problem.inputs, problem.noise)
     factor = Factor.of(prior.observed(X))
     if factor.size < len(X):
         raise NumericalError(f"double precision resolves only {factor.size} of {len(X)} examples: add noise")
@@ -92,12 +90,6 @@ def one_data_set(problem: Problem, nu: float, *, vertices: int | None = None, rn
 
 def _inputs(problem: Problem, name: str, given: object) -> FloatArray:
     X = points(name, given)
-    assert isinstance(problem.inputs, Inputs)  # not an ensemble of graphs
     if X.shape[1] != problem.inputs.dim:
         raise InputError(f"{name} must have {problem.inputs.dim} dimensions as the inputs, got {X.shape[1]}")
     return X
-
-
-def _prior(problem: Problem, kernel: Kernel, noise: float) -> Prior:
-    assert isinstance(problem.inputs, Inputs)  # not an ensemble of graphs
-    return Prior(kernel, problem.inputs, noise)
