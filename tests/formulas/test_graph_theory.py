@@ -333,7 +333,7 @@ def test_about_one_example_per_vertex_is_too_much_for_it_at_low_noise(
 
 # --- what it does not apply to ---------------------------------------------------------------------------------------
 
-OBJECTIONS: dict[str, tuple[str, GraphProblem, str]] = {
+OBJECTIONS: dict[str, tuple[str, Problem, str]] = {
     "mckay on other graphs": (
         "mckay",
         GraphProblem(ErdosRenyi(3), LOCAL, 0.1),

@@ -202,7 +202,7 @@ def test_methods_for_whole_numbers_refuse_fractions() -> None:
     for name, method in METHODS.items():
         if "n" not in method.axes:
             continue
-        if method.continuous:
+        if method.integers:
             between, around = evaluate(problem, name, [2.5])[0], evaluate(problem, name, [2, 3])
             assert around[1] < between < around[0]
         else:

@@ -11,7 +11,7 @@ PROBLEMS: dict[str, gpc.Problem | gpc.SpectrumProblem] = {
     "torus": gpc.Problem(gpc.RBF((0.1, 0.2), variance=2.0), gpc.Torus(dim=2), 0.05),
     "box": gpc.Problem(gpc.OU(0.3) + 0.5 * gpc.RBF(0.1), gpc.Box(dim=1), 0.01),
     "gaussian": gpc.Problem(gpc.RBF(0.3), gpc.Gaussian(covariance=((1.0, 0.2), (0.2, 2.0))), 0.1),
-    "discrete": gpc.Problem(gpc.Matern(0.5, nu=0.7), gpc.Discrete([[0.0], [1.0], [2.0]], [0.5, 0.3, 0.2]), 0.1),
+    "discrete": gpc.Problem(gpc.Matern(0.5, smoothness=0.7), gpc.Discrete([[0.0], [1.0], [2.0]], [0.5, 0.3, 0.2]), 0.1),
     "sample": gpc.Problem(gpc.Matern32(0.5) * gpc.RBF(2.0), gpc.Sample(np.linspace(0, 1, 60)), 0.1),
     "linear": gpc.Problem(gpc.Linear(bias=1.0), gpc.Gaussian(dim=2, variance=1.0), 0.1),
     "spectrum": gpc.SpectrumProblem(gpc.Spectrum([3.0, 1.0], [1, 4]), 0.2),

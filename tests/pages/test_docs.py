@@ -11,14 +11,14 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from gpcurves.methods.simulation.simulate import simulate
 
 import gpcurves
 from gpcurves.api import METHODS
 from gpcurves.cli import cli
 from gpcurves.inputs import base as inputs_base
 from gpcurves.kernels import base as kernels_base
-from gpcurves.methods.formulas import Kind
-from gpcurves.methods.simulation.simulate import simulate
+from gpcurves.methods import Kind
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "gpcurves"
@@ -52,8 +52,8 @@ def code_names() -> set[str]:
 def registries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let examples register kernels, inputs and methods without leaving them behind."""
     monkeypatch.setattr(METHODS, "_methods", dict(METHODS._methods))
-    monkeypatch.setattr(kernels_base, "KERNELS", dict(kernels_base.KERNELS))
-    monkeypatch.setattr(inputs_base, "INPUTS", dict(inputs_base.INPUTS))
+    monkeypatch.setattr(kernels_base, "KERNELS", dict(kernels_base.Kernel.known))
+    monkeypatch.setattr(inputs_base, "INPUTS", dict(inputs_base.Inputs.known))
 
 
 @pytest.mark.usefixtures("registries")

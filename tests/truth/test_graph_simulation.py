@@ -37,7 +37,7 @@ from gpcurves import (
 from gpcurves.graphs import GraphKernel, Normalisation
 from gpcurves.graphs.graph import IntArray
 from gpcurves.methods.simulation import vertices
-from gpcurves.methods.simulation.graphs import examples, one_data_set, training_counts
+from gpcurves.methods.simulation.vertex_datasets import examples, one_data_set, training_counts
 from gpcurves.methods.simulation.vertices import curve_variances, mismatched_errors, posterior_variances
 from gpcurves.numerics.validation import FloatArray
 
