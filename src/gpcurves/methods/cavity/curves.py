@@ -12,20 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.curve import LearningCurve
-from gpcurves.errors import InputError, NotApplicableError, unknown_name
-from gpcurves.graphs import (
-    DiffusionKernel,
-    Ensemble,
-    Graph,
-    GraphKernel,
-    PolynomialWalkKernel,
-    RandomWalkKernel,
-    RegularisedLaplacianKernel,
-)
+from gpcurves.errors import GPCurvesError, InputError, NotApplicableError, unknown_name
+from gpcurves.graphs import Ensemble, Graph, GraphKernel
 from gpcurves.graphs.groups import check_groups, members
+from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.base import METHODS, Kind, noisy, register
 from gpcurves.methods.cavity.instance import Adjacency, Beliefs, prior_variances, propagate
-from gpcurves.methods.cavity.model import VertexModel, diffusion, polynomial, random_walk, regularised_laplacian
 from gpcurves.methods.cavity.population import (
     POPULATIONS,
     PopulationResult,
@@ -58,17 +50,10 @@ _ALGORITHM = 1
 """Changes whenever the numbers of a task would, so that old stores are not mixed with new results."""
 
 
+@lru_cache(maxsize=8)
 def model_of(kernel: GraphKernel) -> VertexModel:
-    """Return the variables and couplings that belong to a kernel before normalisation."""
-    if isinstance(kernel, RandomWalkKernel):
-        return random_walk(kernel.p, kernel.a)
-    if isinstance(kernel, DiffusionKernel):
-        return diffusion(kernel.scale)
-    if isinstance(kernel, RegularisedLaplacianKernel):
-        return regularised_laplacian(kernel.scale)
-    if isinstance(kernel, PolynomialWalkKernel):
-        return polynomial(np.array(kernel.coefficients))
-    raise NotApplicableError(f"method {CAVITY!r} does not apply: it knows no messages for {kernel!r}")
+    """Return the messages of a kernel, which may take a while to find."""
+    return kernel.vertex_model()
 
 
 def is_forest(graph: Graph) -> bool:
@@ -152,6 +137,16 @@ def _joined(problem: AnyProblem) -> str | None:
     return None
 
 
+def _has_messages(problem: AnyProblem) -> str | None:
+    """Object to kernels whose messages would be too long, or do not exist."""
+    try:
+        if isinstance(problem, GraphProblem):
+            model_of(problem.kernel)
+    except GPCurvesError as error:
+        return str(error)
+    return None
+
+
 @register(
     CAVITY,
     "cavity method (belief propagation)",
@@ -159,7 +154,7 @@ def _joined(problem: AnyProblem) -> str | None:
     promise="exact on trees and in the limit of large random graphs; approximate on graphs with short cycles",
     source="Urry & Sollich 2013, section 4; local normalisation exact",
     needs="noise > 0, a graph or an ensemble of graphs",
-    conditions=(noisy, _joined),
+    conditions=(noisy, _joined, _has_messages),
     axes=("nu",),
 )
 def cavity(problem: GraphProblem, nu: FloatArray) -> FloatArray:
