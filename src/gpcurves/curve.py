@@ -13,6 +13,7 @@ import numpy as np
 
 from gpcurves._version import __version__
 from gpcurves.errors import InputError
+from gpcurves.numerics.display import Shown
 from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.validation import FloatArray, frozen
 from gpcurves.problem import AnyProblem, problem_from_dict
@@ -20,14 +21,12 @@ from gpcurves.problem import AnyProblem, problem_from_dict
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpcurves.render.plot import CurveDisplay
-
 SCHEMA = 1
 """Version of the JSON layout; it changes when a reader would have to."""
 
 
 @dataclass(frozen=True, eq=False)
-class LearningCurve:
+class LearningCurve(Shown):
     """The error after n examples, or after nu examples per vertex of a graph, by one method.
 
     Attributes
@@ -115,10 +114,6 @@ class LearningCurve:
             return float(part * sizes[k])
         return float(sizes[k - 1] * (sizes[k] / sizes[k - 1]) ** part)
 
-    def plot(self, ax: Any = None, **options: Any) -> CurveDisplay:
-        """Draw the curve into ``ax``, or into a new figure; returns what was drawn."""
-        return CurveSet.of(self).plot(ax, **options)
-
     def to_frame(self) -> pd.DataFrame:
         """Return a DataFrame with the columns n (or nu), error, stderr."""
         import pandas as pd
@@ -153,12 +148,9 @@ class LearningCurve:
             f"error = {self.error[0]:.4g}…{self.error[last]:.4g}; {self.problem.describe()})"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<p><b>{self.method}</b>: {self.problem.describe()}</p>" + _small_table(self.to_frame())
-
 
 @dataclass(frozen=True, eq=False)
-class CurveSet(Mapping[str, LearningCurve]):
+class CurveSet(Shown, Mapping[str, LearningCurve]):
     """Learning curves of one problem by several methods, as a mapping from the method's name.
 
     Attributes
@@ -197,18 +189,6 @@ class CurveSet(Mapping[str, LearningCurve]):
     def __len__(self) -> int:
         return len(self.curves)
 
-    def plot(self, ax: Any = None, **options: Any) -> CurveDisplay:
-        """Draw all curves into ``ax``, or into a new figure; returns what was drawn."""
-        from gpcurves.render.plot import plot_curves
-
-        return plot_curves(self, ax, **options)
-
-    def save(self, path: str | Path) -> None:
-        """Write a .csv table, .json data, a .png or .svg picture, or an interactive .html page."""
-        from gpcurves.render.save import save
-
-        save(self, path)
-
     def to_frame(self) -> pd.DataFrame:
         """Return a DataFrame with the columns method, n (or nu), error, stderr."""
         import pandas as pd
@@ -236,10 +216,6 @@ class CurveSet(Mapping[str, LearningCurve]):
             lines[-1] += f", {curve.error[-1]:.4g} at {curve.axis} = {curve.sizes[-1]:g}"
         lines += [f"  {name:<11} does not apply: {reason}" for name, reason in self.skipped.items()]
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        table = self.to_frame().pivot_table(index=self.problem.axis, columns="method", values="error", sort=False)
-        return f"<p>{self.problem.describe()}</p>" + _small_table(table[list(self)].reset_index())
 
 
 def load(path: str | Path) -> LearningCurve | CurveSet:
@@ -271,10 +247,3 @@ def _dump(data: dict[str, Any], path: str | Path | None) -> str:
     if path is not None:
         write_complete(Path(path), text.encode())
     return text
-
-
-def _small_table(frame: pd.DataFrame) -> str:
-    if len(frame) > 12:
-        picked = np.unique(np.linspace(0, len(frame) - 1, 12).round().astype(int))
-        frame = frame.iloc[picked]
-    return str(frame.dropna(axis=1, how="all").to_html(index=False, float_format="{:.4g}".format, border=0))
