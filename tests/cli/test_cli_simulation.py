@@ -99,7 +99,7 @@ def test_error_bars_in_the_picture() -> None:
     points, _, bars = display.lines_["simulation"]
     np.testing.assert_array_equal(points.get_ydata(), truth.error)
     assert len(bars) == 1
-    assert "truth" in [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "simulated truth" in [text.get_text() for text in display.ax_.get_legend().get_texts()]
 
 
 def test_a_store_is_used_and_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
