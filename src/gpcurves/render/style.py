@@ -35,7 +35,7 @@ def kind_of(curve: LearningCurve) -> Kind:
 
 def scope_of(method: Method) -> str:
     """Say what a method computes, and of what error."""
-    return method.kind.value if method.kind is Kind.ESTIMATE else f"{method.kind.value} of {method.of}"
+    return f"{method.kind.value} {'for' if method.kind is Kind.EXACT else 'of'} {method.of}"
 
 
 def group_of(curve: LearningCurve) -> str:
