@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpcurves.methods.simulation.simulate import DataSets, SimulationInterrupted
 
 from gpcurves import OU, RBF, InputError, LearningCurve, Matern32, NumericalError, Problem, Torus, learning_curve
 from gpcurves.inputs import Box
-from gpcurves.methods.simulation.simulate import DataSets, SimulationInterrupted
 from gpcurves.montecarlo import Interrupted, Settings, Store, run, seed_of, stream, workers
 from gpcurves.numerics.validation import FloatArray
 

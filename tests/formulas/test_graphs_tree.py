@@ -21,7 +21,7 @@ from gpcurves.graphs.tree import (
     shell_profile,
     tree_kernel,
     tree_limit,
-    tree_scale,
+    tree_normaliser,
     tree_spectrum,
 )
 
@@ -267,8 +267,8 @@ def test_moments_of_the_spectrum_are_return_probabilities(d: int) -> None:
 def test_isolated_vertices_have_one_eigenvalue() -> None:
     t, weight = tree_spectrum(0)
     assert (t.tolist(), weight.tolist()) == ([0.0], [1.0])
-    assert tree_scale(RandomWalkKernel(10), 0) == 2.0**-10
-    assert tree_scale(RandomWalkKernel(10), 1) == 0.5
+    assert tree_normaliser(RandomWalkKernel(10), 0) == 2.0**-10
+    assert tree_normaliser(RandomWalkKernel(10), 1) == 0.5
 
 
 def test_the_spectrum_is_mckays() -> None:
@@ -287,8 +287,10 @@ def test_the_spectrum_is_mckays() -> None:
 
 @pytest.mark.parametrize(("p", "a"), [(1, 2.0), (10, 2.0), (11, 3.0), (1000, 2.0)])
 @pytest.mark.parametrize("d", [2, 3, 7])
-def test_tree_scale_is_the_return_probability(d: int, p: int, a: float) -> None:
-    assert tree_scale(RandomWalkKernel(p, a), d) == pytest.approx(tree_kernel(d, p, a, normalise=False)[0], rel=1e-10)
+def test_tree_normaliser_is_the_return_probability(d: int, p: int, a: float) -> None:
+    assert tree_normaliser(RandomWalkKernel(p, a), d) == pytest.approx(
+        tree_kernel(d, p, a, normalise=False)[0], rel=1e-10
+    )
 
 
 # ---- what is refused ----

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpcurves.methods.cavity.curves import belief_propagation, is_forest
 from scipy import sparse
 from scipy.stats import poisson
 from sklearn.base import clone
@@ -17,11 +18,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import gpcurves as gpc
 from gpcurves.errors import InputError, NotApplicableError
-from gpcurves.graphs import Ensemble, GraphKernel
-from gpcurves.methods.cavity.curves import belief_propagation, is_forest
+from gpcurves.graphs import Ensemble, GraphKernel, Normalisation
 from gpcurves.methods.simulation.vertices import posterior_variances
 from gpcurves.numerics.validation import FloatArray
-from graphs_oracle import dense_posterior, random_forest
+from graphs_oracle import by_eigenvalue, dense_posterior, random_forest
 
 ER3, REGULAR3, POWER = gpc.ErdosRenyi(3), gpc.RandomRegular(3), gpc.PowerLaw(2.5, 2)
 KERNELS: dict[str, GraphKernel] = {
@@ -34,7 +34,7 @@ KERNELS: dict[str, GraphKernel] = {
 }
 
 
-def walk(graph: Any, p: int = 10, normalise: str = "local", noise: float = 0.1) -> gpc.GraphProblem:
+def walk(graph: Any, p: int = 10, normalise: Normalisation = "local", noise: float = 0.1) -> gpc.Problem:
     return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p, 2, normalise), noise)
 
 
@@ -138,7 +138,7 @@ def test_global_normalisation_has_no_choice_of_equation() -> None:
 
 
 @pytest.mark.parametrize("normalise", ["global", "none"])
-def test_before_learning_the_error_is_the_prior_variance(normalise: str) -> None:
+def test_before_learning_the_error_is_the_prior_variance(normalise: Normalisation) -> None:
     found = gpc.learning_curve(walk(ER3, 10, normalise), "cavity", nu=[0], rng=0, precision=0.01)
     expected = 1 if normalise == "global" else 0.0730
     assert abs(found.error[0] - expected) < 5 * _stderr(found)[0] + 1e-4
@@ -183,7 +183,7 @@ def test_sweeps_that_are_too_few_are_reported(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("normalise", ["global", "local", "none"])
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-def test_a_forest_is_exact(kernel: Any, normalise: str) -> None:
+def test_a_forest_is_exact(kernel: Any, normalise: Normalisation) -> None:
     """The same seed draws the same data sets, so that both ways have the same average and standard error."""
     problem = gpc.GraphProblem(forest(), replace(kernel, normalise=normalise), 0.02)
     nu = [3.0, 0.0, 0.35, 1.0]
@@ -403,6 +403,7 @@ def test_variances_of_a_given_forest_are_exact() -> None:
         (walk(ER3, noise=0.0), {}, "noise"),
         (walk(forest(), noise=0.0), {}, "noise"),
         (replace(walk(ER3), teacher=gpc.Teacher(gpc.RandomWalkKernel(3), 0.1)), {}, "student and teacher must agree"),
+        (walk(ER3, 401), {}, "method 'cavity' does not apply: messages exist for walks of at most 400 steps, got 401"),
         (walk(gpc.ErdosRenyi(0)), {}, "no edges"),
         (walk(gpc.RandomRegular(0)), {}, "no edges"),
         (walk(gpc.DegreeDistribution((1.0,))), {}, "no edges"),
@@ -422,7 +423,7 @@ def test_variances_of_a_given_forest_are_exact() -> None:
         (walk(forest()), {"damping": 1}, "damping must be at least 0 and below 1"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused(problem: gpc.GraphProblem, options: dict[str, Any], words: str) -> None:
+def test_what_does_not_fit_is_refused(problem: gpc.Problem, options: dict[str, Any], words: str) -> None:
     plain: dict[str, Any] = {"nu": [1.0], "rng": 0} | options
     with pytest.raises((InputError, NotApplicableError), match=words):
         gpc.learning_curve(problem, "cavity", **plain)
@@ -441,9 +442,7 @@ def test_what_does_not_fit_is_refused(problem: gpc.GraphProblem, options: dict[s
         (walk(forest()), {"datasets": 0}, "datasets must be a whole number, at least 1"),
     ],
 )  # fmt: skip
-def test_distributions_that_do_not_fit_are_refused(
-    problem: gpc.GraphProblem, options: dict[str, Any], words: str
-) -> None:
+def test_distributions_that_do_not_fit_are_refused(problem: gpc.Problem, options: dict[str, Any], words: str) -> None:
     plain: dict[str, Any] = {"nu": 1.0, "method": "cavity", "rng": 0} | options
     with pytest.raises((InputError, NotApplicableError), match=words):
         gpc.vertex_variances(problem, **plain)
@@ -453,6 +452,19 @@ def test_an_ensemble_without_edges_is_left_out_of_all_theory() -> None:
     found = gpc.learning_curves(walk(gpc.ErdosRenyi(0), 2), nu=[1], vertices=50, graphs=2)
     assert "no edges" in found.skipped["cavity"]
     assert "eigenvalue" in found
+
+
+@pytest.mark.parametrize("graph", [ER3, REGULAR3.sample(60, 0)], ids=["ensemble", "graph"])
+@pytest.mark.parametrize("kernel", [gpc.RandomWalkKernel(6, 2.2), gpc.RegularisedLaplacianKernel(1.3)], ids=repr)
+def test_a_kernel_of_which_only_eigenvalues_are_known(kernel: GraphKernel, graph: Any) -> None:
+    """Seeds and populations are the same, so that only the error of the expansion is between them."""
+    options: dict[str, Any] = {"precision": 0.2, "rng": 1} | ({"population": 64} if graph is ER3 else {})
+    known, found = (
+        gpc.learning_curve(gpc.GraphProblem(graph, one.normalised("local"), 0.1), "cavity", nu=[0.3, 2], **options)
+        for one in (kernel, by_eigenvalue(kernel))
+    )
+    np.testing.assert_allclose(found.error, known.error, rtol=1e-6)
+    assert any("the kernel is represented up to" in note for note in found.notes)
 
 
 # belief propagation with targets

@@ -8,10 +8,19 @@ import numpy as np
 import pytest
 
 from gpcurves.errors import InputError
+from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.instance import Adjacency, prior_variances, propagate
-from gpcurves.methods.cavity.model import VertexModel, diffusion, random_walk
 from gpcurves.methods.cavity.poisson import mean_posterior, poisson_weights
-from graphs_oracle import Function, adjacency, dense_kernel, dense_posterior, random_forest, regular_graph
+from graphs_oracle import (
+    Function,
+    adjacency,
+    dense_kernel,
+    dense_posterior,
+    diffusion,
+    random_forest,
+    random_walk,
+    regular_graph,
+)
 
 WALK = random_walk(10, 2)
 
@@ -61,7 +70,7 @@ def test_damping_does_not_move_the_fixed_point() -> None:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_overflow_is_not_convergence() -> None:
-    got = propagate(Adjacency.of([0, 1, 2], [1, 0], [1e200, 1e200]), WALK, [1, 0], 0.1)
+    got = propagate(Adjacency.from_csr([0, 1, 2], [1, 0], [1e200, 1e200]), WALK, [1, 0], 0.1)
     assert not got.converged
     assert got.history[-1] == np.inf
 
@@ -145,8 +154,8 @@ def test_poisson_average_is_the_sum() -> None:
 
 
 def test_order_of_the_edges_does_not_matter() -> None:
-    sorted_graph = Adjacency.of([0, 2, 3, 5, 6], [1, 2, 0, 0, 3, 2])
-    shuffled = Adjacency.of([0, 2, 3, 5, 6], [2, 1, 0, 3, 0, 2])
+    sorted_graph = Adjacency.from_csr([0, 2, 3, 5, 6], [1, 2, 0, 0, 3, 2])
+    shuffled = Adjacency.from_csr([0, 2, 3, 5, 6], [2, 1, 0, 3, 0, 2])
     one, two = (propagate(graph, WALK, [1, 0, 0, 2], 0.1, 0.1).variance for graph in (sorted_graph, shuffled))
     np.testing.assert_allclose(one, two, rtol=1e-13)
 
@@ -166,7 +175,7 @@ def test_order_of_the_edges_does_not_matter() -> None:
 )
 def test_bad_graphs(arrays: tuple[Any, ...], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        Adjacency.of(*arrays)
+        Adjacency.from_csr(*arrays)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +193,7 @@ def test_bad_graphs(arrays: tuple[Any, ...], words: str) -> None:
     ],
 )
 def test_bad_options(options: dict[str, Any], words: str) -> None:
-    graph = Adjacency.of([0, 1, 2], [1, 0])
+    graph = Adjacency.from_csr([0, 1, 2], [1, 0])
     plain: dict[str, Any] = {"counts": [1, 0], "noise": 0.1}
     with pytest.raises(InputError, match=words):
         propagate(graph, WALK, **(plain | options))

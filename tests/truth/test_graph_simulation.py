@@ -34,10 +34,10 @@ from gpcurves import (
     prediction_vectors,
     vertex_variances,
 )
-from gpcurves.graphs import GraphKernel
+from gpcurves.graphs import GraphKernel, Normalisation
 from gpcurves.graphs.graph import IntArray
 from gpcurves.methods.simulation import vertices
-from gpcurves.methods.simulation.graphs import examples, one_data_set, training_counts
+from gpcurves.methods.simulation.vertex_datasets import examples, one_data_set, training_counts
 from gpcurves.methods.simulation.vertices import curve_variances, mismatched_errors, posterior_variances
 from gpcurves.numerics.validation import FloatArray
 
@@ -108,7 +108,9 @@ def test_relative_accuracy_survives_low_noise(kernel: GraphKernel, noise: float)
 
 @pytest.mark.parametrize("noise", [1e-4, 1e-8, 1e-12])
 @pytest.mark.parametrize("normalise", ["local", "global"])
-def test_a_singular_covariance_costs_as_many_digits_as_the_noise_is_small(normalise: str, noise: float) -> None:
+def test_a_singular_covariance_costs_as_many_digits_as_the_noise_is_small(
+    normalise: Normalisation, noise: float
+) -> None:
     C = RandomWalkKernel(10, 2.0, normalise).on(FOREST).matrix()
     counts = counts_of([2, 0, 1, 0, 1, 3, 0, 1, 1, 2, 0])
     found, exact = posterior_variances(C, counts, noise), by_many_digits(C, counts, noise)
@@ -128,7 +130,7 @@ def test_a_pair_of_vertices_is_one_at_a_equal_to_two(noise: float) -> None:
 
 @pytest.mark.parametrize("noise", [1e3, 0.1, 1e-8, 1e-12])
 @pytest.mark.parametrize("normalise", ["local", "global", "none"])
-def test_isolated_vertices_learn_alone(normalise: str, noise: float) -> None:
+def test_isolated_vertices_learn_alone(normalise: Normalisation, noise: float) -> None:
     C = RandomWalkKernel(10, 2.0, normalise).on(FOREST).matrix()
     counts = counts_of([1, 1, 1, 1, 1, 1, 1, 1, 1, 7, 0])
     found = posterior_variances(C, counts, noise)

@@ -58,7 +58,7 @@ def test_predictions_are_those_of_scikit_learn_with_the_same_hyperparameters(det
     model = gpc.LearningCurveForecast(deterministic=deterministic).fit(X, y)
     found = peaks(of_arrays(X, y, None, np.random.default_rng(0)), deterministic)
     means, variances = [], []
-    for peak, shape in zip(found, (RBF, lambda scales: Matern(scales, nu=2.5)), strict=True):
+    for peak, shape in zip(found, (RBF, lambda scales: Matern(scales, smoothness=2.5)), strict=True):
         variance, *lengthscales, noise = np.exp(peak.mode)
         kernel = ConstantKernel(variance) * shape(lengthscales) + WhiteKernel(noise)
         theirs = GaussianProcessRegressor(kernel, alpha=JITTER * variance, optimizer=None)

@@ -17,7 +17,7 @@ from gpcurves.forecasting.population import Copula, Pool
 from gpcurves.forecasting.posterior import NOISELESS, LogPosterior, Peak, Prior, sample, starts
 from gpcurves.numerics.validation import FloatArray
 
-SKLEARN = {"rbf": lambda scales: RBF(scales), "matern52": lambda scales: Matern(scales, nu=2.5)}
+SKLEARN = {"rbf": lambda scales: RBF(scales), "matern52": lambda scales: Matern(scales, smoothness=2.5)}
 
 
 def rows(count: int = 40, dim: int = 3, seed: int = 0) -> tuple[FloatArray, FloatArray]:

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+from gpcurves.methods.simulation.overlap import overlap
+from gpcurves.methods.simulation.simulate import exact_test
 from scipy.special import gamma
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
@@ -33,8 +35,6 @@ from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel, Stationary, Sum, as_kernel
 from gpcurves.methods.simulation import dataset
 from gpcurves.methods.simulation.dataset import Factor, Prior, errors, training_errors
-from gpcurves.methods.simulation.overlap import overlap
-from gpcurves.methods.simulation.simulate import exact_test
 from gpcurves.numerics.validation import FloatArray
 
 VARIANCES: dict[int, tuple[Problem, float]] = {}
@@ -73,8 +73,8 @@ def variances(prior: Prior, X: FloatArray, points: FloatArray) -> FloatArray:
 SKLEARN = {
     "rbf": 1.3 * sk.RBF(0.3),
     "rbf, one lengthscale per dimension": sk.RBF([0.2, 0.7]),
-    "ou": sk.Matern(0.4, nu=0.5),
-    "matern52": sk.Matern(0.4, nu=2.5),
+    "ou": sk.Matern(0.4, smoothness=0.5),
+    "matern52": sk.Matern(0.4, smoothness=2.5),
     "rational quadratic": sk.RationalQuadratic(0.4, 0.8),
     "linear and rbf": sk.DotProduct(0.5) + 0.2 * sk.RBF(0.3),
 }
@@ -145,10 +145,10 @@ TORUS: dict[str, tuple[Kernel, Kernel, int]] = {
     "ou, d = 3": (OU(0.2), OU(0.2), 3),
     "ou, one lengthscale per dimension": (OU((0.25, 0.5)), OU((0.25, 0.5), 0.3), 2),
     "matern32, d = 1": (Matern32(0.2), Matern32(0.2), 1),
-    "matern32 by two names": (Matern32(0.3), Matern(0.3, 2.0, nu=1.5), 2),
+    "matern32 by two names": (Matern32(0.3), Matern(0.3, 2.0, smoothness=1.5), 2),
     "matern52, d = 2": (Matern52((0.3, 0.4), 1.1), Matern52((0.3, 0.4), 1.1), 2),
-    "matern, nu = 0.8": (Matern(0.3, nu=0.8), Matern(0.3, nu=0.8), 1),
-    "matern, nu = 2": (Matern(0.3, nu=2), Matern(0.3, nu=2), 3),
+    "matern, nu = 0.8": (Matern(0.3, smoothness=0.8), Matern(0.3, smoothness=0.8), 1),
+    "matern, nu = 2": (Matern(0.3, smoothness=2), Matern(0.3, smoothness=2), 3),
     "sum of two rbfs": (RBF(0.1) + RBF(0.4, 0.3), RBF(0.1) + RBF(0.4, 0.3), 1),
     "sum and one rbf": (RBF(0.1) + RBF(0.4, 0.3), RBF(0.2), 2),
     "product of two rbfs": (RBF(0.3) * RBF(0.4), RBF(0.24), 1),
@@ -242,7 +242,7 @@ def test_pairs_without_a_closed_form_have_none(first: Kernel, second: Kernel, in
 @pytest.mark.parametrize("nu", [0.25 + 1e-7, 30.0])
 def test_every_matern_kernel_can_be_simulated_on_the_torus(nu: float) -> None:
     # the product of their transforms would be a Matern kernel that the package does not have
-    found = learning_curve(Problem(Matern(0.3, nu=nu), Torus(1), 0.1), "simulation", [0, 5], datasets=2, rng=1)
+    found = learning_curve(Problem(Matern(0.3, smoothness=nu), Torus(1), 0.1), "simulation", [0, 5], datasets=2, rng=1)
     assert 0 < found.error[1] < found.error[0]
 
 

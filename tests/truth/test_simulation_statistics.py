@@ -8,6 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from gpcurves.methods.simulation.simulate import QUANTILES
 
 from gpcurves import (
     METHODS,
@@ -25,10 +26,9 @@ from gpcurves import (
 )
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel
-from gpcurves.methods.formulas import Kind
-from gpcurves.methods.formulas.bounds import MODIFIED
+from gpcurves.methods import Kind
+from gpcurves.methods.base import Scope
 from gpcurves.methods.simulation.dataset import Factor, Prior
-from gpcurves.methods.simulation.simulate import QUANTILES
 from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
 
@@ -108,7 +108,7 @@ def test_bounds_hold_in_the_scenarios_of_the_paper(figure: str) -> None:
     room = 4 * stderr + 1e-10 * found.error
     kinds = []
     for name, method in METHODS.items():
-        if method.objection(problem) is not None or method.of == MODIFIED:
+        if method.objection(problem) is not None or method.scope is Scope.MODIFIED:
             continue
         if method.kind is Kind.LOWER_BOUND:
             assert (method(problem, n) <= found.error + room).all(), name

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray
-from gpcurves.graphs.kernels import GraphKernel, Rows
+from gpcurves.graphs.series import Rows
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray, frozen
+
+if TYPE_CHECKING:
+    from gpcurves.graphs.kernels.base import GraphKernel
 
 _ENTRIES = 4_000_000
 """Numbers that a block of rows may hold."""
@@ -32,7 +35,7 @@ class GraphCovariance:
     Attributes
     ----------
     kernel, graph
-        What it is of.
+        The kernel and the graph.
     """
 
     kernel: GraphKernel
@@ -43,7 +46,7 @@ class GraphCovariance:
         """The kernel's diagonal before normalisation, from sparse products in blocks of rows."""
         V = self.graph.vertices
         result = np.empty(V)
-        result[self.graph.isolated] = self.kernel.of(np.zeros(1))[0]
+        result[self.graph.isolated] = self.kernel.eigenvalue(np.zeros(1))[0]
         todo = np.flatnonzero(~self.graph.isolated)
         if len(todo) == 0:
             return frozen(result)
@@ -55,32 +58,32 @@ class GraphCovariance:
         return frozen(result)
 
     @cached_property
-    def scale(self) -> FloatArray:
-        r""":math:`\kappa_i`, by which the kernel is divided at each vertex."""
+    def normaliser(self) -> FloatArray:
+        r""":math:`\kappa_i`; the kernel is divided by :math:`\sqrt{\kappa_i\kappa_j}`."""
         if self.kernel.normalise == "none":
             return frozen(np.ones(self.graph.vertices))
         local = self.kernel.normalise == "local"
-        scale = self.raw_diagonal if local else np.full(self.graph.vertices, self.raw_diagonal.mean())
-        if scale.min() <= self.kernel.rounding:
+        kappa = self.raw_diagonal if local else np.full(self.graph.vertices, self.raw_diagonal.mean())
+        if kappa.min() <= self.kernel.rounding:
             raise InputError(
-                f"{self.kernel!r} gives vertex {self.graph.label(int(np.argmin(scale)))} a prior variance of 0, by which "
+                f"{self.kernel!r} gives vertex {self.graph.label(int(np.argmin(kappa)))} a prior variance of 0, by which "
                 f"{self.kernel.normalise} normalisation would divide: add a constant to the polynomial"
             )
-        return frozen(scale)
+        return frozen(kappa)
 
     @cached_property
     def variances(self) -> FloatArray:
         """The prior variance of each vertex."""
         if self.kernel.normalise == "local":
             return frozen(np.ones(self.graph.vertices))
-        return frozen(self.raw_diagonal / self.scale)
+        return frozen(self.raw_diagonal / self.normaliser)
 
     def __matmul__(self, vectors: FloatArray) -> FloatArray:
         """Return the product with a vector, or with the columns of an array, by sparse products."""
         given = np.asarray(vectors, dtype=np.float64)
         if given.ndim not in (1, 2) or given.shape[0] != self.graph.vertices:
             raise InputError(f"vectors must have {self.graph.vertices} rows, one per vertex, got {given.shape}")
-        root = 1 / np.sqrt(self.scale)
+        root = 1 / np.sqrt(self.normaliser)
         rows = np.atleast_2d(given.T) * root
         product = np.asarray(self.kernel.apply(rows, self._step)) * root
         return product[0] if given.ndim == 1 else product.T
@@ -98,7 +101,7 @@ class GraphCovariance:
         check_memory(
             24.0 * len(chosen) * V, f"{len(chosen)} rows of a covariance over {V} vertices", "ask for fewer rows"
         )
-        root = 1 / np.sqrt(self.scale)
+        root = 1 / np.sqrt(self.normaliser)
         result = np.empty((len(chosen), V))
         size = max(1, _ENTRIES // V)
         for start in range(0, len(chosen), size):
@@ -125,7 +128,7 @@ class GraphCovariance:
             values = eigvalsh(self.matrix(), overwrite_a=True, check_finite=False)
         else:
             t = eigvalsh(self.graph.T.toarray(), overwrite_a=True, check_finite=False)
-            values = np.sort(self.kernel.of(np.clip(t, -1, 1)) / self.scale[0])
+            values = np.sort(self.kernel.eigenvalue(np.clip(t, -1, 1)) / self.normaliser[0])
         return np.asarray(np.maximum(values, 0.0))
 
     def _step(self, rows: Rows) -> Rows:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpcurves.graphs.graph import Graph, IntArray, as_graph
-from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel, graph_kernel_from_dict
+from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel
 from gpcurves.numerics.display import Shown
 from gpcurves.numerics.validation import FloatArray
 
@@ -140,6 +140,6 @@ def diagnose(graph: object, kernel: GraphKernel | None = None) -> Diagnosis:
         The kernel; a random walk of 10 steps with a = 2 if None. Its own normalisation is not used.
     """
     chosen = RandomWalkKernel() if kernel is None else kernel
-    globally = graph_kernel_from_dict({**chosen.to_dict(), "normalise": "global"})
+    globally = chosen.normalised("global")
     known = as_graph(graph)
     return Diagnosis(known, globally, globally.on(known).variances)

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from scipy.integrate import quad
 from scipy.special import betaln, gammaincc, gammaln
 
-from gpcurves.errors import InputError, NumericalError, unknown_name
+from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs.graph import Graph, IntArray
-from gpcurves.numerics.plain import full_repr
+from gpcurves.numerics.parameters import parameter
+from gpcurves.numerics.plain import Piece, full_repr
 from gpcurves.numerics.validation import FloatArray, nonnegative, positive, whole
 
 _ROUNDS = 200
@@ -28,8 +30,10 @@ _FEW_ENDS = 400
 _MOST_VERTICES = 50_000_000
 
 
-class Ensemble(ABC):
+class Ensemble(Piece, ABC, family="ensemble"):
     """A distribution over graphs of any size, known by its degrees.
+
+    The command line builds an ensemble from its name and numbers, in the order of the fields.
 
     Laws: ``degree_probabilities`` is non-negative and sums to 1 up to the tail cut off; sampled graphs are simple, and
     their degrees have this distribution as the number of vertices grows.
@@ -61,22 +65,37 @@ class Ensemble(ABC):
                 return graph_with_degrees(degrees, generator)
         raise InputError(f"no graph of {count} vertices has degrees as {self!r} draws them: take more vertices")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the ensemble as plain data; `ensemble_from_dict` builds it again."""
-        return {"ensemble": type(self).__name__} | {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-
     def __repr__(self) -> str:
         return full_repr(self)
+
+
+def _check_exponent(name: str, value: object) -> float:
+    number = positive(name, value)
+    if number <= 1:
+        raise InputError(f"{name} must be greater than 1 for a finite mean degree, got {number:g}")
+    return number
+
+
+def _check_probabilities(name: str, value: object) -> tuple[float, ...]:
+    try:
+        chance = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be a list of numbers") from error
+    if chance.ndim != 1 or chance.size == 0 or not np.isfinite(chance).all() or (chance < 0).any():
+        raise InputError(f"{name} must be a list of finite numbers, at least 0")
+    if abs(chance.sum() - 1) > 1e-6:
+        raise InputError(f"{name} must sum to 1, got {chance.sum():g}")
+    if abs(chance.sum() - 1) > 1e-12:  # what was normalised once stays as it is
+        chance = chance / chance.sum()
+    return tuple(chance.tolist())
 
 
 @dataclass(frozen=True, repr=False)
 class RandomRegular(Ensemble):
     """Every vertex has the same number of neighbours."""
 
-    degree: int = 3
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", whole("degree", self.degree, 0))
+    name: ClassVar[str] = "regular"
+    degree: int = parameter(3, help="Number of neighbours of every vertex", check=partial(whole, minimum=0))
 
     @property
     def mean_degree(self) -> float:
@@ -102,10 +121,8 @@ class RandomRegular(Ensemble):
 class ErdosRenyi(Ensemble):
     """Every pair of vertices is joined independently, with the same small probability: Poisson degrees."""
 
-    mean: float = 3.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", nonnegative("mean degree", self.mean))
+    name: ClassVar[str] = "er"
+    mean: float = parameter(3.0, help="Average number of neighbours", check=nonnegative, label="mean degree")
 
     @property
     def mean_degree(self) -> float:
@@ -139,14 +156,9 @@ class ErdosRenyi(Ensemble):
 class PowerLaw(Ensemble):
     """Poisson degrees with Pareto distributed means: exponent alpha and lower cut-off of the means."""
 
-    alpha: float = 2.5
-    cutoff: float = 2.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", positive("alpha", self.alpha))
-        object.__setattr__(self, "cutoff", positive("cutoff", self.cutoff))
-        if self.alpha <= 1:
-            raise InputError(f"alpha must be greater than 1 for a finite mean degree, got {self.alpha:g}")
+    name: ClassVar[str] = "powerlaw"
+    alpha: float = parameter(2.5, help="Exponent of the distribution of means, greater than 1", check=_check_exponent)
+    cutoff: float = parameter(2.0, help="Smallest mean", check=positive)
 
     @property
     def mean_degree(self) -> float:
@@ -165,20 +177,10 @@ class PowerLaw(Ensemble):
 class DegreeDistribution(Ensemble):
     """Any degree distribution, given by the probabilities of the degrees 0, 1, 2 and so on."""
 
-    pmf: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        try:
-            chance = np.array(self.pmf, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError("degree probabilities must be a list of numbers") from error
-        if chance.ndim != 1 or chance.size == 0 or not np.isfinite(chance).all() or (chance < 0).any():
-            raise InputError("degree probabilities must be a list of finite numbers, at least 0")
-        if abs(chance.sum() - 1) > 1e-6:
-            raise InputError(f"degree probabilities must sum to 1, got {chance.sum():g}")
-        if abs(chance.sum() - 1) > 1e-12:  # what was normalised once stays as it is
-            chance = chance / chance.sum()
-        object.__setattr__(self, "pmf", tuple(chance.tolist()))
+    name: ClassVar[str] = "degrees"
+    pmf: tuple[float, ...] = parameter(
+        help="Probabilities of the degrees 0, 1, 2, ...", check=_check_probabilities, label="degree probabilities"
+    )
 
     @property
     def mean_degree(self) -> float:
@@ -193,20 +195,6 @@ class DegreeDistribution(Ensemble):
 
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
         return rng.choice(len(self.pmf), size=vertices, p=self.pmf)
-
-
-ENSEMBLES: dict[str, type[Ensemble]] = {
-    kind.__name__: kind for kind in (RandomRegular, ErdosRenyi, PowerLaw, DegreeDistribution)
-}
-
-
-def ensemble_from_dict(data: dict[str, Any]) -> Ensemble:
-    """Build an ensemble from what its ``to_dict`` returned."""
-    options = dict(data)
-    name = options.pop("ensemble")
-    if name not in ENSEMBLES:
-        raise unknown_name("ensemble", name, ENSEMBLES)
-    return ENSEMBLES[name](**options)
 
 
 def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = None) -> Graph:

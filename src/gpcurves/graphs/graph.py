@@ -148,9 +148,9 @@ class Graph:
     def T(self) -> Sparse:  # noqa: N802  (the papers' name)
         r"""The normalised adjacency matrix :math:`D^{-1/2}AD^{-1/2}`, zero at isolated vertices."""
         with np.errstate(divide="ignore"):
-            scale = np.where(self.degrees > 0, 1 / np.sqrt(self.degrees), 0.0)
+            root = np.where(self.degrees > 0, 1 / np.sqrt(self.degrees), 0.0)
         scaled = self.adjacency.copy()
-        scaled.data *= np.repeat(scale, self.neighbours) * scale[scaled.indices]
+        scaled.data *= np.repeat(root, self.neighbours) * root[scaled.indices]
         return scaled
 
     def label(self, vertex: int) -> str:

@@ -141,10 +141,10 @@ def tree_spectrum(degree: int) -> tuple[FloatArray, FloatArray]:
     return 2 * math.sqrt(d - 1) / d * np.cos(x), weight / _SPECTRUM_NODES
 
 
-def tree_scale(kernel: RandomWalkKernel, degree: int) -> float:
+def tree_normaliser(kernel: RandomWalkKernel, degree: int) -> float:
     """Return the prior variance before normalisation on the regular tree, the large-graph limit of kappa."""
     t, weight = tree_spectrum(degree)
-    return float(weight @ kernel.of(t))
+    return float(weight @ kernel.eigenvalue(t))
 
 
 def _check_a(a: float) -> float:

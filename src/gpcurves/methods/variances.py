@@ -12,7 +12,7 @@ from gpcurves.graphs import Graph
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.display import Shown
 from gpcurves.numerics.validation import FloatArray, frozen
-from gpcurves.problem import GraphProblem
+from gpcurves.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ class VarianceDistribution(Shown):
 
     values: FloatArray
     degrees: FloatArray
-    problem: GraphProblem
+    problem: Problem
     nu: float
     weights: FloatArray | None = None
     vertex: IntArray | None = None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import gpcurves as gpc
-from gpcurves.graphs import tree
+from gpcurves.graphs import Normalisation, tree
 from gpcurves.papers import urry2013_claims as claim
 from gpcurves.papers.gallery import BLUE, DASH, DOT, GREEN, GREY, ORANGE, Drawn, Effort, Panel, Sheet, check, figure
 from gpcurves.papers.random_graphs import (
@@ -314,7 +314,7 @@ def figure_12(effort: Effort) -> Drawn:
     return excited("local", "global", seed=4, effort=effort)
 
 
-def crossed(student: str, teacher: str, effort: Effort) -> Drawn:
+def crossed(student: Normalisation, teacher: Normalisation, effort: Effort) -> Drawn:
     """Draw mismatched curves on both ensembles and check the maximum."""
     sheet, claims = Sheet(1, 2), []
     nu = np.unique(np.concatenate((np.geomspace(0.01, 10, effort.of(16, 7)), (0.3, 0.5, 0.7, 1.0))))
@@ -331,7 +331,7 @@ def crossed(student: str, teacher: str, effort: Effort) -> Drawn:
     return sheet.drawn(claims)
 
 
-def excited(student: str, teacher: str, seed: int, effort: Effort) -> Drawn:
+def excited(student: Normalisation, teacher: Normalisation, seed: int, effort: Effort) -> Drawn:
     """Draw the weights of prediction vectors and the vector of the largest, and check on which vertices such vectors live."""
     sheet = Sheet(1, 2, size=(6.4, 5.2))
     left, right = sheet.panels

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-import gpcurves.methods.cavity.curves  # these three enter their methods into the list
-import gpcurves.methods.formulas
-import gpcurves.methods.simulation.simulate  # noqa: F401
 from gpcurves.curve import LearningCurve
-from gpcurves.methods.base import METHODS, Kind, Method
+from gpcurves.methods import METHODS, Kind, Method, Scope
 from gpcurves.render.scene import Stroke
 
 REGION = "#dfe8f1"
@@ -33,9 +31,9 @@ def kind_of(curve: LearningCurve) -> Kind:
     return METHODS[curve.method].kind if curve.method in METHODS else Kind.APPROXIMATION
 
 
-def scope_of(method: Method) -> str:
+def scope_of(method: Method[Any]) -> str:
     """Say what a method computes, and of what error."""
-    return f"{method.kind.value} {'for' if method.kind is Kind.EXACT else 'of'} {method.of}"
+    return f"{method.kind.value} {'for' if method.kind is Kind.EXACT else 'of'} {method.scope.value}"
 
 
 def group_of(curve: LearningCurve) -> str:
@@ -43,10 +41,10 @@ def group_of(curve: LearningCurve) -> str:
     return _heading(METHODS[curve.method]) if curve.method in METHODS else "approximations"
 
 
-def _heading(method: Method) -> str:
+def _heading(method: Method[Any]) -> str:
     if method.kind is Kind.ESTIMATE:
         return TRUTH
-    return ASIDE if method.kind is Kind.EXACT or method.of == "a modified error" else f"{method.kind.value}s"
+    return ASIDE if method.kind is Kind.EXACT or method.scope is Scope.MODIFIED else f"{method.kind.value}s"
 
 
 def strokes(curves: Mapping[str, LearningCurve]) -> dict[str, Stroke]:

@@ -24,6 +24,8 @@ from gpcurves.numerics.quadrature import GAUSS_NODES, GAUSS_WEIGHTS, gauss_legen
 from gpcurves.numerics.validation import FloatArray, frozen
 from gpcurves.spectra.measure import Measure, compress
 
+CLOSED_FORM = "closed form"
+"""Origin of spectra that are listed in the order of their frequencies or quantum numbers."""
 JOIN = 20.0
 """Power of the index with which what joins a list to its tail dies out beyond the list."""
 UNDERFLOW = 690.0

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import IntArray, thread_count
-from gpcurves.methods.cavity.model import VertexModel
 from gpcurves.methods.cavity.rounds import Links, last_pivots, send
 from gpcurves.methods.cavity.walks import returning_walks
 from gpcurves.numerics.validation import FloatArray, frozen, positive, real, whole
@@ -26,7 +26,7 @@ class Adjacency(Links):
     indices: IntArray = field(repr=False)
 
     @classmethod
-    def of(cls, indptr: npt.ArrayLike, indices: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Adjacency:
+    def from_csr(cls, indptr: npt.ArrayLike, indices: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Adjacency:
         """Check the arrays of a symmetric CSR matrix and find the reverse of every edge."""
         starts, ends = _whole_numbers("indptr", indptr), _whole_numbers("indices", indices)
         vertices = len(starts) - 1
@@ -141,7 +141,7 @@ def propagate(
     """
     vertices = graph.vertices
     examples = _per_vertex("counts", counts, vertices, 0.0)
-    scale = _per_vertex("kappa", kappa, vertices, 0.0, strict=True)
+    normaliser = _per_vertex("kappa", kappa, vertices, 0.0, strict=True)
     labels = None if targets is None else _labels(targets, examples)
     variance = positive("noise", noise)
     limit, keep = positive("tolerance", tolerance), real("damping", damping)
@@ -150,9 +150,9 @@ def propagate(
         raise InputError(f"damping must be at least 0 and below 1, got {keep:g}")
     workers = thread_count(threads)
     linked = graph.degrees > 0
-    gains = np.divide(examples, graph.degrees * scale * variance, out=np.zeros(vertices), where=linked)
+    gains = np.divide(examples, graph.degrees * normaliser * variance, out=np.zeros(vertices), where=linked)
     largest = 1.0 if labels is None else float(np.abs(labels).max(initial=0.0)) or 1.0
-    linear = np.zeros(vertices) if labels is None else -np.sqrt(graph.degrees * scale) * labels / largest
+    linear = np.zeros(vertices) if labels is None else -np.sqrt(graph.degrees * normaliser) * labels / largest
     width = model.packed + (0 if labels is None else model.size)
     old = _first_messages(start, graph.slots, width, largest, model.packed)
     new = np.empty_like(old)
@@ -171,7 +171,7 @@ def propagate(
             and min(history[-_PATIENCE:]) > min(history[-2 * _PATIENCE : -_PATIENCE])
         ):
             keep = _FALLBACK
-    cavity, centre = _cavity(graph, model, scale, old, workers)
+    cavity, centre = _cavity(graph, model, normaliser, old, workers)
     posterior = 1 / (examples / variance + 1 / cavity)
     if labels is not None:
         centre = centre * largest
@@ -192,15 +192,15 @@ def propagate(
 
 
 def _cavity(
-    graph: Adjacency, model: VertexModel, scale: FloatArray, messages: FloatArray, workers: int
+    graph: Adjacency, model: VertexModel, normaliser: FloatArray, messages: FloatArray, workers: int
 ) -> tuple[FloatArray, FloatArray]:
     r"""Return variance $-\pi_i/(d_i\kappa_i)$ and mean of every vertex given the examples at the others."""
     linked = graph.degrees > 0
-    cavity, centre = model.isolated / scale, np.zeros(graph.vertices)
+    cavity, centre = model.isolated / normaliser, np.zeros(graph.vertices)
     if model.size:
         pivots, linears = last_pivots(graph, model, messages, workers)
-        cavity[linked] = -pivots[linked] / (graph.degrees * scale)[linked]
-        centre[linked] = linears[linked] / np.sqrt(graph.degrees * scale)[linked]
+        cavity[linked] = -pivots[linked] / (graph.degrees * normaliser)[linked]
+        centre[linked] = linears[linked] / np.sqrt(graph.degrees * normaliser)[linked]
     return cavity, centre
 
 

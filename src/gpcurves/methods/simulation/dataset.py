@@ -4,7 +4,7 @@ With :math:`K = LL^T` for the inputs in the order in which they were drawn, the 
 the first `n` of them. So one factorisation gives the error for every `n`, as a cumulative sum
 (Sollich & Halees 2002, eq. (3), for all n):
 
-* :math:`\epsilon(D_n) = \mathrm{tr}\Lambda - \sum_{i\le n}(L^{-1}BL^{-T})_{ii}` where `B` has a closed form (`overlap`);
+* :math:`\epsilon(D_n) = \mathrm{tr}\Lambda - \sum_{i\le n}(L^{-1}BL^{-T})_{ii}` where `B` has a closed form (`Inputs.overlap`);
 * :math:`\epsilon(D_n) = \langle C(x_*,x_*)\rangle - \sum_{i\le n}\langle W_i^2\rangle`, :math:`W = L^{-1}C(X,X_*)`, over
   test points otherwise.
 
@@ -23,10 +23,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import blas, lapack
 
-from gpcurves.inputs import Inputs, Torus
+from gpcurves.inputs import Inputs
+from gpcurves.inputs.base import Overlap
 from gpcurves.kernels import Kernel
-from gpcurves.kernels.periodised import periodised_matrix
-from gpcurves.methods.simulation.overlap import Overlap
 from gpcurves.numerics.validation import FloatArray
 
 _DIGITS = 1e3
@@ -43,13 +42,11 @@ class Prior:
 
     def between(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         """Return the covariances between the rows of X and those of Y (of X itself if not given)."""
-        return periodised_matrix(self.kernel, X, Y) if isinstance(self.inputs, Torus) else self.kernel(X, Y)
+        return self.inputs.kernel_matrix(self.kernel, X, Y)
 
     def variances(self, X: FloatArray) -> FloatArray:
         """Return the prior variance at the rows of X."""
-        if isinstance(self.inputs, Torus):
-            return np.full(len(X), periodised_matrix(self.kernel, X[:1], X[:1])[0, 0])
-        return self.kernel.diag(X)
+        return self.inputs.variances(self.kernel, X)
 
     def observed(self, X: FloatArray) -> FloatArray:
         """Return the covariances of noisy observations, ready for LAPACK."""

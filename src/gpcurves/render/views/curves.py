@@ -11,20 +11,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.goals import Goal
-from gpcurves.methods.base import METHODS, Kind
+from gpcurves.methods import METHODS, Kind
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import AnyProblem, GraphProblem
+from gpcurves.problem import Problem
 from gpcurves.render.labels import label_level, name_ends
 from gpcurves.render.page import document, listed, sentences, table
 from gpcurves.render.scene import Axis, Band, Line, Mark, Points, Scene, Stroke, level, plain
 from gpcurves.render.style import REGION, group_of, kind_of, scope_of, strokes
 from gpcurves.render.views import View
+
+if TYPE_CHECKING:
+    from gpcurves.goals import Goal
 
 _SIZES = {"n": ("number of examples n", "n"), "nu": ("number of examples per vertex ν", "ν")}
 _GOAL = "#B3261E"
@@ -133,7 +135,7 @@ def _entries(goal: Goal) -> list[dict[str, Any]]:
     ]
 
 
-def _parts(problem: AnyProblem) -> list[str]:
+def _parts(problem: Problem) -> list[str]:
     """Return the description of a problem as a list: kernel, inputs, noise."""
     return re.split(r", (?![^(]*\))", problem.describe())
 
@@ -192,9 +194,9 @@ def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     return bounds[0].sizes[order], np.max([np.zeros(len(order)), *lower], axis=0), np.min([prior, *upper], axis=0)
 
 
-def _prior(problem: AnyProblem) -> float:
+def _prior(problem: Problem) -> float:
     """Return the average prior variance, the error before anything is learnt, or 0 if it is not known."""
-    if isinstance(problem, GraphProblem):
+    if problem.axis == "nu":
         return 0.0 if problem.true_kernel.normalise == "none" else 1.0
     return problem.spectrum.trace
 

@@ -12,9 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from gpcurves.errors import NumericalError
-from gpcurves.kernels.base import Kernel
-from gpcurves.kernels.composite import as_rbf, is_stationary, line_covariance
-from gpcurves.kernels.stationary import RBF, Stationary
+from gpcurves.kernels import RBF, Kernel, Stationary, as_rbf, is_stationary, line_covariance
 from gpcurves.numerics.validation import FloatArray
 
 _MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000}
