@@ -77,9 +77,7 @@ class CurvesView(View):
         """The title given, or what the problems of all curves have in common."""
         if self.title is not None:
             return self.title
-        described = [_parts(curve.problem) for curve in self.curves.values()]
-        shared = [part for part in described[0] if all(part in other for other in described)]
-        return ", ".join(shared) or "several problems"
+        return ", ".join(_shared([_parts(curve.problem) for curve in self.curves.values()])) or "several problems"
 
     def scene(self) -> Scene:
         x, y = _size_axis(self.curves, self.axis), _error_axis(self.curves, self.goals)
@@ -138,6 +136,18 @@ def _entries(goal: Goal) -> list[dict[str, Any]]:
 def _parts(problem: Problem) -> list[str]:
     """Return the description of a problem as a list: kernel, inputs, noise."""
     return re.split(r", (?![^(]*\))", problem.describe())
+
+
+def _shared(described: Sequence[Sequence[str]]) -> list[str]:
+    """Return what all descriptions have in common: whole parts, and the class of a part whose parameters differ."""
+    shared = []
+    for parts in zip(*described, strict=False):
+        classes = {part.partition("(")[0] for part in parts}
+        if len(set(parts)) == 1:
+            shared.append(parts[0])
+        elif len(classes) == 1:
+            shared += classes
+    return shared
 
 
 def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Mark]:
