@@ -112,7 +112,7 @@ def simulation() -> None:
 
 def graphs() -> None:
     graph = gpc.ErdosRenyi(3).sample(100_000, 0)
-    kernel = gpc.RandomWalkKernel(10)
+    kernel = gpc.RandomWalkKernel(10, normalise="global")
 
     def column_by_column() -> np.ndarray:
         """Return 400 entries of the diagonal as one would without halving the walk."""
