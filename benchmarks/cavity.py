@@ -13,7 +13,6 @@ from scipy import sparse
 
 import gpcurves as gpc
 from gpcurves.methods.cavity.instance import Adjacency, propagate
-from gpcurves.methods.cavity.model import random_walk
 from gpcurves.methods.cavity.rounds import send
 
 NOISE, KAPPA = 0.1, 0.08
@@ -42,7 +41,7 @@ def random_graph(vertices: int, edges: int, seed: int = 0) -> Adjacency:
 
 def our_update(p: int, graph: Adjacency) -> float:
     """Return seconds per message on one core."""
-    model = random_walk(p, 2)
+    model = gpc.RandomWalkKernel(p).vertex_model()
     gains = np.random.default_rng(0).poisson(1.0, graph.vertices) / (np.maximum(graph.degrees, 1) * KAPPA * NOISE)
     old, new = np.zeros((2, graph.slots, model.packed))
     for _ in range(3):
@@ -53,7 +52,7 @@ def our_update(p: int, graph: Adjacency) -> float:
 
 def complex_parts(p: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the matrices O (without noise, for degree 1) and X of UM13 (23)."""
-    walk = random_walk(p, 2).walk
+    walk = gpc.RandomWalkKernel(p).vertex_model().walk
     assert walk is not None
     matrix, swap = np.zeros((2, 2 * p + 1, 2 * p + 1), dtype=complex)
     matrix[0, 0] = walk[0]
@@ -139,7 +138,7 @@ def instance(vertices: int) -> tuple[float, float]:
 
 
 def _instance(vertices: int) -> None:
-    walk = random_walk(10, 2)
+    walk = gpc.RandomWalkKernel(10).vertex_model()
     propagate(random_graph(50, 75), walk, np.ones(50), NOISE, KAPPA)  # compiles
     graph = random_graph(vertices, 3 * vertices // 2)
     counts = np.random.default_rng(1).poisson(1.0, vertices)

@@ -7,7 +7,7 @@ import pytest
 
 import gpcurves as gpc
 
-PROBLEMS: dict[str, gpc.Problem | gpc.SpectrumProblem] = {
+PROBLEMS: dict[str, gpc.Problem] = {
     "torus": gpc.Problem(gpc.RBF((0.1, 0.2), variance=2.0), gpc.Torus(dim=2), 0.05),
     "box": gpc.Problem(gpc.OU(0.3) + 0.5 * gpc.RBF(0.1), gpc.Box(dim=1), 0.01),
     "gaussian": gpc.Problem(gpc.RBF(0.3), gpc.Gaussian(covariance=((1.0, 0.2), (0.2, 2.0))), 0.1),

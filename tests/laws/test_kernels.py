@@ -48,14 +48,16 @@ CORRELATION: dict[type[Kernel], Callable[[Any, Any], Any]] = {
     OU: lambda k, r: mpmath.exp(-r),
     Matern32: lambda k, r: (1 + mpmath.sqrt(3) * r) * mpmath.exp(-mpmath.sqrt(3) * r),
     Matern52: lambda k, r: (1 + mpmath.sqrt(5) * r + 5 * r**2 / 3) * mpmath.exp(-mpmath.sqrt(5) * r),
-    Matern: lambda k, r: matern(mpmath.mpf(k.nu), r),
+    Matern: lambda k, r: matern(mpmath.mpf(k.smoothness), r),
     RationalQuadratic: lambda k, r: (1 + r**2 / (2 * mpmath.mpf(k.alpha))) ** -mpmath.mpf(k.alpha),
     GammaExponential: lambda k, r: mpmath.exp(-(r ** mpmath.mpf(k.gamma))),
 }
 STATIONARY = {name: k for name, k in KERNELS.items() if isinstance(k, Stationary)}
 MATERN_ORDERS = (0.05, 0.5, 0.99, 1.0, 1.5, 2.0, 2.5, 3.0, 4.7, 7.0, 20.0, 20.3, 50.0)
 # Whole nu is a limit taken over its neighbours, which costs digits.
-LOSS = [(k, 1e-9 if isinstance(k, Matern) and k.nu == round(k.nu) else 1e-12) for k in STATIONARY.values()]
+LOSS = [
+    (k, 1e-9 if isinstance(k, Matern) and k.smoothness == round(k.smoothness) else 1e-12) for k in STATIONARY.values()
+]
 
 
 def naive(kernel: Kernel, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
