@@ -53,7 +53,7 @@ def test_a_teacher(capsys: pytest.CaptureFixture[str]) -> None:
     expected = gpc.learning_curve(problem, "simulation", [0, 5, 20], datasets=20, rng=0)
     assert [float(row["error"]) for row in rows(out, "simulation")] == expected.error.tolist()
     assert "lc, lc1, uc" in err
-    assert err.count("student and teacher agree\), and here they differ") == 1
+    assert err.count(r"student and teacher agree\), and here they differ") == 1
     capsys.readouterr()
     assert run([*BASE, "--teacher-noise", "0.2", "--json"]) == 0  # a teacher is always simulated
     data = json.loads(capsys.readouterr().out)

@@ -276,8 +276,8 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: OU(math.nan), "lengthscale must be finite, got nan"),
     (lambda: OU(1.0, math.inf), "variance must be finite, got inf"),
     (lambda: OU(1.0, 0.0), "variance must be greater than 0, got 0"),
-    (lambda: Matern(smoothness=0), "nu must be greater than 0, got 0"),
-    (lambda: Matern(smoothness=51), "nu must be at most 50, got 51: from there on use RBF, its limit"),
+    (lambda: Matern(smoothness=0), "smoothness must be greater than 0, got 0"),
+    (lambda: Matern(smoothness=51), "smoothness must be at most 50, got 51: from there on use RBF, its limit"),
     (lambda: RationalQuadratic(alpha=-1), "alpha must be greater than 0, got -1"),
     (lambda: GammaExponential(gamma=2.1), "gamma must be at most 2, got 2.1"),
     (lambda: Linear(bias=-0.1), "bias must be at least 0, got -0.1"),
@@ -286,7 +286,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: RBF() * -2, "the factor of a kernel must be greater than 0, got -2"),
     (lambda: RBF() + 1, "a kernel must be one of gpcurves or of scikit-learn, got 1"),
     (lambda: RBF((1.0, 2.0)) + OU((1.0, 2.0, 3.0)), r"must agree on the input dimension, got \[2, 3\]"),
-    (lambda: Kernel.from_dict({"type": "RFB"}), "unknown kernel type 'RFB'"),
+    (lambda: Kernel.from_dict({"type": "RFB"}), "unknown kernel 'RFB'"),
 ]
 
 

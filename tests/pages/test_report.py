@@ -1,6 +1,5 @@
 """Pictures and pages as a person sees them, and the layering of the package."""
 
-import ast
 import io
 import json
 import re
@@ -279,47 +278,3 @@ def test_the_example_of_theory(tmp_path: Path) -> None:
     assert {p.name for p in (tmp_path / "out").iterdir()} == {"curves.csv", "curves.png", "curves.html"}
     assert "An error of 0.05 needs about 168 examples (LC), and certainly no fewer than 84." in done.stdout
     assert "the bounds prove 0.0431 to 0.276." in done.stdout
-
-
-LAYERS = [
-    "errors",
-    "numerics",
-    "kernels",
-    "inputs",
-    "spectra",
-    "graphs",
-    "problem",
-    "montecarlo",
-    "goals",
-    "curve",
-    "methods",
-    "api",
-]
-LAYERS += ["tables", "forecasting", "render", "papers", "cli"]
-
-
-def test_imports_flow_one_way() -> None:
-    package = ROOT / "src" / "gpcurves"
-    for path in package.rglob("*.py"):
-        layer = path.relative_to(package).parts[0].removesuffix(".py")
-        if layer.startswith("_"):
-            continue
-        for node in ast.parse(path.read_text()).body:  # only what is imported when the module is
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gpcurves."):
-                other = (node.module or "").split(".")[1]
-                if not other.startswith("_"):
-                    assert LAYERS.index(other) <= LAYERS.index(layer), f"{path} imports {node.module}"
-
-
-def test_importing_the_package_is_cheap() -> None:
-    code = "import sys, gpcurves; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not set(loaded) & {"numpy", "scipy", "pandas", "matplotlib", "plotly", "sklearn", "click", "networkx"}
-
-
-def test_public_names_exist() -> None:
-    for name in gpc.__all__:
-        assert getattr(gpc, name) is not None
-    assert set(gpc.__all__) <= set(dir(gpc))
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = gpc.nothing
