@@ -107,12 +107,12 @@ class SimulationOptions(GraphSizes):
         elif self.also and problem.teacher is not None:
             return "training and empirical errors are only defined where student and teacher agree"
         if problem.axis == "n":
-            return self._too_few(1)
-        return super().objection(problem) or (None if problem.ensemble is not None else self._too_few(1))
+            return self._too_few()
+        return super().objection(problem) or (None if problem.ensemble is not None else self._too_few())
 
-    def _too_few(self, most: int) -> str | None:
-        too_few = self.datasets is not None and self.datasets <= most
-        return f"datasets must be an integer, at least {most + 1}, got {self.datasets}" if too_few else None
+    def _too_few(self) -> str | None:
+        """Refuse a single data set, which says nothing about how much data sets differ."""
+        return "datasets must be a whole number, at least 2, got 1" if self.datasets == 1 else None
 
 
 def _given_in_full(problem: Problem) -> str | None:
