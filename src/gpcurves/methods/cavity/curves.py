@@ -39,8 +39,6 @@ _PRECISION = 0.005
 _REPLICAS, _MOST_REPLICAS, _MOST_DATASETS = 2, 64, 400
 _SHARE = 1.3
 """Precision of each of the first two replicas, in units of that of their average."""
-_LARGEST_DEGREE = 20_000
-_TAIL = 1e-6
 _MOST_PER_VERTEX = 1e6
 _DIAGONAL_WORK = 3e9
 """Entries of half walks up to which true prior variances are computed on graphs with cycles."""
@@ -207,7 +205,7 @@ class Replicas(_Work):
         problem = self.problem
         assert isinstance(problem.graph, Ensemble)
         results = population_curve(
-            degree_probabilities(problem.graph),
+            problem.graph.degree_distribution(),
             model_of(problem.kernel),
             problem.noise,
             self.nu,
@@ -287,22 +285,6 @@ class OwnGraph(_Work):
                 *(local[mask].sum() / len(local) for mask in masks),
             ]
         return np.concatenate([rows.ravel(), [float(mask.mean()) for mask in masks]])
-
-
-def degree_probabilities(ensemble: Ensemble) -> FloatArray:
-    """Return the degree distribution up to where the rest holds a negligible share of all edges."""
-    if ensemble.mean_degree == 0:
-        raise InputError("the ensemble has no edges: every vertex is isolated")
-    size = 64
-    while True:
-        chance = ensemble.degree_probabilities(size)
-        ends = np.cumsum(chance * np.arange(size + 1)) / ensemble.mean_degree
-        enough = np.flatnonzero((ends >= 1 - _TAIL) & (np.cumsum(chance) >= 1 - _TAIL))
-        if len(enough):
-            return chance[: int(enough[0]) + 1]
-        if size >= _LARGEST_DEGREE:
-            return chance
-        size *= 4
 
 
 def cavity_curve(
@@ -427,7 +409,7 @@ def cavity_variances(
     if isinstance(problem.graph, Ensemble):
         goal = positive("precision", _PRECISION if precision is None else precision)
         found = population_error(
-            degree_probabilities(problem.graph),
+            problem.graph.degree_distribution(),
             model_of(problem.kernel),
             problem.noise,
             at,
