@@ -270,7 +270,7 @@ def test_what_was_measured_already_was_not_chosen() -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_rows_that_were_not_used_are_no_reason_to_ask_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpcurves.tables.rows.MOST_ROWS", 50)
+    monkeypatch.setattr("gpcurves.forecasting.make.MOST_ROWS", 50)
     X, y, _ = process(90, 0.3, 7)
     found = gpc.forecast(X, y)
     goal = 1.001 * float(found.at([16 * 90])["low"][0])
@@ -311,7 +311,6 @@ def test_a_pool_of_unlabelled_inputs_is_used() -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_many_rows_are_a_subsample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpcurves.tables.rows.MOST_ROWS", 50)
     monkeypatch.setattr("gpcurves.forecasting.make.MOST_ROWS", 50)
     X, y, _ = process(90, 0.1, 7)
     for inputs in (X, pd.DataFrame(X)):

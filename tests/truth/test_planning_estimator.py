@@ -26,7 +26,7 @@ import gpcurves as gpc
 from gpcurves.forecasting.evidence import JITTER
 from gpcurves.forecasting.make import odds, peaks
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.tables.rows import of_arrays
+from gpcurves.tables.rows import standardise_arrays
 
 
 def rows(count: int = 30, seed: int = 0) -> tuple[FloatArray, FloatArray]:
@@ -56,7 +56,7 @@ def test_predictions_are_those_of_scikit_learn_with_the_same_hyperparameters(det
     X, y = rows()
     new = rows(15, seed=1)[0]
     model = gpc.LearningCurveForecast(deterministic=deterministic).fit(X, y)
-    found = peaks(of_arrays(X, y, None, np.random.default_rng(0)), deterministic)
+    found = peaks(standardise_arrays(X, y, None, np.random.default_rng(0), 1_000), deterministic)
     means, variances = [], []
     for peak, shape in zip(found, (RBF, lambda scales: Matern(scales, nu=2.5)), strict=True):
         variance, *lengthscales, noise = np.exp(peak.mode)
@@ -94,7 +94,8 @@ def test_the_forecast_is_that_of_an_array() -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_the_forecast_of_part_of_the_rows_is_the_same_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpcurves.tables.rows.MOST_ROWS", 20)
+    monkeypatch.setattr("gpcurves.forecasting.make.MOST_ROWS", 20)
+    monkeypatch.setattr("gpcurves.forecasting.estimator.MOST_ROWS", 20)
     X, y = rows()
     model = quick_model().fit(X, y)
     assert (model.forecast_.rows, model.forecast_.fitted_rows) == (30, 20)

@@ -17,13 +17,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting.make import DRAWS, drawn, forecast, forecast_of, odds, peaks
+from gpcurves.forecasting.make import DRAWS, MOST_ROWS, drawn, forecast, forecast_of, odds, peaks
 from gpcurves.forecasting.prediction import Mixture, Mode
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.seeds import Rng, seed_of
 from gpcurves.numerics.validation import FloatArray, whole
-from gpcurves.tables.rows import FEWEST_ROWS, of_arrays, target_name
+from gpcurves.tables.rows import FEWEST_ROWS, find_name, standardise_arrays
 
 if TYPE_CHECKING:
     from gpcurves.render.picture import Display
@@ -74,19 +74,19 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows of numbers, at least 10 of them, and one target for each."""
         draws, seed = whole("draws", self.draws, 1), seed_of(self.rng)
-        called = target_name(y)
+        called = find_name(y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS)
         names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(X))]
         if len(set(names)) < len(names):
             raise InputError(f"columns must have different names, got {', '.join(names)}")
         rng = np.random.default_rng(seed)
-        data = of_arrays(X, y, None, rng, names, called)
+        data = standardise_arrays(X, y, None, rng, MOST_ROWS, names, called)
         with threadpool_limits(1):
             found = peaks(data, bool(self.deterministic))
             self.odds_ = odds(found)
             self._mixture = Mixture([Mode.of(peak) for peak in found], self.odds_)
         self._data = data
-        self._used = np.isin(names, data.inputs.sources)
+        self._used = np.isin(names, data.columns.sources)
         self._begun = (found, draws, seed, rng)
         self.__dict__.pop("forecast_", None)  # of former rows
         return self
@@ -104,8 +104,8 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        inputs = self._data.inputs
-        standard = (X[:, self._used] - inputs.centres) / inputs.spreads
+        columns = self._data.columns
+        standard = (X[:, self._used] - columns.centres) / columns.spreads
         mean = self._data.mean + self._data.scale * self._mixture.mean(standard)
         return (mean, self._data.scale * self._mixture.deviation(standard)) if return_std else mean
 
@@ -147,7 +147,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
             X = _transformed(estimator, X, y)
         fitted = clone(last).fit(X, y)
         found = fitted.forecast_ if isinstance(fitted, LearningCurveForecast) else forecast(fitted, rng=rng)
-        return display(replace(found, target=target_name(y)), goal, ax)
+        return display(replace(found, target=find_name(y)), goal, ax)
 
 
 def _last(estimator: Any) -> Any:

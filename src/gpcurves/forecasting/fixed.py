@@ -11,12 +11,12 @@ from scipy.linalg import cho_factor, cho_solve
 from gpcurves.errors import InputError
 from gpcurves.forecasting.crossvalidation import SHARES, CrossValidation
 from gpcurves.forecasting.curves import Model
-from gpcurves.forecasting.make import assembled
+from gpcurves.forecasting.make import MOST_ROWS, assembled
 from gpcurves.forecasting.population import Copula, Pool
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.tables.rows import FEWEST_ROWS, MOST_ROWS, Data, Inputs, checked_pool, matrix
+from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows, check_matrix, check_pool, draw_rows
 
 _SPLITS = 20
 
@@ -27,7 +27,7 @@ def forecast_fixed(regressor: Any, seed: int, pool: Any, shown: Progress) -> For
         raise InputError(f"only a GaussianProcessRegressor can be taken as it is, got a {type(regressor).__name__}")
     if not hasattr(regressor, "X_train_"):
         raise InputError("the regressor must be fitted: call its fit method first")
-    X = matrix("the inputs of the regressor", regressor.X_train_)
+    X = check_matrix("the inputs of the regressor", regressor.X_train_)
     y = np.array(regressor.y_train_, dtype=np.float64)
     if y.ndim > 1 and y.shape[1] > 1:
         raise InputError(f"a forecast needs one target, got a regressor with {y.shape[1]}")
@@ -43,18 +43,15 @@ def forecast_fixed(regressor: Any, seed: int, pool: Any, shown: Progress) -> For
     names = tuple(map(str, getattr(regressor, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])))
     mean, scale = float(np.mean(regressor._y_train_mean)), float(np.mean(regressor._y_train_std))
     rng = np.random.default_rng(seed)
-    rows, steps = len(X), []
-    if rows > MOST_ROWS:
-        pick = np.sort(rng.permutation(rows)[:MOST_ROWS])
-        X, y = X[pick], y[pick]
-        steps.append(f"Drew {MOST_ROWS:,} rows at random from {rows:,}.")
-    inputs = Inputs(names, X.mean(axis=0), X.std(axis=0))
-    data = Data(X, y.reshape(-1), None, inputs, "y", mean, scale, rows, tuple(steps))
+    rows = len(X)
+    X, y, steps = draw_rows(X, y, MOST_ROWS, rng)
+    columns = Columns(names, X.mean(axis=0), X.std(axis=0))
+    data = Rows(X, y.reshape(-1), None, columns, "y", mean, scale, rows, tuple(steps))
     return assembled(
         data,
         [model],
         np.ones(1),
-        Copula(X) if pool is None else Pool(checked_pool(pool, X.shape[1])),
+        Copula(X) if pool is None else Pool(check_pool(pool, X.shape[1])),
         _held_out(model, data.X, data.y, rng),
         None,
         ("The hyperparameters are those of the regressor given: the interval does not allow for errors in them.",),

@@ -24,8 +24,10 @@ from gpcurves.forecasting.verdict import FAR_OUT, furthest
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.seeds import Rng, seed_of
 from gpcurves.numerics.validation import FloatArray, whole
-from gpcurves.tables.rows import MOST_ROWS, Data, of_arrays, of_table, target_name
+from gpcurves.tables.rows import Rows, find_name, standardise_arrays, standardise_table
 
+MOST_ROWS = 1_000
+"""Of more rows than this, so many are drawn at random."""
 DRAWS = 16
 """Draws from the posterior of each covariance function; of fewer than 200 rows, more of them."""
 _MORE = 4
@@ -112,7 +114,7 @@ def forecast(
         elif features is not None or drop is not None or missing != "drop":
             raise InputError("features, drop and missing are for tables: give a pandas DataFrame or a file")
         else:
-            data = of_arrays(X, y, pool, generator)
+            data = standardise_arrays(X, y, pool, generator, MOST_ROWS)
         if deterministic:
             _check_function(data)
         return forecast_of(data, fit(data, generator, deterministic, draws, shown), seed, generator, shown)
@@ -126,7 +128,7 @@ def _of_table(
     features: Sequence[str] | None,
     drop: Sequence[str] | None,
     missing: Literal["drop", "impute"],
-) -> Data:
+) -> Rows:
     import pandas as pd
 
     from gpcurves.tables.files import read_table
@@ -136,7 +138,7 @@ def _of_table(
     if isinstance(y, str):
         target = y
     else:
-        target = target_name(y)
+        target = find_name(y)
         while target in table.columns:
             target += "*"
         values = np.asarray(y)
@@ -157,10 +159,10 @@ def _of_table(
         rng=seed,
         most_rows=MOST_ROWS,
     )
-    return of_table(found)
+    return standardise_table(found)
 
 
-def _check_function(data: Data) -> None:
+def _check_function(data: Rows) -> None:
     """Refuse to take a target as noise-free if rows with equal inputs have different ones."""
     place = np.unique(data.X, axis=0, return_inverse=True)[1].reshape(-1)
     means = np.bincount(place, weights=data.y) / np.bincount(place)
@@ -190,13 +192,13 @@ class Fit:
     odds: FloatArray
 
 
-def fit(data: Data, rng: np.random.Generator, deterministic: bool, draws: int, shown: Progress) -> Fit:
+def fit(data: Rows, rng: np.random.Generator, deterministic: bool, draws: int, shown: Progress) -> Fit:
     """Draw from the posterior of the hyperparameters."""
     draws = whole("draws", draws, 1)
     return drawn(peaks(data, deterministic), rng, draws, shown)
 
 
-def peaks(data: Data, deterministic: bool) -> list[Peak]:
+def peaks(data: Rows, deterministic: bool) -> list[Peak]:
     """Return the most probable hyperparameters of each covariance function; this needs no random numbers."""
     noise = NOISELESS if deterministic else None
     prior = Prior.default(data.X.shape[1])
@@ -246,24 +248,24 @@ def _peak(density: LogPosterior) -> Peak:
     return Peak.of(density, first)
 
 
-def forecast_of(data: Data, found: Fit, seed: int, rng: np.random.Generator, shown: Progress) -> Forecast:
+def forecast_of(data: Rows, found: Fit, seed: int, rng: np.random.Generator, shown: Progress) -> Forecast:
     """Forecast from rows and what they say about the hyperparameters."""
     models = [Model.of(p.family, theta) for p in found.posteriors for theta in p.draws]
     weights = np.concatenate(
         [np.full(len(p.draws), o / len(p.draws)) for p, o in zip(found.posteriors, found.odds, strict=True)]
     )
-    categories = [places for places in data.inputs.groups.values() if len(places) > 1]
+    categories = [places for places in data.columns.groups.values() if len(places) > 1]
     population: Population = Copula(data.X, categories, data.y) if data.pool is None else Pool(data.pool)
     observed = cross_validate(found.densities, [p.mode for p in found.posteriors], rng)
     shown.advance(10)
-    relevance = relevance_of(data.X, data.inputs, found.posteriors, weights)
+    relevance = relevance_of(data.X, data.columns, found.posteriors, weights)
     deterministic = found.densities[0].fixed_noise is not None
     notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
     return assembled(data, models, weights, population, observed, relevance, notes, seed, rng, shown, deterministic)
 
 
 def assembled(
-    data: Data,
+    data: Rows,
     models: Sequence[Model],
     weights: FloatArray,
     population: Population,
@@ -284,7 +286,7 @@ def assembled(
     at = np.array([observed.n[-1]])
     expected = float(weights @ np.log([curve(at)[0] for curve in curves]))
     level = LEVEL * (float(np.log(observed.mse[-1])) - expected)
-    end = np.array([float(HORIZON * data.rows)])
+    end = np.array([float(HORIZON * data.usable)])
     noise = float(weights @ np.log([curve.noise_at(end)[0] for curve in curves]))
     units = CrossValidation(observed.n, observed.mse * data.scale**2, observed.stderr)
     shown.advance(5)
@@ -292,9 +294,9 @@ def assembled(
     shown.advance(5)
     return Forecast(
         target=data.target,
-        rows=data.rows,
+        rows=data.usable,
         fitted_rows=fitted,
-        columns=len(data.inputs.groups),
+        columns=len(data.columns.groups),
         noise_rmse=data.scale * float(np.exp(0.5 * (noise + level))),
         cross_validation=units,
         power_law=PowerLaw.fit(units),
@@ -312,7 +314,7 @@ def assembled(
     )
 
 
-def _outlying(data: Data, rmse: float) -> tuple[float, list[str]]:
+def _outlying(data: Rows, rmse: float) -> tuple[float, list[str]]:
     """Return how far out the hundredth part of the rows is, if models do not foresee it, and a note if that is far."""
     distance = np.abs(data.y - np.median(data.y))
     order = np.argsort(distance)

@@ -14,7 +14,7 @@ import numpy as np
 from gpcurves.forecasting.evidence import correlation, squared_distances
 from gpcurves.forecasting.posterior import Posterior
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.tables.rows import Inputs
+from gpcurves.tables.rows import Columns
 
 _PAIRS = 300
 """Rows of which all pairs are compared."""
@@ -43,9 +43,9 @@ class Relevance:
     share: FloatArray
 
 
-def relevance_of(X: FloatArray, inputs: Inputs, posteriors: Sequence[Posterior], weights: FloatArray) -> Relevance:
+def relevance_of(X: FloatArray, columns: Columns, posteriors: Sequence[Posterior], weights: FloatArray) -> Relevance:
     """Average what the draws say."""
-    groups = inputs.groups
+    groups = columns.groups
     rows = X[:_PAIRS]
     logs = weights @ np.concatenate([p.draws for p in posteriors])[:, 1:-1]
     effects = np.array(
@@ -63,5 +63,5 @@ def relevance_of(X: FloatArray, inputs: Inputs, posteriors: Sequence[Posterior],
     shortest = [places[int(np.argmin(logs[places]))] for places in groups.values()]
     lengthscales = np.exp(logs[shortest])
     is_number = [len(places) == 1 and len(np.unique(X[:, places[0]])) > 2 for places in groups.values()]
-    units = np.where(is_number, lengthscales * inputs.spreads[shortest], np.nan)
+    units = np.where(is_number, lengthscales * columns.spreads[shortest], np.nan)
     return Relevance(tuple(groups), lengthscales, units, share)
