@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting.make import DRAWS, MOST_ROWS, drawn, forecast, forecast_of, odds, peaks
+from gpcurves.forecasting.effort import Effort
+from gpcurves.forecasting.make import drawn, forecast, forecast_of, odds, peaks
 from gpcurves.forecasting.prediction import Mixture, Mode
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.seeds import Rng, seed_of
-from gpcurves.numerics.validation import FloatArray, whole
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.rows import FEWEST_ROWS, find_name, standardise_arrays
 
 if TYPE_CHECKING:
@@ -41,9 +42,11 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     deterministic
         The target is a function of the inputs without noise.
     draws
-        Draws from the posterior of each covariance function; fewer are faster and rougher. Predictions do not need them.
+        Draws from the posterior of each covariance function (16 unless given); fewer are faster and rougher. Predictions do not need them.
     rng
         Seed: the same seed gives the same answer.
+    effort
+        All that determines how much is computed, if draws are not enough.
 
     Attributes
     ----------
@@ -66,28 +69,31 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     40
     """
 
-    def __init__(self, *, deterministic: bool = False, draws: int = DRAWS, rng: Rng = 0) -> None:
+    def __init__(
+        self, *, deterministic: bool = False, draws: int | None = None, rng: Rng = 0, effort: Effort | None = None
+    ) -> None:
         self.deterministic = deterministic
         self.draws = draws
         self.rng = rng
+        self.effort = effort
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows of numbers, at least 10 of them, and one target for each."""
-        draws, seed = whole("draws", self.draws, 1), seed_of(self.rng)
+        effort, seed = Effort.of(self.effort, self.draws), seed_of(self.rng)
         called = find_name(y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS)
         names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(X))]
         if len(set(names)) < len(names):
             raise InputError(f"columns must have different names, got {', '.join(names)}")
         rng = np.random.default_rng(seed)
-        data = standardise_arrays(X, y, None, rng, MOST_ROWS, names, called)
+        data = standardise_arrays(X, y, None, rng, effort.most_rows, names, called)
         with threadpool_limits(1):
             found = peaks(data, bool(self.deterministic))
             self.odds_ = odds(found)
             self._mixture = Mixture([Mode.of(peak) for peak in found], self.odds_)
         self._data = data
         self._used = np.isin(names, data.columns.sources)
-        self._begun = (found, draws, seed, rng)
+        self._begun = (found, effort, seed, rng)
         self.__dict__.pop("forecast_", None)  # of former rows
         return self
 
@@ -95,10 +101,10 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     def forecast_(self) -> Forecast:
         """The error to expect when there are more rows."""
         check_is_fitted(self)
-        found, draws, seed, rng = self._begun
+        found, effort, seed, rng = self._begun
         rng = deepcopy(rng)
         with threadpool_limits(1), Progress(False, "%") as shown:
-            return forecast_of(self._data, drawn(found, rng, draws, shown), seed, rng, shown)
+            return forecast_of(self._data, drawn(found, rng, effort, shown), seed, rng, effort, shown)
 
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""

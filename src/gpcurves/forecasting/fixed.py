@@ -11,7 +11,8 @@ from scipy.linalg import cho_factor, cho_solve
 from gpcurves.errors import InputError
 from gpcurves.forecasting.crossvalidation import SHARES, CrossValidation
 from gpcurves.forecasting.curves import Model
-from gpcurves.forecasting.make import MOST_ROWS, assembled
+from gpcurves.forecasting.effort import Effort
+from gpcurves.forecasting.make import assembled
 from gpcurves.forecasting.population import Copula, Pool
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
@@ -21,7 +22,7 @@ from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows, check_matrix, check
 _SPLITS = 20
 
 
-def forecast_fixed(regressor: Any, seed: int, pool: Any, shown: Progress) -> Forecast:
+def forecast_fixed(regressor: Any, seed: int, pool: Any, effort: Effort, shown: Progress) -> Forecast:
     """Forecast with the hyperparameters that a ``GaussianProcessRegressor`` has."""
     if "GaussianProcessRegressor" not in [kind.__name__ for kind in type(regressor).__mro__]:
         raise InputError(f"only a GaussianProcessRegressor can be taken as it is, got a {type(regressor).__name__}")
@@ -44,7 +45,7 @@ def forecast_fixed(regressor: Any, seed: int, pool: Any, shown: Progress) -> For
     mean, scale = float(np.mean(regressor._y_train_mean)), float(np.mean(regressor._y_train_std))
     rng = np.random.default_rng(seed)
     rows = len(X)
-    X, y, steps = draw_rows(X, y, MOST_ROWS, rng)
+    X, y, steps = draw_rows(X, y, effort.most_rows, rng)
     columns = Columns(names, X.mean(axis=0), X.std(axis=0))
     data = Rows(X, y.reshape(-1), None, columns, "y", mean, scale, rows, tuple(steps))
     return assembled(
@@ -57,6 +58,7 @@ def forecast_fixed(regressor: Any, seed: int, pool: Any, shown: Progress) -> For
         ("The hyperparameters are those of the regressor given: the interval does not allow for errors in them.",),
         seed,
         rng,
+        effort,
         shown,
     )
 

@@ -15,6 +15,7 @@ from gpcurves.forecasting.calibration import LEVEL, fading
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLaw, cross_validate
 from gpcurves.forecasting.curves import ErrorCurve, Model
 from gpcurves.forecasting.design import greedy
+from gpcurves.forecasting.effort import Effort
 from gpcurves.forecasting.evidence import FAMILIES, Evidence
 from gpcurves.forecasting.population import Copula, Pool, Population
 from gpcurves.forecasting.posterior import NOISELESS, LogPosterior, Peak, Posterior, Prior, sample, starts
@@ -23,23 +24,15 @@ from gpcurves.forecasting.result import HORIZON, Forecast
 from gpcurves.forecasting.verdict import FAR_OUT, furthest
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.seeds import Rng, seed_of
-from gpcurves.numerics.validation import FloatArray, whole
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.rows import Rows, find_name, standardise_arrays, standardise_table
 
-MOST_ROWS = 1_000
-"""Of more rows than this, so many are drawn at random."""
-DRAWS = 16
-"""Draws from the posterior of each covariance function; of fewer than 200 rows, more of them."""
-_MORE = 4
 _WARM = 400
 """More rows than this are fitted starting from a fit to so many."""
-_EVALUATIONS = 12_500
-"""Evaluations of the posterior density per draw, times rows."""
-_TEST = 250
-_LARGEST_FACTOR = 1_200
 _SAME_INPUTS = 4
 """So many learning curves share their training and test inputs."""
-_DESIGNED, _CANDIDATES, _RANDOM = 250, 500, 4
+_RANDOM = 4
+"""Data sets with random inputs beside the one with chosen inputs."""
 _SAME_TARGET = 1e-3
 """Targets, in standard deviations, that differ by less may be those of a function without noise."""
 
@@ -54,7 +47,8 @@ def forecast(
     features: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
     missing: Literal["drop", "impute"] = "drop",
-    draws: int = DRAWS,
+    draws: int | None = None,
+    effort: Effort | None = None,
     progress: bool | None = False,
 ) -> Forecast:
     """Forecast the error of a Gaussian process trained on more rows like these.
@@ -78,7 +72,10 @@ def forecast(
     missing
         With "drop" rows of a table with a missing input are dropped, with "impute" it is filled in.
     draws
-        Draws from the posterior of each covariance function, for 200 rows or more; fewer are faster and rougher.
+        Draws from the posterior of each covariance function, for 200 rows or more (16 unless given); fewer are faster
+        and rougher.
+    effort
+        All that determines how much is computed, if draws are not enough.
     progress
         Whether to show progress on stderr; None shows it on a terminal.
 
@@ -93,6 +90,7 @@ def forecast(
     from threadpoolctl import threadpool_limits
 
     seed = seed_of(rng)
+    effort = Effort.of(effort, draws)
     with threadpool_limits(1), Progress(progress, "%") as shown:
         shown.expect(100, 0)
         if hasattr(X, "kernel") and hasattr(X, "predict"):
@@ -100,7 +98,7 @@ def forecast(
 
             if y is not None:
                 raise InputError("a fitted regressor has its own rows: give no y with it")
-            return forecast_fixed(X, seed, pool, shown)
+            return forecast_fixed(X, seed, pool, effort, shown)
         if y is None and hasattr(X, "predict"):
             raise InputError(
                 f"only a GaussianProcessRegressor is taken as it is, got {type(X).__name__}: give X and y, or use "
@@ -110,14 +108,15 @@ def forecast(
             raise InputError("y is needed: the target, one number per row of X, or the name of its column")
         generator = np.random.default_rng(seed)
         if isinstance(X, str | Path) or hasattr(X, "columns"):
-            data = _of_table(X, y, seed, pool, features, drop, missing)
+            data = _of_table(X, y, seed, pool, features, drop, missing, effort)
         elif features is not None or drop is not None or missing != "drop":
             raise InputError("features, drop and missing are for tables: give a pandas DataFrame or a file")
         else:
-            data = standardise_arrays(X, y, pool, generator, MOST_ROWS)
+            data = standardise_arrays(X, y, pool, generator, effort.most_rows)
         if deterministic:
             _check_function(data)
-        return forecast_of(data, fit(data, generator, deterministic, draws, shown), seed, generator, shown)
+        found = drawn(peaks(data, deterministic), generator, effort, shown)
+        return forecast_of(data, found, seed, generator, effort, shown)
 
 
 def _of_table(
@@ -128,6 +127,7 @@ def _of_table(
     features: Sequence[str] | None,
     drop: Sequence[str] | None,
     missing: Literal["drop", "impute"],
+    effort: Effort,
 ) -> Rows:
     import pandas as pd
 
@@ -157,7 +157,7 @@ def _of_table(
         pool=unlabelled,
         missing=missing,
         rng=seed,
-        most_rows=MOST_ROWS,
+        most_rows=effort.most_rows,
     )
     return standardise_table(found)
 
@@ -192,12 +192,6 @@ class Fit:
     odds: FloatArray
 
 
-def fit(data: Rows, rng: np.random.Generator, deterministic: bool, draws: int, shown: Progress) -> Fit:
-    """Draw from the posterior of the hyperparameters."""
-    draws = whole("draws", draws, 1)
-    return drawn(peaks(data, deterministic), rng, draws, shown)
-
-
 def peaks(data: Rows, deterministic: bool) -> list[Peak]:
     """Return the most probable hyperparameters of each covariance function; this needs no random numbers."""
     noise = NOISELESS if deterministic else None
@@ -212,14 +206,16 @@ def odds(found: Sequence[Peak]) -> FloatArray:
     return np.asarray(chances / chances.sum())
 
 
-def drawn(found: Sequence[Peak], rng: np.random.Generator, draws: int, shown: Progress) -> Fit:
+def drawn(found: Sequence[Peak], rng: np.random.Generator, effort: Effort, shown: Progress) -> Fit:
     """Draw from the posterior around its modes."""
     posteriors = []
     for peak in found:
         rows = len(peak.density.evidence.y)
         # many rows pin the hyperparameters down, so that shorter chains do
-        many = math.ceil(draws * min(_MORE, max(1.0, 200 / rows)))  # few rows leave room for quite different curves
-        evaluations = math.ceil(draws * _EVALUATIONS / rows * min(1.0, math.sqrt(200 / rows)))
+        many = math.ceil(
+            effort.draws * min(effort.most_draws, max(1.0, 200 / rows))
+        )  # few rows leave room for quite different curves
+        evaluations = math.ceil(effort.draws * effort.evaluations / rows * min(1.0, math.sqrt(200 / rows)))
         posteriors.append(sample(peak, many, evaluations, rng, _stage(shown, 40)))
     return Fit([peak.density for peak in found], posteriors, odds(found))
 
@@ -248,7 +244,9 @@ def _peak(density: LogPosterior) -> Peak:
     return Peak.of(density, first)
 
 
-def forecast_of(data: Rows, found: Fit, seed: int, rng: np.random.Generator, shown: Progress) -> Forecast:
+def forecast_of(
+    data: Rows, found: Fit, seed: int, rng: np.random.Generator, effort: Effort, shown: Progress
+) -> Forecast:
     """Forecast from rows and what they say about the hyperparameters."""
     models = [Model.of(p.family, theta) for p in found.posteriors for theta in p.draws]
     weights = np.concatenate(
@@ -261,7 +259,9 @@ def forecast_of(data: Rows, found: Fit, seed: int, rng: np.random.Generator, sho
     relevance = relevance_of(data.X, data.columns, found.posteriors, weights)
     deterministic = found.densities[0].fixed_noise is not None
     notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
-    return assembled(data, models, weights, population, observed, relevance, notes, seed, rng, shown, deterministic)
+    return assembled(
+        data, models, weights, population, observed, relevance, notes, seed, rng, effort, shown, deterministic
+    )
 
 
 def assembled(
@@ -274,12 +274,13 @@ def assembled(
     notes: tuple[str, ...],
     seed: int,
     rng: np.random.Generator,
+    effort: Effort,
     shown: Progress,
     deterministic: bool = False,
 ) -> Forecast:
     """Simulate the learning curves of the models and bring them to the level that cross-validation shows."""
     fitted = len(data.y)
-    curves = _simulated(models, population, fitted, rng)
+    curves = _simulated(models, population, fitted, rng, effort)
     if relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise), since=fitted) for curve in curves]
     outlying, unusual = _outlying(data, math.sqrt(observed.mse[-1]))
@@ -290,7 +291,7 @@ def assembled(
     noise = float(weights @ np.log([curve.noise_at(end)[0] for curve in curves]))
     units = CrossValidation(observed.n, observed.mse * data.scale**2, observed.stderr)
     shown.advance(5)
-    saving = _saving(models[int(np.argmax(weights))], data.X, population, rng)
+    saving = _saving(models[int(np.argmax(weights))], data.X, population, rng, effort)
     shown.advance(5)
     return Forecast(
         target=data.target,
@@ -330,23 +331,26 @@ def _outlying(data: Rows, rmse: float) -> tuple[float, list[str]]:
 
 
 def _simulated(
-    models: Sequence[Model], population: Population, rows: int, rng: np.random.Generator
+    models: Sequence[Model], population: Population, rows: int, rng: np.random.Generator, effort: Effort
 ) -> list[ErrorCurve]:
     """Simulate one learning curve for each model, on inputs drawn anew every few models."""
-    size = max(min(16 * rows, _LARGEST_FACTOR), (4 * rows) // 3)
+    size = max(min(16 * rows, effort.simulated_rows), (4 * rows) // 3)
     curves = []
     for place, model in enumerate(models):
         if place % _SAME_INPUTS == 0:
-            X, test = population.draw(size, rng), population.draw(_TEST, rng)
+            X, test = population.draw(size, rng), population.draw(effort.test_inputs, rng)
         curves.append(model.simulate(X, test))
     return curves
 
 
-def _saving(model: Model, known: FloatArray, population: Population, rng: np.random.Generator) -> FloatArray:
+def _saving(
+    model: Model, known: FloatArray, population: Population, rng: np.random.Generator, effort: Effort
+) -> FloatArray:
     """Return what chosen further inputs leave of the removable error, relative to random ones, after 0, 1, … of them."""
-    candidates, reference, test = (population.draw(count, rng) for count in (_CANDIDATES, _TEST, _TEST))
-    chosen = greedy(model, known, candidates, reference, test, _DESIGNED)
-    others = [np.concatenate((known, population.draw(_DESIGNED, rng))) for _ in range(_RANDOM)]
+    counts = (effort.candidates, effort.test_inputs, effort.test_inputs)
+    candidates, reference, test = (population.draw(count, rng) for count in counts)
+    chosen = greedy(model, known, candidates, reference, test, effort.chosen)
+    others = [np.concatenate((known, population.draw(effort.chosen, rng))) for _ in range(_RANDOM)]
     random = [model.simulate(X, test).error[len(known) :] for X in others]
     count = min(len(chosen), *map(len, random))
     return np.asarray(np.minimum(1.0, chosen[:count] / np.mean([error[:count] for error in random], axis=0)))
