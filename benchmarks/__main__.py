@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
 
 import gpcurves as gpc
-from benchmarks import cavity, planning
+from benchmarks import cavity, forecasting
 
 
 def seconds(run: Callable[[], object], repeat: int = 5) -> float:
@@ -194,5 +194,5 @@ if __name__ == "__main__":
     simulation()
     graphs()
     cavity.main()
-    planning.main()
+    forecasting.main()
     start()

@@ -171,6 +171,7 @@ LAYERS = [
     "numerics",
     "kernels",
     "inputs",
+    "designs",
     "spectra",
     "graphs",
     "problem",

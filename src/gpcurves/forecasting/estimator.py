@@ -17,9 +17,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
+from gpcurves.forecasting.assembly import Computation
+from gpcurves.forecasting.density import find_peaks, weigh_families
 from gpcurves.forecasting.effort import Effort
-from gpcurves.forecasting.make import drawn, forecast, forecast_of, odds, peaks
-from gpcurves.forecasting.prediction import Mixture, Mode
+from gpcurves.forecasting.entry import forecast
+from gpcurves.forecasting.evidence import build_problem
+from gpcurves.forecasting.from_rows import find_inputs, forecast_rows
+from gpcurves.forecasting.regression import Mixture, Regression
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.seeds import Rng, seed_of
@@ -86,14 +90,14 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         if len(set(names)) < len(names):
             raise InputError(f"columns must have different names, got {', '.join(names)}")
         rng = np.random.default_rng(seed)
-        data = standardise_arrays(X, y, None, rng, effort.most_rows, names, called)
+        data = self._data = standardise_arrays(X, y, None, rng, effort.most_rows, names, called)
         with threadpool_limits(1):
-            found = peaks(data, bool(self.deterministic))
-            self.odds_ = odds(found)
-            self._mixture = Mixture([Mode.of(peak) for peak in found], self.odds_)
-        self._data = data
+            peaks = find_peaks(data.X, data.y, bool(self.deterministic))
+            modes = [build_problem(peak.density.evidence.family, peak.mode, find_inputs(data)) for peak in peaks]
+            self.odds_ = weigh_families(peaks)
+            self._mixture = Mixture([Regression.fit(mode, data.X, data.y) for mode in modes], self.odds_)
         self._used = np.isin(names, data.columns.sources)
-        self._begun = (found, effort, seed, rng)
+        self._begun = (peaks, effort, seed, rng)
         self.__dict__.pop("forecast_", None)  # of former rows
         return self
 
@@ -101,10 +105,9 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     def forecast_(self) -> Forecast:
         """The error to expect when there are more rows."""
         check_is_fitted(self)
-        found, effort, seed, rng = self._begun
-        rng = deepcopy(rng)
+        peaks, effort, seed, rng = self._begun
         with threadpool_limits(1), Progress(False, "%") as shown:
-            return forecast_of(self._data, drawn(found, rng, effort, shown), seed, rng, effort, shown)
+            return forecast_rows(self._data, peaks, Computation(seed, deepcopy(rng), effort, shown))
 
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""

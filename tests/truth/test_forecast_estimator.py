@@ -25,8 +25,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gpcurves as gpc
 from gpcurves.forecasting import Effort
+from gpcurves.forecasting.density import find_peaks, weigh_families
 from gpcurves.forecasting.evidence import JITTER
-from gpcurves.forecasting.make import odds, peaks
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.rows import standardise_arrays
 
@@ -56,7 +56,8 @@ def test_predictions_are_those_of_scikit_learn_with_the_same_hyperparameters(det
     X, y = rows()
     new = rows(15, seed=1)[0]
     model = gpc.LearningCurveForecast(deterministic=deterministic).fit(X, y)
-    found = peaks(standardise_arrays(X, y, None, np.random.default_rng(0), 1_000), deterministic)
+    standard = standardise_arrays(X, y, None, np.random.default_rng(0), 1_000)
+    found = find_peaks(standard.X, standard.y, deterministic)
     means, variances = [], []
     for peak, shape in zip(found, (RBF, lambda scales: Matern(scales, nu=2.5)), strict=True):
         variance, *lengthscales, noise = np.exp(peak.mode)
@@ -66,7 +67,7 @@ def test_predictions_are_those_of_scikit_learn_with_the_same_hyperparameters(det
         mean, std = theirs.predict((new - X.mean(axis=0)) / X.std(axis=0), return_std=True)
         means.append(y.mean() + y.std() * mean)
         variances.append((y.std() * std) ** 2)
-    first, second = odds(found)
+    first, second = weigh_families(found)
     assert deterministic or 0.01 < first < 0.99  # both count
     np.testing.assert_allclose(model.odds_, [first, second], rtol=1e-6)
     expected = first * means[0] + second * means[1]

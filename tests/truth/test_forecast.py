@@ -19,19 +19,19 @@ import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.forecasting import Effort, Forecast
 from gpcurves.forecasting.calibration import DOWN, LEVEL, UP
-from gpcurves.forecasting.curves import Model
+from gpcurves.forecasting.error_curve import simulate_curve
 from gpcurves.forecasting.verdict import Label
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.plan_page import page
 
 
-def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray, Model]:
+def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray, gpc.Problem]:
     """Draw rows from a Gaussian process with two inputs that matter unequally."""
     rng = np.random.default_rng(seed)
-    model = Model.of("rbf", np.log([1.0, 0.8, 2.0, noise]))
+    problem = gpc.Problem(gpc.RBF((0.8, 2.0)), gpc.Box(2), noise)
     X = rng.uniform(-1.7, 1.7, (count, 2))
-    K = model.covariance(X, X) + model.noise * np.eye(count)
-    return X, np.linalg.cholesky(K) @ rng.standard_normal(count), model
+    K = problem.kernel(X) + noise * np.eye(count)
+    return X, np.linalg.cholesky(K) @ rng.standard_normal(count), problem
 
 
 QUICK = Effort(draws=4, most_draws=1, evaluations=400)
@@ -59,10 +59,11 @@ def noisy() -> Forecast:
 
 @pytest.mark.parametrize("noise", [0.02, 0.3])
 def test_the_true_curve_of_a_known_process_is_inside_the_interval(noise: float) -> None:
-    X, y, model = process(80, noise, 3)
+    X, y, problem = process(80, noise, 3)
     rng = np.random.default_rng(4)
     n = np.array([80.0, 160.0, 640.0])
-    sets = [model.simulate(rng.uniform(-1.7, 1.7, (640, 2)), rng.uniform(-1.7, 1.7, (300, 2)))(n) for _ in range(4)]
+    draws = [[rng.uniform(-1.7, 1.7, (count, 2)) for count in (640, 300)] for _ in range(4)]
+    sets = [simulate_curve(problem, inputs, test)(n) for inputs, test in draws]
     truth = np.sqrt(np.mean(sets, axis=0))
     table = gpc.forecast(X, y, draws=4).at(n)
     assert (table["low"] < truth).all()
@@ -279,13 +280,13 @@ def test_wide_intervals_are_too_few_rows() -> None:
 
 
 def test_a_fitted_regressor_is_taken_as_it_is() -> None:
-    X, y, model = process(60, 0.1, 6)
+    X, y, problem = process(60, 0.1, 6)
     kernel = ConstantKernel(1.0) * RBF([0.8, 2.0]) + WhiteKernel(0.1)
     raw = GaussianProcessRegressor(kernel, optimizer=None).fit(X, y)
     found = gpc.forecast(raw)
     assert found.relevance is None
     assert found.rows == 60
-    curve = model.simulate(np.random.default_rng(0).uniform(-1.7, 1.7, (480, 2)), X)
+    curve = simulate_curve(problem, np.random.default_rng(0).uniform(-1.7, 1.7, (480, 2)), X)
     expected = np.sqrt(curve(np.array([480.0]))[0]) * math.exp(found.level / 2)
     assert found.at([480])["rmse"][0] == pytest.approx(expected, rel=0.05)
     scaled = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, 20 * y + 5)

@@ -1,0 +1,1 @@
+"""How training inputs are chosen."""
