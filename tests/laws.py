@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import networkx
 import numpy as np
@@ -94,7 +95,7 @@ def obeys_observation_laws(observation: Observation) -> None:
     assert Observation.from_dict(json.loads(json.dumps(observation.to_dict()))) == observation
 
 
-def obeys_method_laws(name: str, problem: Problem, **options: object) -> None:
+def obeys_method_laws(name: str, problem: Problem, **options: Any) -> None:
     """Starts near the prior variance, is reproduced by itself and after saving, and bounds are on their side of the truth."""
     method = METHODS[name]
     sizes = np.array([0.0, 1.0, 5.0, 30.0])
