@@ -49,10 +49,10 @@ FOREST = Graph.from_edges([(0, 1), (1, 2), (2, 3), (1, 4), (4, 5), (5, 6), (7, 8
 RANDOM = ErdosRenyi(3).sample(40, 3)
 REGULAR_KERNELS: list[GraphKernel] = [
     RandomWalkKernel(3, 2.3, "local"),
-    RandomWalkKernel(5, 3.0),
+    RandomWalkKernel(5, 3.0, "global"),
     RandomWalkKernel(2, 2.5, "none"),
     DiffusionKernel(1.4, "local"),
-    RegularisedLaplacianKernel(2.0),
+    RegularisedLaplacianKernel(2.0, "global"),
 ]
 """Kernels whose matrices can be inverted."""
 
@@ -100,7 +100,9 @@ def test_posterior_variances_are_the_inverse_of_a_sum_of_precisions(kernel: Grap
 
 
 @pytest.mark.parametrize("noise", [1e6, 0.1, 1e-4, 1e-8, 1e-12, 1e-15])
-@pytest.mark.parametrize("kernel", [RandomWalkKernel(3, 2.3, "local"), RegularisedLaplacianKernel(2.0)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel", [RandomWalkKernel(3, 2.3, "local"), RegularisedLaplacianKernel(2.0, "global")], ids=repr
+)
 def test_relative_accuracy_survives_low_noise(kernel: GraphKernel, noise: float) -> None:
     C = kernel.on(FOREST).matrix()
     counts = counts_of([2, 0, 1, 0, 1, 3, 0, 1, 1, 2, 0])
@@ -140,7 +142,7 @@ def test_isolated_vertices_learn_alone(normalise: Normalisation, noise: float) -
     assert C[9, 9] == pytest.approx({"local": 1.0, "none": 2.0**-10}.get(normalise, C[10, 10]), rel=1e-14)
 
 
-@pytest.mark.parametrize("kernel", [LOCAL, GLOBAL, RandomWalkKernel(3, 2.3)], ids=repr)
+@pytest.mark.parametrize("kernel", [LOCAL, GLOBAL, RandomWalkKernel(3, 2.3, "global")], ids=repr)
 def test_without_noise_what_was_seen_is_known(kernel: GraphKernel) -> None:
     for graph in (FOREST, RANDOM):
         C = kernel.on(graph).matrix()
@@ -169,7 +171,7 @@ def test_no_examples_leave_the_prior() -> None:
 
 
 def test_many_times_more_examples_than_vertices_are_counts() -> None:
-    C = RandomWalkKernel(3, 2.3).on(FOREST).matrix()
+    C = RandomWalkKernel(3, 2.3, "global").on(FOREST).matrix()
     counts = drawn_counts(FOREST, 1e12, 3)
     found = posterior_variances(C, counts, 0.3)
     np.testing.assert_allclose(found, 0.3 / counts, rtol=1e-9)  # the prior no longer matters
@@ -193,7 +195,7 @@ def test_posterior_variances_are_those_of_scikit_learn() -> None:
 
 
 @pytest.mark.parametrize("noise", [10.0, 0.1, 1e-4])
-@pytest.mark.parametrize("kernel", [LOCAL, GLOBAL, RandomWalkKernel(4, 3.0)], ids=repr)
+@pytest.mark.parametrize("kernel", [LOCAL, GLOBAL, RandomWalkKernel(4, 3.0, "global")], ids=repr)
 def test_updating_gives_what_starting_afresh_does(
     kernel: GraphKernel, noise: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,8 +231,8 @@ def test_low_noise_is_never_updated() -> None:
 
 TAUGHT: dict[str, tuple[GraphKernel, GraphKernel, float, float]] = {
     "normalised otherwise": (LOCAL, GLOBAL, 0.1, 0.1),
-    "shorter walk, wrong noise": (RandomWalkKernel(4, 2.5), RandomWalkKernel(10, 2.0, "local"), 0.01, 0.5),
-    "a teacher without noise": (DiffusionKernel(1.5, "local"), RandomWalkKernel(3, 3.0), 0.3, 0.0),
+    "shorter walk, wrong noise": (RandomWalkKernel(4, 2.5, "global"), RandomWalkKernel(10, 2.0, "local"), 0.01, 0.5),
+    "a teacher without noise": (DiffusionKernel(1.5, "local"), RandomWalkKernel(3, 3.0, "global"), 0.3, 0.0),
     "low noise": (GLOBAL, LOCAL, 1e-4, 1e-4),
 }
 
@@ -506,7 +508,7 @@ def test_fractions_of_an_example_are_exact_on_average() -> None:
     assert examples([0.26], 10, 0.41)[0] == 3
     np.testing.assert_array_equal(examples([0.1, 0.7, 1.1, 2.3], 10, 0.999999), [1, 7, 11, 23])
     empty = Graph.from_edges([], vertices=2)  # two vertices: the error is known for every number of examples
-    problem = GraphProblem(empty, RandomWalkKernel(1), 0.5)  # globally normalised: prior variance 1
+    problem = GraphProblem(empty, RandomWalkKernel(1, normalise="global"), 0.5)  # globally normalised: prior variance 1
     curve = learning_curve(problem, "simulation", nu=[0.5, 0.65, 1.0], datasets=1000, rng=1)
     assert curve.stderr is not None
     one, two = (1 + 1 / 3) / 2, 0.5 * 1 / 3 + 0.5 * (1 + 1 / 5) / 2
@@ -515,7 +517,7 @@ def test_fractions_of_an_example_are_exact_on_average() -> None:
 
 
 def test_a_million_examples_per_vertex_are_no_more_work() -> None:
-    problem = GraphProblem(RANDOM, RandomWalkKernel(3, 2.3), 0.1)
+    problem = GraphProblem(RANDOM, RandomWalkKernel(3, 2.3, "global"), 0.1)
     curve = learning_curve(problem, "simulation", nu=[1e6, 1e9], datasets=3, rng=3)
     np.testing.assert_allclose(curve.error, [1e-7, 1e-10], rtol=1e-4)  # noise / nu
     with pytest.raises(InputError, match=r"nu must be at most 1e\+09"):
@@ -792,7 +794,7 @@ def test_prediction_vectors_refuse_problems_without_a_graph_or_noise() -> None:
     with pytest.raises(InputError, match="a problem on a given graph: draw one with"):
         prediction_vectors(GraphProblem(RandomRegular(3), LOCAL, 0.1), [0])
     with pytest.raises(InputError, match="a problem on a given graph"):
-        prediction_vectors(Problem(RBF(0.1), Torus(1), 0.1), [0])  # type: ignore[arg-type]
+        prediction_vectors(Problem(RBF(0.1), Torus(1), 0.1), [0])
     with pytest.raises(InputError, match="need noise greater than 0"):
         prediction_vectors(GraphProblem(RANDOM, LOCAL, 0.0), [0])
 

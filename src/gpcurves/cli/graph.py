@@ -58,7 +58,7 @@ class _KernelOptions:
 @click.option("--a", type=float, help="The walk moves with probability 1/a in each step, a at least 2.  [2]")
 @click.option("--scale", type=float, help="Lengthscale of the kernels diffusion and regularised-laplacian.  [1]")
 @click.option("--coefficients", help="Coefficients c0,c1,... of the kernel polynomial.")
-@click.option("--normalise", help="How prior variances are scaled to 1: global, local or none.  [global]")
+@click.option("--normalise", help="How prior variances are scaled to 1: global, local or none.  [local]")
 @click.option("--noise", help="Noise variance; needed unless --diagnose is given.")
 @click.option(
     "--nu",
