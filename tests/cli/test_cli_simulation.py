@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -200,10 +201,9 @@ def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.Monk
     commands.remove(["figures", "all", "--quick", "--out", "pictures"])  # each figure has a test of its own
     (tmp_path / "examples").symlink_to(Path(__file__).parents[2] / "examples")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gpcurves.forecasting.make._EVALUATIONS", 1_000)
-    monkeypatch.setattr("gpcurves.forecasting.make._MORE", 1)
     for command in commands:
-        assert run([*command, "--quiet"] if command[0] != "methods" else command) == 0
+        quick = {"methods": [], "plan": ["--quiet", "--draws", "1"]}.get(command[0], ["--quiet"])
+        assert run([*command, *quick]) == 0
     assert {p.name for p in tmp_path.iterdir()} >= {
         "ou.html",
         "run.sqlite",
@@ -222,8 +222,7 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
     blocks = [part.split("```")[0] for part in text.split("```python\n")[1:]]
     (tmp_path / "examples").symlink_to(Path(__file__).parents[2] / "examples")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gpcurves.forecasting.make._EVALUATIONS", 1_000)
-    monkeypatch.setattr("gpcurves.forecasting.make._MORE", 1)
+    monkeypatch.setattr(gpc, "forecast", partial(gpc.forecast, draws=1))
     namespace: dict[str, object] = {}
     for block in blocks:
         exec(block, namespace)

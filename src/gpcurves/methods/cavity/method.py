@@ -235,7 +235,6 @@ class Cavity(Sampled):
     def variances(self, problem: Problem, nu: float, options: CavityVarianceOptions, run: Run) -> VarianceDistribution:
         """Return the local posterior variances: their distribution, by vertex and by degree."""
         from gpcurves.methods.cavity.beliefs import belief_propagation
-        from gpcurves.methods.cavity.experiments import degree_probabilities
         from gpcurves.methods.cavity.population import population_error
         from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
 
@@ -247,7 +246,7 @@ class Cavity(Sampled):
         graph = problem.graph
         if isinstance(graph, Ensemble):
             result = population_error(
-                degree_probabilities(graph),
+                graph.degree_distribution(),
                 problem.kernel.vertex_model(),
                 problem.noise,
                 nu,
