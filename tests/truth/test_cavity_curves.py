@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpcurves.methods.cavity.curves import belief_propagation, is_forest
 from scipy import sparse
 from scipy.stats import poisson
 from sklearn.base import clone
@@ -18,7 +19,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import gpcurves as gpc
 from gpcurves.errors import InputError, NotApplicableError
 from gpcurves.graphs import Ensemble, GraphKernel, Normalisation
-from gpcurves.methods.cavity.curves import belief_propagation, is_forest
 from gpcurves.methods.simulation.vertices import posterior_variances
 from gpcurves.numerics.validation import FloatArray
 from graphs_oracle import by_eigenvalue, dense_posterior, random_forest
@@ -34,7 +34,7 @@ KERNELS: dict[str, GraphKernel] = {
 }
 
 
-def walk(graph: Any, p: int = 10, normalise: Normalisation = "local", noise: float = 0.1) -> gpc.GraphProblem:
+def walk(graph: Any, p: int = 10, normalise: Normalisation = "local", noise: float = 0.1) -> gpc.Problem:
     return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p, 2, normalise), noise)
 
 
@@ -423,7 +423,7 @@ def test_variances_of_a_given_forest_are_exact() -> None:
         (walk(forest()), {"damping": 1}, "damping must be at least 0 and below 1"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused(problem: gpc.GraphProblem, options: dict[str, Any], words: str) -> None:
+def test_what_does_not_fit_is_refused(problem: gpc.Problem, options: dict[str, Any], words: str) -> None:
     plain: dict[str, Any] = {"nu": [1.0], "rng": 0} | options
     with pytest.raises((InputError, NotApplicableError), match=words):
         gpc.learning_curve(problem, "cavity", **plain)
@@ -442,9 +442,7 @@ def test_what_does_not_fit_is_refused(problem: gpc.GraphProblem, options: dict[s
         (walk(forest()), {"datasets": 0}, "datasets must be a whole number, at least 1"),
     ],
 )  # fmt: skip
-def test_distributions_that_do_not_fit_are_refused(
-    problem: gpc.GraphProblem, options: dict[str, Any], words: str
-) -> None:
+def test_distributions_that_do_not_fit_are_refused(problem: gpc.Problem, options: dict[str, Any], words: str) -> None:
     plain: dict[str, Any] = {"nu": 1.0, "method": "cavity", "rng": 0} | options
     with pytest.raises((InputError, NotApplicableError), match=words):
         gpc.vertex_variances(problem, **plain)

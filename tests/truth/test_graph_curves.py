@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpcurves.methods.simulation.simulate import SimulationInterrupted
 
 import gpcurves as gpc
 from gpcurves import (
@@ -35,8 +36,7 @@ from gpcurves import (
     load,
     vertex_variances,
 )
-from gpcurves.methods.simulation.graphs import Eigenvalues, GraphDataSets
-from gpcurves.methods.simulation.simulate import SimulationInterrupted
+from gpcurves.methods.simulation.vertex_datasets import Eigenvalues, GraphDataSets
 from gpcurves.montecarlo import Interrupted
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import problem_from_dict
@@ -52,7 +52,7 @@ VECTORS = Problem(RBF(0.1), Torus(1), 0.1)
 FEW: dict[str, Any] = {"vertices": 20, "graphs": 4, "datasets": 2, "rng": 5}
 
 
-def simulated(problem: GraphProblem, nu: object = (0.5, 1.0), **options: Any) -> LearningCurve:
+def simulated(problem: Problem, nu: object = (0.5, 1.0), **options: Any) -> LearningCurve:
     return learning_curve(problem, "simulation", nu=list(nu) if isinstance(nu, tuple) else nu, **options)
 
 
@@ -203,7 +203,7 @@ def test_methods_by_name_must_apply() -> None:
 
 # --- what comes back -------------------------------------------------------------------------------------------------
 
-KEPT: dict[str, GraphProblem] = {
+KEPT: dict[str, Problem] = {
     "given, with names and weights": GraphProblem(NAMED, GLOBAL, 0.1),
     "given, without edges": GraphProblem(Graph.from_edges([], 3), LOCAL, 0.0),
     "erdos-renyi": DRAWN,
@@ -271,7 +271,7 @@ def test_any_degree_distribution_survives_being_written_down() -> None:
 def test_names_and_weights_of_a_graph_come_back(tmp_path: Path) -> None:
     learning_curve(KEPT["given, with names and weights"], "eigenvalue", nu=[1.0]).to_json(tmp_path / "curve.json")
     problem = load(tmp_path / "curve.json").problem
-    assert isinstance(problem, GraphProblem)
+    assert isinstance(problem, Problem)
     graph = problem.graph
     assert isinstance(graph, Graph)
     assert graph.labels == ("a", "b", "ü", "d e", "5", "")
@@ -346,7 +346,7 @@ def test_workers_change_no_bit() -> None:
 
 
 @pytest.mark.parametrize(("problem", "many"), [(GIVEN, "datasets"), (DRAWN, "graphs")], ids=["given", "drawn"])
-def test_a_store_goes_on_where_it_stopped(problem: GraphProblem, many: str, tmp_path: Path, counted: list[int]) -> None:
+def test_a_store_goes_on_where_it_stopped(problem: Problem, many: str, tmp_path: Path, counted: list[int]) -> None:
     fixed = {"rng": 5} | ({"vertices": 20, "datasets": 2} if many == "graphs" else {})
     without = simulated(problem, **{**fixed, many: 10})
     counted.clear()
@@ -386,7 +386,7 @@ def test_a_store_tells_problems_apart(tmp_path: Path, counted: list[int]) -> Non
         GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(5, 3.0, "global"), 0.2)),
     ]
     store = tmp_path / "results.db"
-    variants: list[tuple[GraphProblem, dict[str, Any]]] = [(problem, {}) for problem in problems]
+    variants: list[tuple[Problem, dict[str, Any]]] = [(problem, {}) for problem in problems]
     variants += [(GIVEN, {"rng": 6}), (GIVEN, {"nu": (1.0, 0.5)}), (GIVEN, {"among": ["giant"]})]
     variants += [(DRAWN, FEW | {"graphs": 3, **extra}) for extra in ({}, {"vertices": 21}, {"datasets": 3})]
     variants += [(GraphProblem(ErdosRenyi(2.5), LOCAL, 0.1), FEW | {"graphs": 3})]
@@ -410,7 +410,7 @@ def test_names_of_vertices_do_not_matter_to_a_store(tmp_path: Path, counted: lis
 
 
 @pytest.mark.parametrize(("problem", "many"), [(GIVEN, "datasets"), (DRAWN, "graphs")], ids=["given", "drawn"])
-def test_a_precision_is_reached_and_then_it_stops(problem: GraphProblem, many: str) -> None:
+def test_a_precision_is_reached_and_then_it_stops(problem: Problem, many: str) -> None:
     size = {"vertices": 20, "datasets": 2} if many == "graphs" else {}
     curve = simulated(problem, precision=0.05, rng=5, **size)
     assert curve.stderr is not None
@@ -428,7 +428,7 @@ def test_a_precision_is_reached_and_then_it_stops(problem: GraphProblem, many: s
 
 @pytest.mark.parametrize(("problem", "many"), [(GIVEN, "datasets"), (DRAWN, "graphs")], ids=["given", "drawn"])
 def test_an_interrupted_run_carries_what_there_is(
-    problem: GraphProblem, many: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    problem: Problem, many: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = GraphDataSets.__call__
 

@@ -37,7 +37,8 @@ from gpcurves import (
 from gpcurves.graphs import GraphKernel, Normalisation
 from gpcurves.graphs.graph import IntArray
 from gpcurves.methods.simulation import vertices
-from gpcurves.methods.simulation.graphs import examples, one_data_set, training_counts
+from gpcurves.methods.simulation.single import one_data_set
+from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
 from gpcurves.methods.simulation.vertices import curve_variances, mismatched_errors, posterior_variances
 from gpcurves.numerics.validation import FloatArray
 
@@ -202,11 +203,9 @@ def test_updating_gives_what_starting_afresh_does(
     before = C.copy()
     growing = training_counts(np.array([0, 0, *range(60, 90, 2), 91, 91]), 40, np.random.default_rng(2))
     afresh = [posterior_variances(C, counts, noise) for counts in growing]
-    with monkeypatch.context() as context:
-        context.setattr(vertices, "posterior_variances", lambda *_: pytest.fail("it started afresh"))
-        np.testing.assert_allclose(curve_variances(C, growing, noise), afresh, rtol=1e-10)
-    monkeypatch.setattr(vertices, "_SAFE_NOISE", math.inf)
-    np.testing.assert_array_equal(curve_variances(C, growing, noise), afresh)
+    np.testing.assert_array_equal(curve_variances(C, growing, noise, safe_noise=math.inf), afresh)
+    monkeypatch.setattr(vertices, "posterior_variances", lambda *_: pytest.fail("it started afresh"))
+    np.testing.assert_allclose(curve_variances(C, growing, noise), afresh, rtol=1e-10)
     np.testing.assert_array_equal(C, before)
 
 
@@ -497,10 +496,11 @@ def test_the_order_of_nu_does_not_matter() -> None:
 def test_all_data_sets_are_on_the_graph_that_is_given() -> None:
     curve = learning_curve(GraphProblem(RANDOM, GLOBAL, 0.1), "simulation", nu=[0.0, 1.0], datasets=7, rng=3)
     assert stderr_of(curve)[0] < 1e-15  # the prior is the same for all
-    assert curve.options == {"datasets": 7, "drawn": 7}
+    assert (curve.options, curve.diagnostics) == ({"datasets": 7}, {"drawn": 7})
     ensemble = published(0.1, RandomWalkKernel(10, 2.0, "none"), [0.0], vertices=40, graphs=5, datasets=3, rng=3)
     assert stderr_of(ensemble)[0] > 0
-    assert ensemble.options == {"vertices": 40, "datasets": 3, "graphs": 5, "drawn": 5}
+    assert ensemble.options == {"vertices": 40, "datasets": 3, "graphs": 5}
+    assert ensemble.diagnostics == {"drawn": 5}
 
 
 def test_fractions_of_an_example_are_exact_on_average() -> None:

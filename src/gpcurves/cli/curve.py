@@ -12,8 +12,8 @@ from gpcurves.errors import GoalUnreachableError, InputError, unknown_name
 
 if TYPE_CHECKING:
     from gpcurves.curve import CurveSet
+    from gpcurves.goals import Goal
     from gpcurves.problem import AnyProblem
-    from gpcurves.render.save import Answers
 
 _DEFAULT_N = "0,1:1000:log:40"
 Options = dict[str, float | tuple[float, ...] | None]
@@ -122,7 +122,7 @@ def curve(
         curves = _curves(problem, n, wanted, running)
     except KeyboardInterrupt as stop:
         return output.say_interrupted(stop, store)
-    output.emit(curves, _answers(curves, targets), out, as_json=as_json, quiet=quiet)
+    output.emit(curves, _goals(curves, targets), out, as_json=as_json, quiet=quiet)
     return None
 
 
@@ -198,17 +198,19 @@ def _simulated(problem: AnyProblem, wanted: str | list[str], running: dict[str, 
     return asked or problem.teacher is not None or "simulation" in wanted
 
 
-def _answers(curves: CurveSet, goals: list[float]) -> Answers:
+def _goals(curves: CurveSet, targets: list[float]) -> list[Goal]:
     from gpcurves.api import required_n
+    from gpcurves.goals import Goal
 
-    answers: dict[float, dict[str, int | str]] = {}
-    for goal in goals:
-        answers[goal] = {}
+    goals = []
+    for target in targets:
+        needed, missing = {}, {}
         for name in curves:
             if name == "simulation":
                 continue
             try:
-                answers[goal][name] = required_n(curves.problem, goal, name)
+                needed[name] = required_n(curves.problem, target, name)
             except GoalUnreachableError as error:
-                answers[goal][name] = str(error)
-    return answers
+                missing[name] = str(error)
+        goals.append(Goal(target, "n", needed, missing))
+    return goals

@@ -13,10 +13,9 @@ from gpcurves.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from gpcurves.curve import CurveSet
+    from gpcurves.goals import Goal
     from gpcurves.graphs import Ensemble, Graph, GraphKernel
-    from gpcurves.graphs.diagnosis import Diagnosis
     from gpcurves.problem import GraphProblem
-    from gpcurves.render.save import Answers
 
 _DEFAULT_NU = "0.1:10:log:20"
 _KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -32,7 +31,6 @@ _ENSEMBLES = {
     "powerlaw": ("PowerLaw", ("ALPHA", "CUTOFF")),
     "degrees": ("DegreeDistribution", ("P0", "P1", "...")),
 }
-_PICTURES = (".png", ".svg")
 
 
 @dataclass(frozen=True)
@@ -211,7 +209,7 @@ def graph(
             curves = _curves(problem, sizes, wanted, running, simulated)
         except KeyboardInterrupt as stop:
             return output.say_interrupted(stop, store)
-        output.emit(curves, _answers(curves, targets), out, as_json=as_json, quiet=quiet)
+        output.emit(curves, _goals(curves, targets), out, as_json=as_json, quiet=quiet)
         if any((curve.details["converged"] < 1).any() for curve in curves.values() if "converged" in curve.details):
             click.echo("gpcurves: the cavity method did not converge; what it found so far was written", err=True)
             code = 1
@@ -360,69 +358,54 @@ def _curves(
     return learning_curves(problem, nu=nu, methods=wanted, **running)
 
 
-def _answers(curves: CurveSet, goals: list[float]) -> Answers:
-    answers: dict[float, dict[str, int | float | str]] = {}
-    for goal in goals:
-        answers[goal] = {}
-        for name, curve in curves.items():
-            at = curve.reaches(goal)
-            low = f"not reached up to nu = {curve.sizes.max():g}, where the error is {curve.error[curve.sizes.argmax()]:.4g}"
-            answers[goal][name] = low if at is None else at
-    return answers
+def _goals(curves: CurveSet, targets: list[float]) -> list[Goal]:
+    from gpcurves.goals import Goal
+
+    goals = []
+    for target in targets:
+        found = {name: curve.reaches(target) for name, curve in curves.items()}
+        missing = {
+            name: f"not reached up to nu = {curve.sizes.max():g}, where the error is {curve.error[curve.sizes.argmax()]:.4g}"
+            for name, curve in curves.items()
+            if found[name] is None
+        }
+        goals.append(Goal(target, "nu", {name: at for name, at in found.items() if at is not None}, missing))
+    return goals
 
 
 def _report_diagnosis(
     known: Graph | Ensemble, kernel: GraphKernel, vertices: int | None, rng: int, out: Path | None, *, as_json: bool
 ) -> None:
-    import json
-
     from gpcurves.graphs import Graph
     from gpcurves.graphs.diagnosis import diagnose
+    from gpcurves.render.formats import render, save
 
     drawn = known if isinstance(known, Graph) else known.sample(500 if vertices is None else vertices, rng)
     found = diagnose(drawn, kernel)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))
+        click.echo(render(found, ".json"), nl=False)
     else:
         click.echo(found.report())
     if out is not None:
-        _save_diagnosis(found, out)
+        save(found, out)
         click.echo(f"wrote {out}", err=True)
 
 
-def _save_diagnosis(found: Diagnosis, out: Path) -> None:
-    import json
-
-    from gpcurves.numerics.files import write_complete
-
-    suffix = out.suffix.lower()
-    if suffix == ".csv":
-        content = found.to_frame().to_csv(index=False).encode()
-    elif suffix == ".json":
-        content = (json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n").encode()
-    elif suffix == ".html":
-        from gpcurves.render.page import diagnosis_page
-
-        content = diagnosis_page(found).encode()
-    else:
-        content = found.plot().to_bytes(suffix[1:])
-    write_complete(out, content)
-
-
 def _check_picture(draw: Path | None) -> None:
-    from gpcurves.numerics.files import check_writable
+    from gpcurves.numerics.display import Display
+    from gpcurves.render.formats import check_output, list_suffixes, suffixes
 
     if draw is None:
         return
-    if draw.suffix.lower() not in _PICTURES:
-        raise InputError(f"--draw needs a file that ends in .png or .svg, got {draw}")
-    check_writable(draw)
+    if draw.suffix.lower() not in suffixes(Display):
+        raise InputError(f"--draw needs a file that ends in {list_suffixes(Display)}, got {draw}")
+    check_output(draw, Display)
 
 
 def _draw(problem: GraphProblem, nu: float, vertices: int | None, rng: int, path: Path) -> None:
     from gpcurves.methods.simulation.graphs import one_data_set
-    from gpcurves.numerics.files import write_complete
     from gpcurves.render.drawing import draw_graph
+    from gpcurves.render.formats import save
 
     found = one_data_set(problem, nu, vertices=vertices, rng=rng)
     label = "posterior variance" if problem.teacher is None else "squared error, averaged over teachers"
@@ -430,4 +413,4 @@ def _draw(problem: GraphProblem, nu: float, vertices: int | None, rng: int, path
         f"{problem.describe()}\n{int(found.counts.sum())} examples (ν = {nu:g}), mean error {found.error.mean():.3g}"
     )
     display = draw_graph(found.graph, found.error, marked=found.counts, label=label, title=title)
-    write_complete(path, display.to_bytes(path.suffix.lower()[1:]))
+    save(display, path)

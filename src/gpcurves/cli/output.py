@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,12 @@ from gpcurves.errors import InputError
 
 if TYPE_CHECKING:
     from gpcurves.curve import CurveSet
-    from gpcurves.render.save import Answers
+    from gpcurves.goals import Goal
 
 
 def check_out(out: Path | None, as_json: bool) -> None:
     """Refuse an output that cannot be written before anything is computed."""
-    from gpcurves.render.save import check_output
+    from gpcurves.render.formats import check_output
 
     if out is not None:
         check_output(out)
@@ -24,29 +25,27 @@ def check_out(out: Path | None, as_json: bool) -> None:
         raise InputError("--json writes to stdout: give either --json or --out FILE.json")
 
 
-def emit(curves: CurveSet, answers: Answers, out: Path | None, *, as_json: bool, quiet: bool) -> None:
+def emit(curves: CurveSet, goals: Sequence[Goal], out: Path | None, *, as_json: bool, quiet: bool) -> None:
     """Write curves where they were asked for, and what people should know to stderr."""
-    from gpcurves.render.save import as_json as json_text
-    from gpcurves.render.save import save, table
+    from gpcurves.render.formats import render, save
 
     if out is not None:
-        save(curves, out, answers)
+        save(curves, out, goals=goals)
     else:
-        click.echo(json_text(curves, answers) if as_json else table(curves), nl=False)
+        click.echo(render(curves, ".json" if as_json else ".csv", goals=goals), nl=False)
     if out is not None or not quiet:
-        _say_goals(curves, answers, err=out is None)
+        _say_goals(goals, err=out is None)
     if not quiet:
         _say(curves, out)
 
 
 def say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
     """Print what there is after Ctrl-C, and how to go on."""
-    from gpcurves.curve import CurveSet
-    from gpcurves.render.save import table
+    from gpcurves.render.formats import render
 
     curve = getattr(stop, "curve", None)
     if curve is not None:
-        click.echo(table(CurveSet.of(curve)), nl=False)
+        click.echo(render(curve, ".csv"), nl=False)
         unit = "graphs" if "graphs" in curve.options else "data sets"
         click.echo(
             f"gpcurves: interrupted after {curve.options['drawn']} {unit}, of which this is the average", err=True
@@ -58,15 +57,17 @@ def say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
     return 130
 
 
-def _say_goals(curves: CurveSet, answers: Answers, *, err: bool) -> None:
+def _say_goals(goals: Sequence[Goal], *, err: bool) -> None:
     """Print what a goal needs where it does not mix with the data: on stdout if that is free."""
-    what = "examples" if curves.problem.axis == "n" else "examples per vertex"
-    for goal, each in answers.items():
-        if not each:
+    for goal in goals:
+        if not goal.needed and not goal.missing:
             continue
-        click.echo(f"{what} needed for an error of {goal:g}:", err=err)
-        for name, n in each.items():
-            click.echo(f"  {name:<11}{n:.4g}" if isinstance(n, float) else f"  {name:<11}{n}", err=err)
+        what = "examples" if goal.axis == "n" else "examples per vertex"
+        click.echo(f"{what} needed for an error of {goal.error:g}:", err=err)
+        for label, size in goal.needed.items():
+            click.echo(f"  {label:<11}{size:.4g}" if goal.axis == "nu" else f"  {label:<11}{size}", err=err)
+        for label, reason in goal.missing.items():
+            click.echo(f"  {label:<11}{reason}", err=err)
 
 
 def _say(curves: CurveSet, out: Path | None) -> None:

@@ -26,6 +26,7 @@ _MOST_SIZES = 10_000
 @click.option("--pool", type=click.Path(path_type=Path), help="Table of unlabelled inputs, where new rows come from.")
 @click.option("--n", "sizes", help="Numbers of rows to forecast for.  [1, 2, 4, 8 and 16 times the rows there are]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
+@click.option("--draws", type=int, help="Draws from the posterior of the model; fewer are faster and rougher.  [16]")
 @click.option("--rng", type=int, default=0, show_default=True, help="Seed; the same seed gives the same answer.")
 @click.option(
     "--report",
@@ -45,6 +46,7 @@ def plan(
     pool: Path | None,
     sizes: str | None,
     deterministic: bool,
+    draws: int | None,
     rng: int,
     report: Path | None,
     out: Path | None,
@@ -69,11 +71,9 @@ def plan(
     output.check_out(out, as_json)
     from gpcurves.forecasting import forecast
     from gpcurves.numerics.files import write_complete
-    from gpcurves.render.plan import check_report, render, report_files
+    from gpcurves.render.formats import render
 
-    if report is not None:
-        check_report(report)
-    written = [*report_files(report)] if report is not None else []
+    written = [] if report is None else _report_files(report)
     written += [out] if out is not None else []
     _check_kept(data, written)
     if pool is not None:
@@ -86,10 +86,11 @@ def plan(
         drop=_names(drop),
         missing="impute" if missing == "impute" else "drop",
         deterministic=deterministic,
+        draws=draws,
         rng=rng,
         progress=False if quiet else None,
     )
-    contents = {path: render(path.suffix.lower(), result, n, goal) for path in written}
+    contents = {path: render(result, path.suffix.lower(), n=n, goal=goal) for path in written}
     for path, content in contents.items():
         write_complete(path, content)
     if as_json:
@@ -98,6 +99,18 @@ def plan(
         click.echo(result.to_frame(n).to_csv(index=False, float_format="%.6g"), nl=False)
     if not quiet:
         _say(result, goal, list(contents))
+
+
+def _report_files(path: Path) -> list[Path]:
+    """Return the page, the picture and the data that a report consists of, if they can be written."""
+    from gpcurves.render.formats import check_output
+
+    if path.suffix.lower() != ".html":
+        raise InputError(f"--report writes a page: its name must end with .html, got {path}")
+    files = [path, path.with_suffix(".png"), path.with_suffix(".json")]
+    for each in files:
+        check_output(each)
+    return files
 
 
 def _goal(text: str) -> float:

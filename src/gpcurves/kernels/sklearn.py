@@ -19,6 +19,7 @@ from gpcurves.numerics.validation import FloatArray
 class SklearnKernel(Kernel):
     """A scikit-learn kernel without a counterpart here, evaluated by scikit-learn."""
 
+    name = ""
     kernel: Any
     factor: float = 1.0
 
@@ -35,8 +36,8 @@ class SklearnKernel(Kernel):
         return {"type": "SklearnKernel", "kernel": _describe(self.kernel), "factor": self.factor}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        return cls(_rebuild(data["kernel"]), data["factor"])
+    def from_parameters(cls, parameters: dict[str, Any]) -> Self:
+        return cls(_rebuild(parameters["kernel"]), parameters["factor"])
 
 
 def is_sklearn_kernel(thing: object) -> bool:
@@ -56,7 +57,7 @@ def from_sklearn(kernel: Any) -> Kernel:
     if name == "Matern":
         named: dict[float, type[OU] | type[Matern32] | type[Matern52] | type[RBF]]
         named = {0.5: OU, 1.5: Matern32, 2.5: Matern52, np.inf: RBF}
-        return named[kernel.nu](_scale(kernel)) if kernel.nu in named else Matern(_scale(kernel), nu=kernel.nu)
+        return named[kernel.nu](_scale(kernel)) if kernel.nu in named else Matern(_scale(kernel), smoothness=kernel.nu)
     if name == "RationalQuadratic":
         return RationalQuadratic(_scale(kernel), alpha=kernel.alpha)
     if name == "DotProduct":
@@ -64,6 +65,22 @@ def from_sklearn(kernel: Any) -> Kernel:
     if name == "WhiteKernel":
         raise InputError("a WhiteKernel is noise, not part of the function: give it as the noise of the problem")
     return SklearnKernel(kernel)
+
+
+def remove_white(kernel: Any) -> Any:
+    """Return a scikit-learn kernel without its white noise; None if nothing else is left."""
+    name = type(kernel).__name__
+    if name == "WhiteKernel":
+        return None
+    if name in ("Sum", "Product"):
+        parts = [part for part in (remove_white(kernel.k1), remove_white(kernel.k2)) if part is not None]
+        if len(parts) == 2:
+            return type(kernel)(*parts)
+        return parts[0] if parts and name == "Sum" else None
+    if name == "Exponentiation":
+        base = remove_white(kernel.kernel)
+        return None if base is None else type(kernel)(base, kernel.exponent)
+    return kernel
 
 
 def _with_constants(kernel: Any, join: type[Sum] | type[Product]) -> Kernel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from inspect import isabstract
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -49,7 +50,7 @@ class Piece:
     @classmethod
     def offered(cls) -> dict[str, type[Self]]:
         """Return the classes of this family that the command line offers, by their names there."""
-        return {kind.name: kind for kind in cls.known.values() if kind.name}
+        return {kind.name: kind for kind in cls.known.values() if kind.name and not isabstract(kind)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return this piece as plain data; `from_dict` of its family builds it again."""

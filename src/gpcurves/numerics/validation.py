@@ -85,6 +85,21 @@ def points(name: str, value: object) -> FloatArray:
     return frozen(array)
 
 
+def probabilities(value: object, count: int) -> FloatArray:
+    """Return ``count`` probabilities that sum to 1; equal ones if ``value`` is None."""
+    try:
+        shares = np.full(count, 1.0 / count) if value is None else np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("probabilities must be numbers") from error
+    if shares.shape != (count,):
+        raise InputError(f"probabilities must be one per point ({count}), got shape {shares.shape}")
+    if not np.isfinite(shares).all() or (shares < 0).any():
+        raise InputError("probabilities must be finite and at least 0")
+    if abs(shares.sum() - 1) > 1e-9:
+        raise InputError(f"probabilities must sum to 1, got {shares.sum():g}")
+    return frozen(shares / shares.sum())
+
+
 def sizes(name: str, value: object) -> FloatArray:
     """Return training-set sizes: a sequence as it is, an integer ``n`` as 0..n."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):

@@ -21,19 +21,19 @@ Found = dict[float, dict[str, gpc.LearningCurve]]
 """Curves by noise level and method."""
 
 
-def globally(graph: Ensemble | gpc.Graph, noise: float = 0.1, p: int = 10) -> gpc.GraphProblem:
+def globally(graph: Ensemble | gpc.Graph, noise: float = 0.1, p: int = 10) -> gpc.Problem:
     """Return learning with the globally normalised random walk kernel."""
     return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=p, a=2, normalise="global"), noise)
 
 
-def locally(ensemble: Ensemble, noise: float) -> gpc.GraphProblem:
+def locally(ensemble: Ensemble, noise: float) -> gpc.Problem:
     """Return learning with the locally normalised random walk kernel."""
     return gpc.GraphProblem(ensemble, gpc.RandomWalkKernel(p=10, a=2, normalise="local"), noise)
 
 
 def mismatched(
     graph: Ensemble | gpc.Graph, student: Normalisation, teacher: Normalisation, noise: float
-) -> gpc.GraphProblem:
+) -> gpc.Problem:
     """Return learning by a student with one normalisation from a teacher with another."""
     true = gpc.Teacher(gpc.RandomWalkKernel(p=10, a=2, normalise=teacher), noise)
     return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=10, a=2, normalise=student), noise, teacher=true)
@@ -44,14 +44,14 @@ def noises(effort: Effort) -> list[float]:
     return effort.of(list(COLOURS), [1.0, 0.01, 1e-4])
 
 
-def simulated(problem: gpc.GraphProblem, nu: FloatArray, effort: Effort, **options: Any) -> gpc.LearningCurve:
+def simulated(problem: gpc.Problem, nu: FloatArray, effort: Effort, **options: Any) -> gpc.LearningCurve:
     """Return the truth on graphs of finite size."""
     amounts = effort.of({"vertices": 500, "graphs": 40, "datasets": 2}, {"vertices": 300, "graphs": 20, "datasets": 1})
     return gpc.learning_curve(problem, "simulation", nu=nu, rng=1, **(amounts | options), **effort.running)
 
 
 @lru_cache(maxsize=64)  # Figures 3 and 5 have curves in common
-def curve_of(problem: gpc.GraphProblem, method: str, effort: Effort) -> gpc.LearningCurve:
+def curve_of(problem: gpc.Problem, method: str, effort: Effort) -> gpc.LearningCurve:
     """Return the curve of a method along the numbers of examples of Figures 3 and 5."""
     nu = np.geomspace(0.01, 30, effort.of(17, 8))
     if method == "simulation":

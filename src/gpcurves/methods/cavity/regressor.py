@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from gpcurves.errors import InputError
 from gpcurves.graphs import Graph, GraphKernel, RandomWalkKernel, as_graph
-from gpcurves.methods.cavity.curves import belief_propagation
+from gpcurves.methods.cavity.beliefs import belief_propagation
 from gpcurves.methods.cavity.instance import Beliefs
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import GraphProblem

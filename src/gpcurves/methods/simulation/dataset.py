@@ -4,7 +4,7 @@ With :math:`K = LL^T` for the inputs in the order in which they were drawn, the 
 the first `n` of them. So one factorisation gives the error for every `n`, as a cumulative sum
 (Sollich & Halees 2002, eq. (3), for all n):
 
-* :math:`\epsilon(D_n) = \mathrm{tr}\Lambda - \sum_{i\le n}(L^{-1}BL^{-T})_{ii}` where `B` has a closed form (`overlap`);
+* :math:`\epsilon(D_n) = \mathrm{tr}\Lambda - \sum_{i\le n}(L^{-1}BL^{-T})_{ii}` where `B` has a closed form (`Inputs.overlap`);
 * :math:`\epsilon(D_n) = \langle C(x_*,x_*)\rangle - \sum_{i\le n}\langle W_i^2\rangle`, :math:`W = L^{-1}C(X,X_*)`, over
   test points otherwise.
 
@@ -23,10 +23,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import blas, lapack
 
-from gpcurves.inputs import Inputs, Torus
+from gpcurves.inputs import Inputs
+from gpcurves.inputs.base import Overlap
 from gpcurves.kernels import Kernel
-from gpcurves.kernels.periodised import periodised_matrix
-from gpcurves.methods.simulation.overlap import Overlap
 from gpcurves.numerics.validation import FloatArray
 
 _DIGITS = 1e3
@@ -43,13 +42,11 @@ class Prior:
 
     def between(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         """Return the covariances between the rows of X and those of Y (of X itself if not given)."""
-        return periodised_matrix(self.kernel, X, Y) if isinstance(self.inputs, Torus) else self.kernel(X, Y)
+        return self.inputs.kernel_matrix(self.kernel, X, Y)
 
     def variances(self, X: FloatArray) -> FloatArray:
         """Return the prior variance at the rows of X."""
-        if isinstance(self.inputs, Torus):
-            return np.full(len(X), periodised_matrix(self.kernel, X[:1], X[:1])[0, 0])
-        return self.kernel.diag(X)
+        return self.inputs.variances(self.kernel, X)
 
     def observed(self, X: FloatArray) -> FloatArray:
         """Return the covariances of noisy observations, ready for LAPACK."""
@@ -74,15 +71,15 @@ class Factor:
     size: int
 
     @classmethod
-    def of(cls, K: FloatArray) -> Factor:
-        """Factorise in place, and stop where a pivot drowns in rounding errors."""
+    def of(cls, K: FloatArray, margin: float = _DIGITS) -> Factor:
+        """Factorise in place, and stop where a pivot does not exceed the rounding errors by this factor."""
         if not len(K):
             return cls(K, 0)
         largest = float(K.diagonal().max())
         L, info = lapack.dpotrf(K, lower=1, clean=0, overwrite_a=1)
         size = len(K) if info == 0 else info - 1
         pivots = L.diagonal()[:size] ** 2
-        drowned = np.flatnonzero(pivots < _DIGITS * np.finfo(float).eps * np.arange(1, size + 1) * largest)
+        drowned = np.flatnonzero(pivots < margin * np.finfo(float).eps * np.arange(1, size + 1) * largest)
         if len(drowned):
             size = int(drowned[0])
         return cls(L[:size, :size], size)
@@ -139,9 +136,15 @@ def without_repeats(X: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
 
 
 def errors(
-    student: Prior, teacher: Prior | None, factor: Factor, X: FloatArray, test: Test, prior_variance: float
+    student: Prior,
+    teacher: Prior | None,
+    factor: Factor,
+    X: FloatArray,
+    test: Test,
+    prior_variance: float,
+    margin: float = _DIGITS,
 ) -> FloatArray:
-    """Return the error after 0, 1, …, len(X) examples; NaN where double precision cannot resolve it."""
+    """Return the error after 0, 1, …, len(X) examples; NaN where it does not exceed the rounding errors by a factor."""
     if teacher is None:
         explained = _explained(student, factor, X, test)
     else:
@@ -153,9 +156,9 @@ def errors(
     curve[0] = prior_variance
     size = factor.size
     curve[1 : size + 1] = start - np.cumsum(explained)
-    noise_floor = _DIGITS * np.finfo(float).eps * np.arange(len(X) + 1) * prior_variance
+    noise_floor = margin * np.finfo(float).eps * np.arange(len(X) + 1) * prior_variance
     if isinstance(test, ClosedForm):
-        noise_floor[1 : size + 1] += _DIGITS * _blur(student.noise, factor, X, test, curve[1 : size + 1])
+        noise_floor[1 : size + 1] += margin * _blur(student.noise, factor, X, test, curve[1 : size + 1])
     curve[curve < noise_floor] = np.nan
     return curve
 

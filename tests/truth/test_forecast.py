@@ -1,0 +1,423 @@
+"""Forecasts: right where the truth is known, the same for the same seed, and sentences for bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import FrozenInstanceError, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.linear_model import Ridge
+
+import gpcurves as gpc
+from gpcurves.cli import run
+from gpcurves.forecasting import Effort, Forecast
+from gpcurves.forecasting.calibration import DOWN, LEVEL, UP
+from gpcurves.forecasting.error_curve import simulate_curve
+from gpcurves.forecasting.verdict import Label
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.render.views import view_of
+
+
+def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray, gpc.Problem]:
+    """Draw rows from a Gaussian process with two inputs that matter unequally."""
+    rng = np.random.default_rng(seed)
+    problem = gpc.Problem(gpc.RBF((0.8, 2.0)), gpc.Box(2), noise)
+    X = rng.uniform(-1.7, 1.7, (count, 2))
+    K = problem.kernel(X) + noise * np.eye(count)
+    return X, np.linalg.cholesky(K) @ rng.standard_normal(count), problem
+
+
+QUICK = Effort(draws=4, most_draws=1, evaluations=400)
+"""Enough if the accuracy does not matter."""
+
+
+@cache
+def smooth() -> Forecast:
+    """A noise-free function."""
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    return gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]), draws=4)
+
+
+@cache
+def pure_noise() -> Forecast:
+    rng = np.random.default_rng(1)
+    return gpc.forecast(rng.standard_normal((100, 3)), 5 + 2 * rng.standard_normal(100), draws=4)
+
+
+@cache
+def noisy() -> Forecast:
+    X, y, _ = process(80, 0.1, 2)
+    return gpc.forecast(pd.DataFrame(X, columns=["strong", "weak"]), 3 * y, draws=4)
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.3])
+def test_the_true_curve_of_a_known_process_is_inside_the_interval(noise: float) -> None:
+    X, y, problem = process(80, noise, 3)
+    rng = np.random.default_rng(4)
+    n = np.array([80.0, 160.0, 640.0])
+    draws = [[rng.uniform(-1.7, 1.7, (count, 2)) for count in (640, 300)] for _ in range(4)]
+    sets = [simulate_curve(problem, inputs, test)(n) for inputs, test in draws]
+    truth = np.sqrt(np.mean(sets, axis=0))
+    table = gpc.forecast(X, y, draws=4).at(n)
+    assert (table["low"] < truth).all()
+    assert (truth < table["high"]).all()
+    assert (abs(np.log(table["rmse"] / truth)) < 0.25).all()
+
+
+def test_pure_noise_is_noise_limited() -> None:
+    found = pure_noise()
+    assert found.verdict().label == "noise-limited"
+    assert found.noise_rmse == pytest.approx(2.0, rel=0.2)
+    assert found.at([1600])["rmse"][0] == pytest.approx(2.0, rel=0.2)
+    assert found.at([100])["rmse"][0] < 1.1 * found.at([1600])["rmse"][0]
+
+
+def test_a_function_without_noise_gets_better_and_better() -> None:
+    table = smooth().at([60, 240, 960])
+    assert smooth().verdict().label in ("more data helps", "too few rows to say")
+    assert table["rmse"][2] < 0.3 * table["rmse"][0]
+
+
+def test_deterministic_promises_more() -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    sure = gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]), deterministic=True, draws=4)
+    assert sure.noise_rmse < 1e-2
+    assert sure.notes == ("The target was taken as a function of the inputs without noise.",)
+    assert "oise leaves" not in str(sure.verdict())
+    assert json.loads(sure.to_json(goal=np.float32(0.1)))["deterministic"] is True  # type: ignore[arg-type]
+    assert "noise floor" not in view_of(sure, goal=0.01).page()
+    assert sure.at([960])["rmse"][0] < 0.1 * sure.at([60])["rmse"][0]
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    X, y, _ = process(40, 0.1, 5)
+    first, second, other = (gpc.forecast(X, y, rng=seed, draws=4).at([40, 400]) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first, second, check_exact=True)
+    assert not first.equals(other)
+    assert (abs(np.log(first["rmse"] / other["rmse"])) < 0.15).all()
+
+
+def test_units_of_the_target_and_inputs_do_not_matter() -> None:
+    X, y, _ = process(40, 0.1, 5)
+    one = gpc.forecast(X, y, effort=QUICK)
+    other = gpc.forecast(1000 * X - 3, 50 * y + 7, effort=QUICK)
+    np.testing.assert_allclose(other.at([40, 400]).iloc[:, 1:], 50 * one.at([40, 400]).iloc[:, 1:], rtol=1e-3)
+
+
+def test_errors_fall_and_intervals_contain_them() -> None:
+    for found in (smooth(), pure_noise(), noisy()):
+        table = found.at(np.geomspace(5, 1e6, 60).round())
+        chosen = found.designed(np.arange(found.rows, found.rows + 300))
+        for column in ("rmse", "low", "high"):
+            assert (np.diff(np.log(table[column])) <= 1e-4).all()
+            assert (np.diff(np.log(chosen[column])) <= 1e-4).all()
+        np.testing.assert_array_equal(found.at([10**6]), table.tail(1))  # whatever else is asked
+        assert ((table["low"] < table["rmse"]) & (table["rmse"] < table["high"])).all()
+
+
+@pytest.mark.parametrize(("n", "reach"), [(160, 2), (1280, 16), (8000, 16)])  # nothing was scored beyond 16 times
+def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> None:
+    found = noisy()
+    logs = {size: [math.log(curve(np.array([size]))[0]) for curve in found.curves] for size in (72.0, 80.0, float(n))}
+    middle = {size: sum(w * log for w, log in zip(found.weights, logs[size], strict=True)) for size in logs}
+    gap = math.log(found.cross_validation.mse[-1] / found.scale**2) - middle[72.0]
+    variance = sum(w * (log - middle[n]) ** 2 for w, log in zip(found.weights, logs[n], strict=True))
+    noise = sum(w * math.log(curve.noise) for w, curve in zip(found.weights, found.curves, strict=True))
+    sources = [
+        math.log(reach),
+        math.sqrt(variance),
+        found.cross_validation.stderr[-1],
+        gap,
+        middle[80.0] - middle[n],
+        min(middle[n] - noise, 2.0),
+    ]
+    down, up = (math.sqrt(sum((c * x) ** 2 for c, x in zip(side, sources, strict=True))) for side in (DOWN, UP))
+    table = found.at([n])
+    assert 2 * math.log(table["rmse"][0] / found.scale) == pytest.approx(middle[n] + LEVEL * gap, rel=1e-9)
+    assert 2 * math.log(table["rmse"][0] / table["low"][0]) == pytest.approx(down, rel=1e-9)
+    above = 2 * math.log(table["high"][0] / table["rmse"][0])
+    assert above == pytest.approx(up, rel=1e-9) if n == 160 else above <= up  # ends never rise
+
+
+def test_cross_validation_and_power_law_are_in_units_of_the_target() -> None:
+    found = noisy()
+    assert found.cross_validation.n[-1] == 72
+    assert math.sqrt(found.cross_validation.mse[-1]) == pytest.approx(found.at([72])["rmse"][0], rel=0.3)
+    assert found.power_law(np.array([72.0]))[0] == pytest.approx(found.cross_validation.mse[-1], rel=0.5)
+
+
+def test_relevance_names_what_matters() -> None:
+    found = noisy()
+    assert found.lengthscales["strong"] < found.lengthscales["weak"]
+    assert found.relevance is not None
+    assert found.relevance.share.sum() == pytest.approx(1)
+    assert found.relevance.share[0] > 0.5
+
+
+def test_chosen_inputs_are_never_worse() -> None:
+    for found, better in ((noisy(), 0.9999), (smooth(), 0.9)):
+        n = [10, found.rows, found.rows + 10, 2 * found.rows, 900]
+        random, chosen = found.at(n)["rmse"], found.designed(n)["rmse"]
+        assert (chosen <= random + 1e-12).all()
+        np.testing.assert_array_equal(chosen[:2], random[:2])
+        assert (chosen[2:4] < better * random[2:4]).all()
+
+
+def test_required_n_inverts_the_forecast() -> None:
+    found = noisy()
+    goal = float(found.at([300])["rmse"][0])
+    needed = found.required_n(goal)
+    assert needed.estimate is not None
+    assert needed.low is not None
+    assert 290 <= needed.estimate <= 310
+    assert needed.low < needed.estimate
+    assert needed.high is None or needed.high > needed.estimate
+    if needed.assured is not None:
+        assert needed.assured > needed.estimate
+
+
+def test_goals_below_the_noise_have_a_reason() -> None:
+    needed = pure_noise().required_n(0.1)
+    assert (needed.estimate, needed.low, needed.high, needed.assured) == (None, None, None, None)
+    assert "cannot be reached: noise leaves about" in needed.reason
+
+
+@pytest.mark.parametrize(
+    ("made", "goal", "label"),
+    [
+        (pure_noise, 10.0, "goal reached already"),
+        (pure_noise, 0.1, "goal cannot be reached"),
+        (noisy, 100.0, "goal reached already"),
+        (noisy, 1e-6, "goal cannot be reached"),
+    ],
+)
+def test_verdicts_on_goals(made: object, goal: float, label: Label) -> None:
+    assert callable(made)
+    verdict = made().verdict(goal)
+    assert verdict.label == label
+    assert str(verdict).startswith(label)
+
+
+def test_a_reachable_goal_says_how_many_rows() -> None:
+    found = smooth()
+    verdict = found.verdict(float(found.at([115])["rmse"][0]))
+    assert verdict.label == "more data helps"
+    assert "should take about 120 rows (90 % interval" in verdict.sentences[1]
+    verdict = found.verdict(1.001 * float(found.at([60])["rmse"][0]))
+    assert verdict.label == "more data helps"
+    assert "is probably reached already, but not with 80 % assurance: for that plan at least" in verdict.sentences[1]
+
+
+def test_harder_goals_never_get_better_answers() -> None:
+    order = ["goal reached already", "more data helps", "too few rows to say", "goal cannot be reached"]
+    for found in (smooth(), pure_noise(), noisy()):
+        table = found.at([found.rows, 16 * found.rows])
+        goals = np.geomspace(1.2 * table["high"][0], 0.3 * table["low"][1], 60)
+        places = [order.index(found.verdict(goal).label) for goal in goals.tolist()]
+        assert places == sorted(places)
+        assert places[0] == 0
+
+
+def test_a_goal_within_the_noise_is_not_said_to_be_helped_by_rows() -> None:
+    found = noisy()
+    goal = float(np.sqrt(found.at([80])["rmse"][0] * found.at([1280])["rmse"][0]))
+    verdict = found.verdict(goal)
+    assert verdict.label == "too few rows to say"
+    assert "More rows hardly change the error, so that this may well be wrong." in verdict.sentences[1]
+
+
+def test_a_row_that_rules_the_error_is_named() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, (100, 3))
+    y = 10 + 2 * np.sin(3 * X[:, 0]) + 0.3 * rng.standard_normal(100)
+    assert gpc.forecast(X, y, draws=2).outlying == 0
+    y[5] *= 10
+    found = gpc.forecast(X, y, draws=2)
+    for goal in (None, 1.0):
+        verdict = found.verdict(goal)
+        assert verdict.label == "too few rows to say"
+        away = abs(y[5] - np.median(y)) / np.delete(y, 5).std()
+        assert (
+            f"One row is {away:.0f} standard deviations of all others away, and the error is mostly due to it"
+            in str(verdict)
+        )
+        assert "about 1,000 rows would show 10" in str(verdict)
+    assert f"The target is {y[5]:.4g} in the row furthest out" in found.notes[0]
+    assert found.verdict(1.01 * float(found.at([100])["high"][0])).label == "goal reached already"
+    raw = GaussianProcessRegressor(ConstantKernel(100) * RBF() + WhiteKernel(1.0), optimizer=None).fit(X, y + 1000)
+    assert gpc.forecast(raw).outlying == pytest.approx(found.outlying)
+    single = (np.arange(100) == 5).astype(float)
+    assert "One row is far away from all others, and the error" in str(gpc.forecast(X, single, draws=1).verdict())
+    steep = np.exp(5 * X[:, 0])  # a few rows have most of its variance, but not of the error
+    assert gpc.forecast(X, steep, draws=2).outlying == 0
+
+
+def test_what_was_measured_already_was_not_chosen() -> None:
+    found = replace(noisy(), rows=200)
+    np.testing.assert_array_equal(found.designed([100, 200]), found.at([100, 200]))
+    assert found.designed([240])["rmse"][0] < found.at([240])["rmse"][0]
+
+
+def test_rows_that_were_not_used_are_no_reason_to_ask_for_more() -> None:
+    X, y, _ = process(90, 0.3, 7)
+    found = gpc.forecast(X, y, effort=replace(QUICK, most_rows=50))
+    goal = 1.001 * float(found.at([16 * 90])["low"][0])
+    assert "rests on 50 of the rows, drawn at random: more rows would not narrow it" in str(found.verdict(goal))
+
+
+def test_wide_intervals_are_too_few_rows() -> None:
+    found = noisy()
+    wide = tuple(replace(c, error=c.error * factor) for factor in (1e-4, 1e4) for c in found.curves[:1])
+    unsure = replace(found, curves=wide, weights=np.array([0.5, 0.5]))
+    assert unsure.verdict().label == "too few rows to say"
+
+
+def test_a_fitted_regressor_is_taken_as_it_is() -> None:
+    X, y, problem = process(60, 0.1, 6)
+    kernel = ConstantKernel(1.0) * RBF([0.8, 2.0]) + WhiteKernel(0.1)
+    raw = GaussianProcessRegressor(kernel, optimizer=None).fit(X, y)
+    found = gpc.forecast(raw)
+    assert found.relevance is None
+    assert found.rows == 60
+    curve = simulate_curve(problem, np.random.default_rng(0).uniform(-1.7, 1.7, (480, 2)), X)
+    expected = np.sqrt(curve(np.array([480.0]))[0]) * math.exp(found.level / 2)
+    assert found.at([480])["rmse"][0] == pytest.approx(expected, rel=0.05)
+    scaled = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, 20 * y + 5)
+    assert gpc.forecast(scaled).noise_rmse > 3 * found.noise_rmse
+    with pytest.raises(gpc.InputError, match="must be fitted"):
+        gpc.forecast(GaussianProcessRegressor())
+    with pytest.raises(gpc.InputError, match="give no y"):
+        gpc.forecast(raw, y)
+
+
+def test_a_pool_of_unlabelled_inputs_is_used() -> None:
+    X, y, _ = process(40, 0.1, 5)
+    narrow, wide = (
+        gpc.forecast(X, y, pool=pool, effort=QUICK).at([6])["rmse"][0] for pool in (np.tile(X[:3], (5, 1)), None)
+    )
+    assert narrow < 0.85 * wide
+
+
+def test_many_rows_are_a_subsample() -> None:
+    X, y, _ = process(90, 0.1, 7)
+    for inputs in (X, pd.DataFrame(X)):
+        found = gpc.forecast(inputs, y, effort=replace(QUICK, most_rows=50))
+        assert (found.rows, found.fitted_rows) == (90, 50)
+        assert "Drew 50 rows at random from 90." in found.steps
+        assert found.at([90, 180])["rmse"][0] < found.at([50])["rmse"][0]
+
+
+def test_constant_columns_are_left_out_and_named() -> None:
+    X, y, _ = process(30, 0.1, 7)
+    table = pd.DataFrame({"a": X[:, 0], "same": 1.0, "b": X[:, 1]})
+    found = gpc.forecast(table, y, effort=QUICK)
+    assert found.columns == 2
+    assert "Left out 1 column: 'same' (the same in every row)." in found.steps
+    found = gpc.forecast(table.to_numpy(), y, effort=QUICK)
+    assert found.steps == ("Left out x1: the same in every row.",)
+
+
+def test_a_forecast_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        noisy().rows = 3  # type: ignore[misc]
+
+
+def bad_input() -> list[tuple[object, object, str]]:
+    X, y, _ = process(30, 0.1, 8)
+    hole = X.copy()
+    hole[3, 1] = np.nan
+    return [
+        (X, np.full(30, 2.5), "the target must vary, got 2.5 in every row"),
+        (hole, y, "X must be finite, got missing or infinite values in 1 rows"),
+        (X, np.where(y > 0, np.inf, y), "y must be finite"),
+        (X[:9], y[:9], "at least 10 rows with a target, got 9"),
+        (X, y[:20], "as many rows as each other, got 30 and 20"),
+        (np.random.default_rng(0).standard_normal((12, 13)), y[:12], "as many rows as columns, got 12 rows and 13"),
+        (np.ones((30, 2)), y, "the inputs must vary"),
+        (X, ["a"] * 30, "the target must be numbers"),
+        ([["x"]] * 30, y, "X must contain numbers only"),
+        (pd.DataFrame({"a": ["x"] * 30}), y, "no column can be used as an input"),
+        (pd.DataFrame({"a": X[:, 0]}), "b", "the table has no column 'b'"),
+        (X, None, "y is needed"),
+        (Ridge().fit(X, y), None, "only a GaussianProcessRegressor is taken as it is, got Ridge: give X and y, or use"),
+        (X, np.column_stack((y, y)), "y must be one column"),
+    ]
+
+
+@pytest.mark.parametrize(("X", "y", "message"), bad_input())
+def test_bad_input_is_a_sentence(X: object, y: object, message: str) -> None:
+    with pytest.raises(gpc.InputError, match=message):
+        gpc.forecast(X, y)
+
+
+@pytest.mark.parametrize("goal", [0.0, -1.0, math.nan])
+def test_goals_must_be_positive(goal: float) -> None:
+    with pytest.raises(gpc.InputError, match="the goal must be"):
+        noisy().required_n(goal)
+
+
+def test_pools_must_have_the_same_columns() -> None:
+    X, y, _ = process(30, 0.1, 8)
+    with pytest.raises(gpc.InputError, match="the pool must have the 2 columns of X, got 1"):
+        gpc.forecast(X, y, pool=X[:, :1])
+
+
+def write(path: Path, count: int = 30) -> Path:
+    X, y, _ = process(count, 0.1, 8)
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "price": y}).to_csv(path, index=False)
+    return path
+
+
+def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path / "data.csv")
+    assert (
+        run(["plan", str(file), "--target", "price", "--n", "60,120", "--goal-rmse", "1e-9", "--json", "--draws", "1"])
+        == 0
+    )
+    out, err = capsys.readouterr()
+    answer = json.loads(out)
+    assert "goal cannot be reached" in err
+    assert [row["n"] for row in answer["forecast"]] == [60, 120]
+    assert set(answer["forecast"][0]) == {"n", "rmse", "low", "high"}
+    assert answer["required_n"] is None
+    assert "cannot be reached" in answer["reason"]
+    assert answer["verdict"] == "goal cannot be reached"
+    assert answer["noise_rmse"] > 0
+    assert (answer["schema"], answer["version"], answer["rng"]) == (1, gpc.__version__, 0)
+    goal = str(answer["forecast"][1]["rmse"])
+    assert run(["plan", str(file), "--target", "price", "--goal-rmse", goal, "--json", "--draws", "1"]) == 0
+    needed = json.loads(capsys.readouterr().out)["required_n"]
+    assert needed["low"] < needed["estimate"] == pytest.approx(120, abs=3)
+
+
+def test_plan_prints_a_table_and_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", str(write(tmp_path / "data.csv")), "--target", "price", "--draws", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == "n,rmse,low,high"
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["30", "60", "120", "240", "480"]
+    assert "With the 30 rows there are" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "prise"], "did you mean 'price'?"),
+        (["--target", "price", "--goal-rmse", "0"], "--goal-rmse must be greater than 0"),
+        (["--target", "price", "--goal-rmse", "low"], "--goal-rmse must be a number"),
+        (["--target", "price", "--pool", "nowhere.csv"], "cannot read nowhere.csv: No such file"),
+    ],
+)
+def test_plan_refuses_bad_input(
+    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["plan", str(write(tmp_path / "data.csv")), *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
