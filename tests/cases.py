@@ -31,7 +31,6 @@ from gpcurves.inputs import Inputs, Univariate
 from gpcurves.kernels import Kernel, Product, Sum, as_kernel
 from gpcurves.methods import METHODS, Kind
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import Problem
 
 KERNELS: dict[str, Kernel] = {
     "rbf": RBF(0.7, 1.3),

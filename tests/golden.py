@@ -102,7 +102,8 @@ def formulas() -> dict[str, list[float]]:
 
 def _all(curve: gpc.LearningCurve) -> list[float]:
     values = [curve.error, np.array([]) if curve.stderr is None else curve.stderr]
-    values += [curve.details[key] for key in sorted(curve.details)]
+    more = {**curve.details, **curve.diagnostics}
+    values += [more[key] for key in sorted(more) if isinstance(more[key], np.ndarray)]
     return [float(value) for value in np.concatenate(values)]
 
 

@@ -7,7 +7,6 @@ from gpcurves.api import sweep as sweep
 from gpcurves.api import vertex_variances as vertex_variances
 from gpcurves.curve import CurveSet as CurveSet
 from gpcurves.curve import LearningCurve as LearningCurve
-from gpcurves.curve import load as load
 from gpcurves.errors import GoalUnreachableError as GoalUnreachableError
 from gpcurves.errors import GPCurvesError as GPCurvesError
 from gpcurves.errors import InputError as InputError
@@ -60,4 +59,5 @@ from gpcurves.problem import Problem as Problem
 from gpcurves.problem import SpectrumProblem as SpectrumProblem
 from gpcurves.problem import Teacher as Teacher
 from gpcurves.render.drawing import draw_graph as draw_graph
+from gpcurves.saved import load as load
 from gpcurves.spectra import Spectrum as Spectrum

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -295,44 +295,23 @@ def _told_apart(settings: list[dict[str, str]], methods: list[str], names: list[
     return len(kept) == len(settings)
 
 
-def load(path: str | Path) -> Any:
-    """Return the curve, the set of curves, or the forecast that was saved to a JSON file."""
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-        if data["schema"] != SCHEMA:
-            raise InputError(f"{path} has schema {data['schema']}, this version reads {SCHEMA}")
-        for key, read in LOADERS.items():
-            if key in data:
-                return read(data)
-        raise InputError(f"{path} is not a learning curve saved by gpcurves")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise InputError(f"{path} is not a learning curve saved by gpcurves") from error
-
-
-def _load_curve(data: dict[str, Any]) -> LearningCurve:
+def curve_from_dict(data: Mapping[str, Any]) -> LearningCurve:
+    """Build a curve from the content of its JSON file."""
     return _restore(data["curve"], Problem.from_dict(data["problem"]), data["version"])
 
 
-def _load_set(data: dict[str, Any]) -> CurveSet:
+def curve_set_from_dict(data: Mapping[str, Any]) -> CurveSet:
+    """Build a set of curves from the content of its JSON file."""
     problems = [Problem.from_dict(each) for each in data["problems"]]
-    curves = {}
-    for record in data["curves"]:
-        kept = dict(record)
-        curves[kept.pop("label")] = _restore(kept, problems[kept.pop("problem")], data["version"])
-    return CurveSet(curves, data["skipped"])
+    labels = [record["label"] for record in data["curves"]]
+    curves = [_restore(record, problems[record["problem"]], data["version"]) for record in data["curves"]]
+    return CurveSet(dict(zip(labels, curves, strict=True)), data["skipped"])
 
 
-LOADERS: dict[str, Callable[[dict[str, Any]], Any]] = {"curve": _load_curve, "curves": _load_set}
-"""What saved files may hold: the key that tells, and what builds it again."""
-
-
-def _restore(record: dict[str, Any], problem: Problem, version: str) -> LearningCurve:
-    kept = {**record, "notes": tuple(record["notes"])}
-    return LearningCurve(sizes=kept.pop(problem.axis), problem=problem, version=version, **kept)
+def _restore(record: Mapping[str, Any], problem: Problem, version: str) -> LearningCurve:
+    kept = {key: value for key, value in record.items() if key not in ("label", "problem", "notes", problem.axis)}
+    notes, sizes = tuple(record["notes"]), record[problem.axis]
+    return LearningCurve(sizes=sizes, problem=problem, version=version, notes=notes, **kept)
 
 
 def _listed(value: Any) -> Any:

@@ -210,7 +210,7 @@ def test_an_existing_file_survives_a_failure(tmp_path: Path, monkeypatch: pytest
     def fail(*_: object, **__: object) -> None:
         raise gpc.NumericalError("on purpose")
 
-    monkeypatch.setattr("gpcurves.render.save.table", fail)
+    monkeypatch.setattr("gpcurves.render.views.curves.CurvesView.to_csv", fail)
     assert run([*BASE, "--n", "1", "--methods", "lc", "--out", str(target)]) == 1
     assert target.read_text() == "precious"
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]

@@ -86,7 +86,7 @@ def test_no_part_of_a_report_is_written_if_another_fails(file: Path, monkeypatch
     def fail(*_: object) -> None:
         raise gpc.InputError("no picture")
 
-    monkeypatch.setattr("gpcurves.render.plan.plot", fail)
+    monkeypatch.setattr("gpcurves.render.mpl.draw", fail)
     assert run(["plan", str(file), "--target", "price", "--report", str(file.parent / "r.html")]) == 2
     assert [path.name for path in file.parent.iterdir()] == ["data.csv"]
 

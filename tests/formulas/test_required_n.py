@@ -21,7 +21,6 @@ from gpcurves import (
     Torus,
     required_n,
 )
-from gpcurves.problem import Problem
 
 FLOORED = {"wv"}
 """Methods whose error does not fall to zero with noise."""

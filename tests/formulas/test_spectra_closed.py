@@ -17,7 +17,6 @@ from gpcurves import OU, RBF, GammaExponential, Gaussian, Matern, Matern32, Mate
 from gpcurves.inputs.periodic import periodised_matrix
 from gpcurves.kernels import Kernel, Product, Stationary, Sum
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.spectra import spectrum_of
 
 LARGE_H = np.geomspace(1e-3, 1e12, 16).tolist()
 
@@ -201,7 +200,7 @@ def test_at_large_h_the_lattice_sum_is_an_integral(kernel: Stationary, dim: int)
     ("dim", "scale"), [(1, (0.3,)), (2, (0.3, 0.3)), (3, (0.3,) * 3), (2, (0.3, 0.6)), (4, (0.5,) * 4)]
 )
 def test_multiplicities_count_integer_vectors(dim: int, scale: tuple[float, ...]) -> None:
-    spectrum = spectrum_of(RBF(scale if len(set(scale)) > 1 else scale[0]), Torus(dim))
+    spectrum = Torus(dim).spectrum(RBF(scale if len(set(scale)) > 1 else scale[0]))
     counted = Counter(
         round(sum((s * q) ** 2 for s, q in zip(scale, v, strict=True)), 9) for v in lattice(dim, 3).tolist()
     )
@@ -261,7 +260,7 @@ def one_dimensional_power_sum(scale: float, power: float) -> float:
 def test_ten_dimensions_take_bounded_memory_and_keep_their_digits(scales: tuple[float, ...]) -> None:
     tracemalloc.start()
     try:
-        spectrum = spectrum_of(RBF(scales if len(set(scales)) > 1 else scales[0]), Torus(10))
+        spectrum = Torus(10).spectrum(RBF(scales if len(set(scales)) > 1 else scales[0]))
         found = [smooth_sum(spectrum, lambda value, p=p: value ** (p - 1)) for p in (0.5, 1.0, 1.5, 2.0)]  # type: ignore[misc]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -272,7 +271,7 @@ def test_ten_dimensions_take_bounded_memory_and_keep_their_digits(scales: tuple[
 
 
 def test_gaussian_inputs_in_ten_dimensions_conserve_the_trace() -> None:
-    spectrum = spectrum_of(RBF(tuple(0.5 + 0.1 * i for i in range(10))), Gaussian(10, 0.5))
+    spectrum = Gaussian(10, 0.5).spectrum(RBF(tuple(0.5 + 0.1 * i for i in range(10))))
     np.testing.assert_allclose(spectrum.trace, 1, rtol=1e-9)
     squares = math.prod((1 + 4 * 0.5 / (0.5 + 0.1 * i) ** 2) ** -0.5 for i in range(10))
     np.testing.assert_allclose(smooth_sum(spectrum, lambda value: value), squares, rtol=1e-9)

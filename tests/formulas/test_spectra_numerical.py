@@ -26,7 +26,6 @@ from gpcurves import (
 )
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel
-from gpcurves.spectra.nystrom import numerical_spectrum
 
 _rng = np.random.default_rng(23)
 POINTS = _rng.normal(size=(14, 2))
@@ -76,7 +75,7 @@ def test_inputs_that_never_occur_do_not_matter() -> None:
     ids=repr,
 )
 def test_numerical_spectra_are_within_their_error_estimate_of_the_closed_form(kernel: Kernel, inputs: Inputs) -> None:
-    exact, numerical = inputs.spectrum(kernel), numerical_spectrum(kernel, inputs)
+    exact, numerical = inputs.spectrum(kernel), inputs.numerical_spectrum(kernel)
     assert exact.origin == "closed form"
     assert numerical.coarse is not None
     np.testing.assert_allclose(numerical.trace, exact.trace, rtol=1e-11)
@@ -167,7 +166,7 @@ def test_small_and_repeated_samples_are_accepted() -> None:
     ids=repr,
 )
 def test_the_trace_is_conserved_however_few_eigenvalues_are_trusted(kernel: Kernel, inputs: Inputs) -> None:
-    spectrum = numerical_spectrum(kernel, inputs)
+    spectrum = inputs.numerical_spectrum(kernel)
     assert spectrum.tail is not None
     np.testing.assert_allclose(spectrum.trace, 1, rtol=1e-9)
     np.testing.assert_allclose(spectrum.beyond(np.zeros(1)), 1, rtol=1e-9)

@@ -33,7 +33,8 @@ def mean_and_covariance(inputs: Inputs) -> tuple[FloatArray, FloatArray]:
 
 def test_every_input_distribution_is_in_the_registry() -> None:
     concrete = {name for name, cls in inputs_base.Inputs.known.items() if not inspect.isabstract(cls)}
-    assert concrete == {type(inputs).__name__ for inputs in INPUTS.values()}
+    others = {"Eigenvalues", "Vertices", "RandomVertices"}  # not vectors: they have tests of their own
+    assert concrete - others == {type(inputs).__name__ for inputs in INPUTS.values()}
 
 
 @pytest.mark.parametrize("name", INPUTS)

@@ -48,14 +48,16 @@ CORRELATION: dict[type[Kernel], Callable[[Any, Any], Any]] = {
     OU: lambda k, r: mpmath.exp(-r),
     Matern32: lambda k, r: (1 + mpmath.sqrt(3) * r) * mpmath.exp(-mpmath.sqrt(3) * r),
     Matern52: lambda k, r: (1 + mpmath.sqrt(5) * r + 5 * r**2 / 3) * mpmath.exp(-mpmath.sqrt(5) * r),
-    Matern: lambda k, r: matern(mpmath.mpf(k.nu), r),
+    Matern: lambda k, r: matern(mpmath.mpf(k.smoothness), r),
     RationalQuadratic: lambda k, r: (1 + r**2 / (2 * mpmath.mpf(k.alpha))) ** -mpmath.mpf(k.alpha),
     GammaExponential: lambda k, r: mpmath.exp(-(r ** mpmath.mpf(k.gamma))),
 }
 STATIONARY = {name: k for name, k in KERNELS.items() if isinstance(k, Stationary)}
 MATERN_ORDERS = (0.05, 0.5, 0.99, 1.0, 1.5, 2.0, 2.5, 3.0, 4.7, 7.0, 20.0, 20.3, 50.0)
 # Whole nu is a limit taken over its neighbours, which costs digits.
-LOSS = [(k, 1e-9 if isinstance(k, Matern) and k.nu == round(k.nu) else 1e-12) for k in STATIONARY.values()]
+LOSS = [
+    (k, 1e-9 if isinstance(k, Matern) and k.smoothness == round(k.smoothness) else 1e-12) for k in STATIONARY.values()
+]
 
 
 def naive(kernel: Kernel, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
@@ -274,8 +276,8 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: OU(math.nan), "lengthscale must be finite, got nan"),
     (lambda: OU(1.0, math.inf), "variance must be finite, got inf"),
     (lambda: OU(1.0, 0.0), "variance must be greater than 0, got 0"),
-    (lambda: Matern(smoothness=0), "nu must be greater than 0, got 0"),
-    (lambda: Matern(smoothness=51), "nu must be at most 50, got 51: from there on use RBF, its limit"),
+    (lambda: Matern(smoothness=0), "smoothness must be greater than 0, got 0"),
+    (lambda: Matern(smoothness=51), "smoothness must be at most 50, got 51: from there on use RBF, its limit"),
     (lambda: RationalQuadratic(alpha=-1), "alpha must be greater than 0, got -1"),
     (lambda: GammaExponential(gamma=2.1), "gamma must be at most 2, got 2.1"),
     (lambda: Linear(bias=-0.1), "bias must be at least 0, got -0.1"),
@@ -284,7 +286,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: RBF() * -2, "the factor of a kernel must be greater than 0, got -2"),
     (lambda: RBF() + 1, "a kernel must be one of gpcurves or of scikit-learn, got 1"),
     (lambda: RBF((1.0, 2.0)) + OU((1.0, 2.0, 3.0)), r"must agree on the input dimension, got \[2, 3\]"),
-    (lambda: Kernel.from_dict({"type": "RFB"}), "unknown kernel type 'RFB'"),
+    (lambda: Kernel.from_dict({"type": "RFB"}), "unknown kernel 'RFB'"),
 ]
 
 

@@ -21,7 +21,7 @@ from gpcurves.errors import InputError, NotApplicableError
 from gpcurves.graphs import Ensemble, GraphKernel, Normalisation
 from gpcurves.methods.simulation.vertices import posterior_variances
 from gpcurves.numerics.validation import FloatArray
-from graphs_oracle import dense_posterior, random_forest
+from graphs_oracle import by_eigenvalue, dense_posterior, random_forest
 
 ER3, REGULAR3, POWER = gpc.ErdosRenyi(3), gpc.RandomRegular(3), gpc.PowerLaw(2.5, 2)
 KERNELS: dict[str, GraphKernel] = {
@@ -403,6 +403,7 @@ def test_variances_of_a_given_forest_are_exact() -> None:
         (walk(ER3, noise=0.0), {}, "noise"),
         (walk(forest(), noise=0.0), {}, "noise"),
         (replace(walk(ER3), teacher=gpc.Teacher(gpc.RandomWalkKernel(3), 0.1)), {}, "student and teacher must agree"),
+        (walk(ER3, 401), {}, "method 'cavity' does not apply: messages exist for walks of at most 400 steps, got 401"),
         (walk(gpc.ErdosRenyi(0)), {}, "no edges"),
         (walk(gpc.RandomRegular(0)), {}, "no edges"),
         (walk(gpc.DegreeDistribution((1.0,))), {}, "no edges"),
@@ -451,6 +452,19 @@ def test_an_ensemble_without_edges_is_left_out_of_all_theory() -> None:
     found = gpc.learning_curves(walk(gpc.ErdosRenyi(0), 2), nu=[1], vertices=50, graphs=2)
     assert "no edges" in found.skipped["cavity"]
     assert "eigenvalue" in found
+
+
+@pytest.mark.parametrize("graph", [ER3, REGULAR3.sample(60, 0)], ids=["ensemble", "graph"])
+@pytest.mark.parametrize("kernel", [gpc.RandomWalkKernel(6, 2.2), gpc.RegularisedLaplacianKernel(1.3)], ids=repr)
+def test_a_kernel_of_which_only_eigenvalues_are_known(kernel: GraphKernel, graph: Any) -> None:
+    """Seeds and populations are the same, so that only the error of the expansion is between them."""
+    options: dict[str, Any] = {"precision": 0.2, "rng": 1} | ({"population": 64} if graph is ER3 else {})
+    known, found = (
+        gpc.learning_curve(gpc.GraphProblem(graph, one.normalised("local"), 0.1), "cavity", nu=[0.3, 2], **options)
+        for one in (kernel, by_eigenvalue(kernel))
+    )
+    np.testing.assert_allclose(found.error, known.error, rtol=1e-6)
+    assert any("the kernel is represented up to" in note for note in found.notes)
 
 
 # belief propagation with targets

@@ -8,10 +8,19 @@ import numpy as np
 import pytest
 
 from gpcurves.errors import InputError
+from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.instance import Adjacency, prior_variances, propagate
-from gpcurves.methods.cavity.model import VertexModel, diffusion, random_walk
 from gpcurves.methods.cavity.poisson import mean_posterior, poisson_weights
-from graphs_oracle import Function, adjacency, dense_kernel, dense_posterior, random_forest, regular_graph
+from graphs_oracle import (
+    Function,
+    adjacency,
+    dense_kernel,
+    dense_posterior,
+    diffusion,
+    random_forest,
+    random_walk,
+    regular_graph,
+)
 
 WALK = random_walk(10, 2)
 

@@ -22,7 +22,7 @@ from gpcurves.forecasting.calibration import DOWN, LEVEL, UP
 from gpcurves.forecasting.curves import Model
 from gpcurves.forecasting.verdict import Label
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.plan_page import page
+from gpcurves.render.views import view_of
 
 
 def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray, Model]:
@@ -94,7 +94,7 @@ def test_deterministic_promises_more() -> None:
     assert sure.notes == ("The target was taken as a function of the inputs without noise.",)
     assert "oise leaves" not in str(sure.verdict())
     assert json.loads(sure.to_json(goal=np.float32(0.1)))["deterministic"] is True  # type: ignore[arg-type]
-    assert "noise leaves" not in page(sure, None, 0.01)
+    assert "noise floor" not in view_of(sure, goal=0.01).page()
     assert sure.at([960])["rmse"][0] < 0.1 * sure.at([60])["rmse"][0]
 
 

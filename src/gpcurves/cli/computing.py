@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -69,17 +69,19 @@ def method_options(axis: str, taken: set[str], **aliases: str) -> list[Option]:
     return parameter_options("method", members, taken, section="Options of methods", aliases=aliases)
 
 
-def answer(given: Given, problem: Problem, target: output.Target, adding: Sequence[str] = ()) -> int | None:
-    """Compute the curves, answer the goals, and write both; returns the exit code.
+def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str] = ()) -> int | None:
+    """Build the problem, compute the curves, answer the goals, and write both; returns the exit code.
 
     ``adding`` are methods to compute besides those that were named.
     """
     import numpy as np
 
+    from gpcurves.curve import CurveSet
     from gpcurves.goals import answer_goal
     from gpcurves.montecarlo import Run
     from gpcurves.numerics.validation import positive, sizes
 
+    target, problem = output.Target.of(given, CurveSet), build(given)
     axis = problem.axis
     at = sizes(axis, parse.size_list(f"--{axis}", given["sizes"], integers=axis == "n"))
     errors = [positive("--goal", parse.number("--goal", goal)) for goal in given["goals"]]
@@ -214,8 +216,7 @@ def _compute(
 
 
 def _emit(curves: CurveSet, goals: Sequence[Goal], target: output.Target) -> None:
-    picture = target.out is not None and output.is_shown(target.out)
-    output.emit_curves(continue_to_goals(curves, goals) if picture else curves, goals, target)
+    output.emit_curves(continue_to_goals(curves, goals) if target.shows else curves, goals, target)
 
 
 def continue_to_goals(curves: CurveSet, goals: Sequence[Goal]) -> CurveSet:

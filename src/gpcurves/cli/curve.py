@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
-from gpcurves.cli import computing, output, pieces
+from gpcurves.cli import computing, pieces
 from gpcurves.cli.options import Command, Given, Option, names_of, output_options, run_options
 
 _DEFAULT_N = "0,1:1000:log:40"
 
 
 def _options() -> list[click.Parameter]:
+    from gpcurves.curve import CurveSet
+
     spectrum = Option(
         "--spectrum",
         type=click.Path(path_type=Path),
@@ -21,7 +23,7 @@ def _options() -> list[click.Parameter]:
         help="File with eigenvalues (and multiplicities) instead of a kernel and inputs.",
     )
     sizes, running = computing.size_options("n", _DEFAULT_N), run_options()
-    writing = output_options(output.suffixes())
+    writing = output_options(CurveSet)
     taken = names_of([spectrum, *sizes, *running, *writing])
     kernels = pieces.kernels()
     return [
@@ -53,7 +55,5 @@ def curve(given: Given) -> int | None:
       gpcurves curve --kernel rbf --lengthscale 0.05 --noise 0.01 --n 0:100:10 --methods lc,ov --simulate 50
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.001 --n 0:60:5 --teacher-kernel ou --simulate 50
     """
-    target = output.Target.of(given)
-    problem = pieces.build_vector_problem(given)
     adding = ["simulation"] if given.has("method__datasets") else []
-    return computing.answer(given, problem, target, adding)
+    return computing.answer(given, pieces.build_vector_problem, adding)

@@ -12,9 +12,11 @@ _VERTICES = 500
 
 
 def _options() -> list[click.Parameter]:
+    from gpcurves.graphs.diagnosis import Diagnosis
+
     graph = pieces.graph_options(argument=True)
     graph += [pieces.vertices_option(), pieces.seed_option()]
-    writing = output_options(output.suffixes())
+    writing = output_options(Diagnosis)
     taken = names_of([*graph, *writing])
     return [*graph, *pieces.graph_kernels("normalise").options(taken), *writing]
 
@@ -33,9 +35,10 @@ def diagnose(given: Given) -> None:
       gpcurves diagnose --ensemble er:3 --vertices 300 --json
     """
     from gpcurves.graphs import Graph
+    from gpcurves.graphs.diagnosis import Diagnosis
     from gpcurves.graphs.diagnosis import diagnose as examine
 
-    target = output.Target.of(given)
+    target = output.Target.of(given, Diagnosis)
     kernel = pieces.build_piece(given, pieces.graph_kernels("normalise"))
     graph = pieces.read_graph(given, given["vertices"])
     if not isinstance(graph, Graph):

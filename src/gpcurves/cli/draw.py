@@ -12,10 +12,12 @@ _DEFAULT_NU = "1"
 
 
 def _options() -> list[click.Parameter]:
+    from gpcurves.numerics.display import Display
+
     graph = pieces.graph_options(argument=True)
     graph += [pieces.vertices_option(), pieces.seed_option()]
     nu = Option("--nu", default=_DEFAULT_NU, section="Labels", metavar="NUMBER", help="Examples per vertex.  [1]")
-    writing = output_options(output.suffixes(picture=True), as_json=False)
+    writing = output_options(Display)
     taken = names_of([*graph, nu, *writing])
     kernels = pieces.graph_kernels()
     return [
@@ -41,11 +43,12 @@ def draw(given: Given) -> None:
       gpcurves draw --ensemble er:3 --vertices 100 --normalise local --noise 0.1 --out random.svg
     """
     from gpcurves.methods.simulation.single import one_data_set
+    from gpcurves.numerics.display import Display
     from gpcurves.render.drawing import draw_graph
 
     if given["out"] is None:
-        raise InputError("--out is needed: the picture to write, a .png or .svg file")
-    target = output.Target.of(given, output.suffixes(picture=True))
+        raise InputError("--out is needed: the picture to write")
+    target = output.Target.of(given, Display)
     nu = parse.number("--nu", given["nu"])
     problem = pieces.build_graph_problem(given, pieces.read_graph(given, given["vertices"]))
     size = given["vertices"] if problem.ensemble is not None else None

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from gpcurves.cli import computing, output, parse, pieces
+from gpcurves.cli import computing, parse, pieces
 from gpcurves.cli.options import Command, Given, names_of, output_options, run_options
+
+if TYPE_CHECKING:
+    from gpcurves.problem import Problem
 
 _DEFAULT_NU = "0.1:10:log:20"
 
 
 def _options() -> list[click.Parameter]:
+    from gpcurves.curve import CurveSet
+
     graph, sizes = pieces.graph_options(argument=False), computing.size_options("nu", _DEFAULT_NU)
-    running, writing = run_options(), output_options(output.suffixes())
+    running, writing = run_options(), output_options(CurveSet)
     taken = names_of([*graph, *sizes, *running, *writing])
     kernels = pieces.graph_kernels()
     return [
@@ -42,9 +49,11 @@ def graph(given: Given) -> int | None:
       gpcurves graph --edges network.csv --normalise local --noise 0.1 --nu 0.1:5:log:10 --goal 0.05
       gpcurves graph --ensemble er:3 --noise 0.0001 --teacher-normalise local --methods simulation --nu 0.1:2:0.1
     """
-    target = output.Target.of(given)
+    return computing.answer(given, _build_problem)
+
+
+def _build_problem(given: Given) -> Problem:
     # how many vertices your own graph has is part of the graph, not an option of a method
     count = given.take("method__vertices") if given["edges"] is not None else None
     vertices = None if count is None else parse.integer("--vertices", count)
-    problem = pieces.build_graph_problem(given, pieces.read_graph(given, vertices))
-    return computing.answer(given, problem, target)
+    return pieces.build_graph_problem(given, pieces.read_graph(given, vertices))

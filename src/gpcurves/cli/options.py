@@ -290,16 +290,15 @@ def run_options() -> list[Option]:
     ]
 
 
-def output_options(suffixes: Sequence[str], *, as_json: bool = True) -> list[Option]:
-    """Return the options that say where results go: to files with these suffixes, or to stdout."""
-    *most, last = suffixes
-    formats = f"{', '.join(most)} or {last}" if most else last
-    options = [
-        Option("--out", type=click.Path(path_type=Path), metavar="FILE", help=f"Write a {formats} file."),
+def output_options(kind: type) -> list[Option]:
+    """Return the options that say where results of a type go."""
+    from gpcurves.render.formats import list_suffixes
+
+    return [
+        Option("--out", type=click.Path(path_type=Path), metavar="FILE", help=f"Write a {list_suffixes(kind)} file."),
         Option("--json", "as_json", is_flag=True, help="Write JSON instead of text to stdout."),
         Option("--quiet", "-q", is_flag=True, help="Suppress progress and messages."),
     ]
-    return options if as_json else [options[0], options[2]]
 
 
 def names_of(options: Sequence[click.Parameter]) -> set[str]:

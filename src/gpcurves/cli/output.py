@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +12,6 @@ import click
 
 from gpcurves.cli.options import Given
 from gpcurves.errors import InputError
-from gpcurves.numerics.files import write_complete
 
 if TYPE_CHECKING:
     from gpcurves.curve import CurveSet, LearningCurve
@@ -31,27 +27,24 @@ class Target:
     quiet: bool
 
     @classmethod
-    def of(cls, given: Given, only: Sequence[str] = ()) -> Self:
-        """Return where results go, or refuse a file that cannot be written; ``only`` lists suffixes if not all will do."""
-        target = cls(given["out"], given.context.params.get("as_json", False), given["quiet"])
-        if target.out is not None and only and target.out.suffix.lower() not in only:
-            raise InputError(f"--out needs a file that ends in {' or '.join(only)}, got {target.out}")
-        check_out(target.out, target.as_json)
-        return target
+    def of(cls, given: Given, kind: type) -> Self:
+        """Return where results of a type go, or refuse a file that cannot be written before anything is computed."""
+        check_out(given["out"], given["as_json"], kind)
+        return cls(given["out"], given["as_json"], given["quiet"])
 
-    def write_rows(self, rows: Sequence[Sequence[str]]) -> None:
-        """Write rows of texts as CSV."""
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(rows)
-        if self.out is None:
-            click.echo(text.getvalue(), nl=False)
-        else:
-            write_complete(self.out, text.getvalue().encode())
+    @property
+    def shows(self) -> bool:
+        """Whether the file shows results, as pictures and pages do, rather than holding their numbers."""
+        from gpcurves.render.formats import FORMATS
+
+        return self.out is not None and FORMATS[self.out.suffix.lower()].needs in ("picture", "page")
 
     def write(self, result: Any, text: str | None = None, **options: Any) -> None:
         """Write a result; ``text`` goes to stdout instead of CSV, also if the result goes to a file."""
+        from gpcurves.render.formats import render, save
+
         if self.out is not None:
-            write_complete(self.out, render(result, self.out.suffix.lower(), **options))
+            save(result, self.out, **options)
         if self.as_json:
             click.echo(render(result, ".json", **options), nl=False)
         elif text is not None:
@@ -69,6 +62,17 @@ class Target:
             click.echo(f"wrote {self.out}", err=True)
 
 
+def check_out(out: Path | None, as_json: bool, kind: type | None = None) -> None:
+    """Refuse an output that cannot be written before anything is computed."""
+    from gpcurves.render.formats import check_output
+
+    if out is None:
+        return
+    check_output(out, kind)
+    if as_json:
+        raise InputError("--json writes to stdout: give either --json or --out FILE.json")
+
+
 def emit_curves(curves: CurveSet, goals: Sequence[Goal], target: Target) -> None:
     """Write curves, then what people should know about them, and at the end what goals need."""
     target.write(curves, goals=goals)
@@ -84,6 +88,7 @@ def say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
     curve = getattr(stop, "curve", None)
     if curve is not None:
         from gpcurves.methods import METHODS
+        from gpcurves.render.formats import render
 
         click.echo(render(curve, ".csv"), nl=False)
         method: Any = METHODS[curve.method]
@@ -145,56 +150,3 @@ def _size(curve: LearningCurve, size: float) -> str:
     """Return a size in words: an integer number of examples or labels, or examples per vertex of an ensemble."""
     vertices = 1 if curve.axis == "n" else _vertices(curve)
     return f"{size:.4g}" if vertices is None else f"{math.ceil(size * vertices - 1e-9):,}"
-
-
-def check_out(out: Path | None, as_json: bool) -> None:
-    """Refuse an output that cannot be written before anything is computed."""
-    from gpcurves.render.save import check_output
-
-    if out is None:
-        return
-    check_output(out)
-    if as_json:
-        raise InputError("--json writes to stdout: give either --json or --out FILE.json")
-
-
-def suffixes(picture: bool = False) -> tuple[str, ...]:
-    """Return the suffixes of files that results can be written to, or of pictures alone."""
-    from gpcurves.render.save import SUFFIXES
-
-    return (".png", ".svg") if picture else SUFFIXES
-
-
-def is_shown(path: Path) -> bool:
-    """Tell whether a file shows curves, as pictures and pages do, rather than holding their numbers."""
-    return path.suffix.lower() not in (".csv", ".json")
-
-
-def render(result: Any, suffix: str, goals: Sequence[Goal] = ()) -> bytes:
-    """Return a result in a format."""
-    from gpcurves.curve import CurveSet, LearningCurve
-    from gpcurves.graphs.diagnosis import Diagnosis
-    from gpcurves.render import save
-    from gpcurves.render.histogram import plot_diagnosis
-    from gpcurves.render.page import diagnosis_page
-    from gpcurves.render.plot import plot_curves
-
-    if isinstance(result, Diagnosis):
-        if suffix == ".csv":
-            return result.to_frame().to_csv(index=False).encode()
-        if suffix == ".json":
-            return (json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n").encode()
-        return diagnosis_page(result).encode() if suffix == ".html" else plot_diagnosis(result).to_bytes(suffix[1:])
-    if not isinstance(result, CurveSet | LearningCurve):
-        return result.to_bytes(suffix[1:])
-    curves = CurveSet.of(result) if isinstance(result, LearningCurve) else result
-    if suffix in (".png", ".svg"):
-        return plot_curves(curves).to_bytes(suffix[1:])
-    answers = {
-        goal.error: {
-            **{name: math.ceil(x) if goal.axis == "n" else x for name, x in goal.needed.items()},
-            **goal.missing,
-        }
-        for goal in goals
-    }
-    return save.render(suffix, curves, answers)

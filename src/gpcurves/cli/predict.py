@@ -13,6 +13,8 @@ _NOISE = 0.1
 
 
 def _options() -> list[click.Parameter]:
+    import pandas as pd
+
     from gpcurves.methods import METHODS
     from gpcurves.numerics.parameters import parameters_of
 
@@ -32,7 +34,7 @@ def _options() -> list[click.Parameter]:
         metavar="NUMBER",
         help=f"Noise variance of a label, if prior variances are 1.  [{_NOISE:g}]",
     )
-    writing = output_options((".csv",), as_json=False)
+    writing = output_options(pd.DataFrame)
     taken = names_of([edges, repair, labels, noise, *writing])
     how = [p for p in parameters_of(METHODS["cavity"].Options) if p.name in ("tolerance", "max_rounds", "damping")]
     return [
@@ -58,10 +60,12 @@ def predict(given: Given) -> int | None:
       gpcurves predict network.csv --labels known.csv --out all.csv
       gpcurves predict network.csv --labels known.csv --kernel diffusion --scale 2 --noise 0.01
     """
+    import pandas as pd
+
     from gpcurves.graphs import read_graph
     from gpcurves.methods.cavity.regressor import GraphRegressor
 
-    target = output.Target.of(given, (".csv",))
+    target = output.Target.of(given, pd.DataFrame)
     noise = _NOISE if given["noise"] is None else parse.number("--noise", given["noise"])
     kernel = pieces.build_piece(given, pieces.graph_kernels())
     graph = read_graph(given["edges"], repair=given["repair"])
@@ -70,8 +74,7 @@ def predict(given: Given) -> int | None:
     model = GraphRegressor(graph, kernel, noise, **read_options(given, "method", "cavity"))
     model.fit([graph.label(number) for number in numbers] if graph.labels is not None else numbers, values)
     mean, std = model.predict(return_std=True)
-    rows = [(graph.label(i), repr(float(mean[i])), repr(float(std[i]))) for i in range(graph.vertices)]
-    target.write_rows([("vertex", "mean", "std"), *rows])
+    target.write(pd.DataFrame({"vertex": [graph.label(i) for i in range(graph.vertices)], "mean": mean, "std": std}))
     beliefs = model.beliefs_
     end = f"converged after {beliefs.rounds} iterations" if beliefs.converged else "no convergence"
     target.say(f"{len(values)} labels on {graph.vertices} vertices: {end}")

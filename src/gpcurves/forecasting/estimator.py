@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -22,12 +22,9 @@ from gpcurves.forecasting.prediction import Mixture, Mode
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.seeds import Rng, seed_of
+from gpcurves.numerics.display import Display
 from gpcurves.numerics.validation import FloatArray, whole
 from gpcurves.tables.rows import FEWEST_ROWS, of_arrays, target_name
-
-if TYPE_CHECKING:
-    from gpcurves.render.picture import Display
-    from gpcurves.render.plan import ForecastDisplay
 
 
 class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -116,7 +113,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, goal: float | None = None, rng: Rng = 0, ax: Any = None
-    ) -> ForecastDisplay:
+    ) -> Display:
         """Draw how an estimator will learn from more rows than there are.
 
         This stands where ``LearningCurveDisplay.from_estimator`` of scikit-learn draws how it learns from fewer.
@@ -137,17 +134,15 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
 
         Returns
         -------
-        ForecastDisplay
-            Has ``forecast_``, ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws once more.
+        Display
+            Has ``result_`` (the forecast), ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws once more.
         """
-        from gpcurves.render.plan import display
-
         last = _last(estimator)
         if last is not estimator:
             X = _transformed(estimator, X, y)
         fitted = clone(last).fit(X, y)
         found = fitted.forecast_ if isinstance(fitted, LearningCurveForecast) else forecast(fitted, rng=rng)
-        return display(replace(found, target=target_name(y)), goal, ax)
+        return replace(found, target=target_name(y)).plot(ax, goal=goal)
 
 
 def _last(estimator: Any) -> Any:

@@ -6,7 +6,6 @@ import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,13 +16,13 @@ from gpcurves.forecasting.calibration import ASSURANCE, LEVEL, half_widths
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLaw
 from gpcurves.forecasting.curves import ErrorCurve
 from gpcurves.forecasting.relevance import Relevance
+from gpcurves.numerics.display import Shown
 from gpcurves.numerics.validation import FloatArray, positive, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gpcurves.forecasting.verdict import Verdict
-    from gpcurves.render.picture import Display
 
 HORIZON = 1_000
 """Required numbers of rows are looked for up to this multiple of the rows there are."""
@@ -54,7 +53,7 @@ class RequiredN:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Forecast:
+class Forecast(Shown):
     """The root mean squared error against noisy held-out targets, in the target's own units, at any number of rows.
 
     Attributes
@@ -258,18 +257,6 @@ class Forecast:
         """Return the forecast at 1, 2, 4, 8 and 16 times the rows there are, or at these n."""
         return self.at(self.multiples if n is None else n)
 
-    def plot(self, ax: Any = None, *, goal: float | None = None) -> Display:
-        """Draw the forecast with its band, what cross-validation shows, and a goal; returns a `Display`."""
-        from gpcurves.render.plan import plot
-
-        return plot(self, goal, ax)
-
-    def save(self, path: str | Path, *, n: object = None, goal: float | None = None) -> None:
-        """Write the report (.html), a picture (.png, .svg), all numbers (.json) or the table (.csv)."""
-        from gpcurves.render.plan import save
-
-        save(self, path, n, goal)
-
     @property
     def horizon(self) -> int:
         """The largest number of rows at which goals are looked for."""
@@ -300,11 +287,6 @@ class Forecast:
     def __repr__(self) -> str:
         verdict = self.verdict()
         return f"<Forecast of {self.target!r} from {self.rows} rows and {self.columns} inputs: {verdict}>"
-
-    def _repr_html_(self) -> str:
-        from gpcurves.render.plan import notebook
-
-        return notebook(self)
 
 
 def _falling(n: FloatArray, values: FloatArray, ahead: FloatArray, there: FloatArray) -> FloatArray:

@@ -18,6 +18,7 @@ from gpcurves.graphs.kernels import (
     PolynomialWalkKernel,
     RandomWalkKernel,
     RegularisedLaplacianKernel,
+    normalise_parameter,
 )
 from gpcurves.graphs.reading import read_graph
 
@@ -39,5 +40,6 @@ __all__ = [
     "as_graph",
     "graph_from_dict",
     "graph_with_degrees",
+    "normalise_parameter",
     "read_graph",
 ]

@@ -57,3 +57,33 @@ def chebyshev_coefficients(function: Callable[[FloatArray], FloatArray], count: 
     coefficients = dct(function(np.cos(theta)), type=2) / (2 * count)
     coefficients[0] /= 2
     return np.asarray(coefficients[:count])
+
+
+def resolve(function: Callable[[FloatArray], FloatArray], most: int) -> FloatArray | None:
+    """Return the Chebyshev coefficients of a function on [-1, 1] up to rounding, or None if ``most`` do not suffice."""
+    count = 16
+    while count <= most:
+        coefficients = chebyshev_coefficients(function, count)
+        size = np.abs(coefficients)
+        # Coefficients of smooth functions fall until they are rounding errors: the second half must be nothing else.
+        if size[count // 2 :].max() <= 1e-15 * size.sum():
+            return coefficients[: int(np.flatnonzero(size >= 5e-16 * size.sum())[-1]) + 1]
+        count *= 2
+    return None
+
+
+def chebyshev_diagonal(coefficients: FloatArray, rows: Rows, step: Step) -> FloatArray:
+    r"""Return the scalar product of each row with itself times :math:`\sum_q c_q T_q(T)`, from half as many steps.
+
+    The products are :math:`T_{2q} = 2T_q^2 - 1` and :math:`T_{2q+1} = 2T_qT_{q+1} - T_1`.
+    """
+    before, now = rows, step(rows)
+    even, odd = row_products(rows, rows), row_products(rows, now)
+    padded = [*coefficients.tolist(), 0.0, 0.0]
+    total = padded[0] * even + padded[1] * odd
+    for q in range(1, (len(coefficients) + 1) // 2):
+        total += padded[2 * q] * (2 * row_products(now, now) - even)
+        if 2 * q + 1 < len(coefficients):
+            before, now = now, add(2 * step(now), -1.0 * before)
+            total += padded[2 * q + 1] * (2 * row_products(before, now) - odd)
+    return np.asarray(total)

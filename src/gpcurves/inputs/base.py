@@ -70,6 +70,10 @@ class Inputs(Piece, ABC, family="input distribution"):
 
     def spectrum(self, kernel: Kernel) -> Spectrum:
         """Return the eigenvalues of a kernel with respect to this distribution, numerically unless overridden."""
+        return self.numerical_spectrum(kernel)
+
+    def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
+        """Return the eigenvalues from a matrix on nodes, with a tail, also if there is a closed form."""
         return numerical_spectrum(
             lambda X: self.kernel_matrix(kernel, X), self.nodes, NODES, Decay(kernel.smoothness, self.dim)
         )

@@ -38,9 +38,12 @@ class Box(_Unit):
     def spectrum(self, kernel: Kernel) -> Spectrum:
         rbf = as_rbf(kernel)
         products = None if rbf is None else _products(rbf, self.dim)
+        return products or self.numerical_spectrum(kernel)
+
+    def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
         # far down, eigenvalues follow the transform of the kernel
         decay = Decay(kernel.smoothness, self.dim, fourier(kernel, self.dim))
-        return products or numerical_spectrum(kernel, self.nodes, NODES, decay)
+        return numerical_spectrum(kernel, self.nodes, NODES, decay)
 
     def overlap_of_terms(self, first: Kernel, second: Kernel) -> Overlap | None:
         if isinstance(first, RBF) and isinstance(second, RBF):

@@ -65,7 +65,7 @@ class Sample(_Finite):
         thinned = self.points[::every]
         return thinned, np.full(len(thinned), 1.0 / len(thinned))
 
-    def spectrum(self, kernel: Kernel) -> Spectrum:
+    def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
         count = min(NODES, len(self.points))
         # the noise of sampling is in every eigenvalue, the largest too
         return numerical_spectrum(kernel, self.nodes, count, Decay(kernel.smoothness, self.dim), sampled=True)

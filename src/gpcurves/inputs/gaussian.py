@@ -90,7 +90,7 @@ class Gaussian(Inputs):
 
     def spectrum(self, kernel: Kernel) -> Spectrum:
         rbf = as_rbf(kernel)
-        return super().spectrum(kernel) if rbf is None else self._geometric(rbf)
+        return self.numerical_spectrum(kernel) if rbf is None else self._geometric(rbf)
 
     def _geometric(self, kernel: RBF) -> Spectrum:
         scale = kernel.lengthscales(self.dim)

@@ -9,8 +9,9 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray, as_graph
+from gpcurves.numerics.display import Display
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.picture import Display, new_axes
+from gpcurves.render.mpl import new_axes
 
 MOST_VERTICES = 5_000
 _PIVOTS, _ROUNDS = 50, 80

@@ -1,4 +1,8 @@
-"""The regularised Laplacian: Smola & Kondor 2003."""
+r"""The regularised Laplacian: Smola & Kondor 2003.
+
+**Messages.** The precision :math:`I+s^2L` itself couples only neighbours. The variables are the value of the function and one
+multiplier that carries the noise, so that one number per message counts.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import numpy as np
 
 from gpcurves.graphs.kernels.base import GraphKernel, Normalisation, check_scale, normalise_parameter
 from gpcurves.graphs.series import Rows, Step, chebyshev_coefficients, chebyshev_series, row_products
+from gpcurves.graphs.vertex_model import VertexModel, pack
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray
 
@@ -34,6 +39,10 @@ class RegularisedLaplacianKernel(GraphKernel):
     def reach(self) -> int:
         return len(self._series(-0.5)) - 1
 
+    @property
+    def rounding(self) -> float:
+        return 0.0  # a sum of squares
+
     def eigenvalue(self, t: FloatArray) -> FloatArray:
         return np.asarray(1 / (1 + self.scale**2 * (1 - t)))
 
@@ -49,3 +58,9 @@ class RegularisedLaplacianKernel(GraphKernel):
     def diagonal(self, rows: Rows, step: Step) -> FloatArray:
         half = chebyshev_series(self._series(-0.5), rows, step)
         return row_products(half, half)
+
+    def vertex_model(self) -> VertexModel:
+        square = self.scale**2
+        local = np.array([[1 + square, -1.0], [-1.0, 0.0]])
+        coupling = np.array([[square, 0.0], [0.0, 0.0]])
+        return VertexModel(2, 1, pack(local), coupling, 1 / (1 + square))

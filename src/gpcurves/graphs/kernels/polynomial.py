@@ -10,6 +10,7 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.graphs.kernels.base import LONGEST_WALK, GraphKernel, Normalisation, normalise_parameter
 from gpcurves.graphs.series import Rows, Step, power_series, row_products
+from gpcurves.graphs.vertex_model import VertexModel, polynomial_model
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray
 
@@ -87,3 +88,8 @@ class PolynomialWalkKernel(GraphKernel):
                 result += self.coefficients[q + 1] * row_products(rows, stepped)
                 rows = stepped
         return result
+
+    def vertex_model(self) -> VertexModel:
+        walk = np.array(self.coefficients)
+        chebyshev = np.asarray(np.polynomial.chebyshev.poly2cheb(walk), dtype=np.float64)
+        return polynomial_model(chebyshev, float(walk[0]), walk)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import IntArray, thread_count
-from gpcurves.methods.cavity.model import VertexModel
 from gpcurves.methods.cavity.rounds import Links, last_pivots, send
 from gpcurves.methods.cavity.walks import returning_walks
 from gpcurves.numerics.validation import FloatArray, frozen, positive, real, whole

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpcurves.errors import InputError, NotApplicableError, unknown_name
+from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import thread_count
-from gpcurves.methods.cavity.model import VertexModel
 from gpcurves.methods.cavity.poisson import mean_posterior, poisson_weights, stratified_counts
 from gpcurves.methods.cavity.rounds import last_pivots, send
 from gpcurves.methods.cavity.walks import close, next_series, returning_walks
@@ -162,7 +162,7 @@ def population_error(
     if local not in ("exact", "paper"):
         raise unknown_name("local normalisation", local, ("exact", "paper"))
     if normalise == "local" and local == "paper" and model.walk is None:
-        raise NotApplicableError(f"local='paper' needs a kernel that is a polynomial in T, and {model.name} is not")
+        raise NotApplicableError("local='paper' needs a kernel that is a polynomial in T, which this is not")
     variance, examples, goal = positive("noise", noise), nonnegative("nu", nu), positive("precision", precision)
     size = population_size(goal) if vertices is None else whole("vertices", vertices, 2)
     rngs = _streams(rng)
