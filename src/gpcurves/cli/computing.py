@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpcurves.cli import output, parse
-from gpcurves.cli.options import Given, Option, parameter_options
+from gpcurves.cli.command import Given, Option
+from gpcurves.cli.options import parameter_options
 from gpcurves.errors import InputError, NotApplicableError, NumericalError
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     curves = replace(curves, skipped=skipped)
     goals: list[Goal] = []
     try:
-        goals += (answer_goal(curves, error, run) for error in errors)
+        for error in errors:
+            goals.append(answer_goal(curves, error, run))  # noqa: PERF401  (those before an interruption are kept)
     except KeyboardInterrupt:
         _emit(curves, goals, target)
         click.echo("gpcurves: interrupted before all goals were answered", err=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from gpcurves.cli import computing, pieces
-from gpcurves.cli.options import Command, Given, Option, names_of, output_options, run_options
+from gpcurves.cli.command import FILE, Command, Given, Option, names_of, output_options, run_options
 
 _DEFAULT_N = "0,1:1000:log:40"
 
@@ -17,7 +15,7 @@ def _options() -> list[click.Parameter]:
 
     spectrum = Option(
         "--spectrum",
-        type=click.Path(path_type=Path),
+        type=FILE,
         section="Inputs",
         metavar="FILE",
         help="File with eigenvalues (and multiplicities) instead of a kernel and inputs.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gpcurves.cli import output, pieces
-from gpcurves.cli.options import Command, Given, names_of, output_options
+from gpcurves.cli.command import Command, Given, names_of, output_options
 from gpcurves.errors import InputError
 
 _VERTICES = 500

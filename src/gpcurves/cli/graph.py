@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpcurves.cli import computing, parse, pieces
-from gpcurves.cli.options import Command, Given, names_of, output_options, run_options
+from gpcurves.cli.command import Command, Given, names_of, output_options, run_options
 
 if TYPE_CHECKING:
     from gpcurves.problem import Problem

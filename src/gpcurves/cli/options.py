@@ -1,110 +1,20 @@
 """Options of the command line, made from the parameters that pieces of problems and methods declare.
 
-A kernel, an input distribution, an observation or a method that is registered has its options here without being named
-here. They are made when a command is called, so that the list of commands needs nothing heavy.
+A kernel, an input distribution, an observation or a method that is registered has its options here without being named here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import click
-from click.core import ParameterSource
-
 from gpcurves.cli import parse
+from gpcurves.cli.command import Given, Option, Owners
 from gpcurves.errors import InputError
 
 if TYPE_CHECKING:
     from gpcurves.numerics.parameters import Parameter
-
-Owners = Mapping[str, "Parameter"]
-"""The pieces or methods that take an option, by name, each with its own parameter."""
-
-
-class Option(click.Option):
-    """An option, the section of the help that lists it, and what takes it.
-
-    Attributes
-    ----------
-    section
-        Heading in the help.
-    group
-        What the option sets parameters of, such as "kernel"; empty for options of the command itself.
-    owners
-        Who of the group takes it.
-    """
-
-    def __init__(
-        self, *names: str, section: str = "Output", group: str = "", owners: Owners | None = None, **settings: Any
-    ) -> None:
-        super().__init__(names, **settings)
-        self.section, self.group, self.owners = section, group, owners or {}
-
-    @property
-    def flag(self) -> str:
-        """The option as it is written on the command line."""
-        return self.opts[0]
-
-
-class Command(click.Command):
-    """A command whose options are made when it is called, and listed in sections; its function takes a `Given`."""
-
-    def __init__(self, *args: Any, options: Callable[[], list[click.Parameter]], **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self.make_options = options
-
-    def make_context(self, *args: Any, **settings: Any) -> click.Context:
-        """Make the options before the command line is read."""
-        self.params = self.make_options()
-        return super().make_context(*args, **settings)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Call the function of the command with what was given."""
-        assert self.callback is not None
-        return self.callback(Given(ctx))
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the options under the headings of their sections."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for each in self.get_params(ctx):
-            if (record := each.get_help_record(ctx)) is not None:
-                sections.setdefault(getattr(each, "section", "Output"), []).append(record)
-        for heading, records in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(records)
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a command was called with."""
-
-    context: click.Context
-    used: set[str] = field(default_factory=set)
-    """Options of a group that are used up, and no longer belong to it."""
-
-    def __getitem__(self, name: str) -> Any:
-        return self.context.params[name]
-
-    def has(self, name: str) -> bool:
-        """Tell whether an option is on the command line; a default does not count."""
-        return self.context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-
-    def take(self, name: str) -> Any:
-        """Return the text of an option of a group that is used by the command itself; None if it is not given."""
-        self.used.add(name)
-        return self.context.params.get(name)
-
-    def options(self, group: str) -> list[Option]:
-        """Return the options that set parameters of a group, given or not."""
-        return [each for each in self.context.command.params if isinstance(each, Option) and each.group == group]
-
-    def of(self, group: str) -> list[tuple[Option, Any]]:
-        """Return the options of a group that are on the command line, each with its text."""
-        names = [(each, str(each.name)) for each in self.options(group)]
-        return [(each, self[name]) for each, name in names if self.has(name) and name not in self.used]
 
 
 def parameter_options(
@@ -228,16 +138,13 @@ class Family:
         """Return the option that chooses, and those that set parameters."""
         listed = ", ".join(self.members)
         text = f"{self.root.family.capitalize()}: {listed}." + (f"  [{self.default}]" if self.default else "")
-        choose = [Option(f"--{self.option}", section=self.section, metavar="NAME", help=text)]
-        taken.add(f"--{self.option}")
-        if len(self.members) == 1:  # there is nothing to choose
-            choose = []
-        return choose + parameter_options(self.option, self.members, taken, section=self.section)
+        choose = Option(f"--{self.option}", section=self.section, metavar="NAME", help=text)
+        made = parameter_options(self.option, self.members, taken, section=self.section)
+        return made if len(self.members) == 1 else [choose, *made]  # of one there is nothing to choose
 
     def teacher_options(self, taken: set[str], section: str) -> list[Option]:
         """Return the same options for the process that the data come from."""
         name = f"teacher-{self.option}"
-        taken.add(f"--{name}")
         choose = Option(f"--{name}", section=section, metavar="NAME", help=f"True {self.root.family}.")
         return [choose, *parameter_options(name, self.members, taken, section=section, prefix="teacher-")]
 
@@ -267,40 +174,3 @@ class Family:
                 flag = flags.get(each.name, each.name)
                 raise InputError(f"{flag} is needed: {each.help[:1].lower()}{each.help[1:]}")
         return self.root.named(name)(**arguments)
-
-
-def run_options() -> list[Option]:
-    """Return the options that say how random methods run."""
-    section = "Running"
-    return [
-        Option("--rng", type=int, default=0, section=section, metavar="SEED", help="Seed of random numbers.  [0]"),
-        Option(
-            "--workers",
-            section=section,
-            metavar="N|ADDRESS",
-            help="Local processes, or tcp://HOST:PORT of a Dask scheduler.  [1]",
-        ),
-        Option(
-            "--store",
-            section=section,
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="SQLite file that keeps what is finished: the same command goes on from there.",
-        ),
-    ]
-
-
-def output_options(kind: type) -> list[Option]:
-    """Return the options that say where results of a type go."""
-    from gpcurves.render.formats import list_suffixes
-
-    return [
-        Option("--out", type=click.Path(path_type=Path), metavar="FILE", help=f"Write a {list_suffixes(kind)} file."),
-        Option("--json", "as_json", is_flag=True, help="Write JSON instead of text to stdout."),
-        Option("--quiet", "-q", is_flag=True, help="Suppress progress and messages."),
-    ]
-
-
-def names_of(options: Sequence[click.Parameter]) -> set[str]:
-    """Return the names that options use, and those of the help."""
-    return {name for each in options for name in each.opts} | {"--help", "-h"}

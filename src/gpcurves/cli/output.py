@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from gpcurves.cli.options import Given
+from gpcurves.cli.command import Given
 from gpcurves.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ class Target:
     @classmethod
     def of(cls, given: Given, kind: type) -> Self:
         """Return where results of a type go, or refuse a file that cannot be written before anything is computed."""
-        check_out(given["out"], given["as_json"], kind)
-        return cls(given["out"], given["as_json"], given["quiet"])
+        target = cls(given["out"], given.context.params.get("as_json", False), given["quiet"])
+        check_out(target.out, target.as_json, kind)
+        return target
 
     @property
     def shows(self) -> bool:

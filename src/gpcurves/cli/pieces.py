@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpcurves.cli import parse
-from gpcurves.cli.options import Family, Given, Option
+from gpcurves.cli.command import FILE, Given, Option
+from gpcurves.cli.options import Family
 from gpcurves.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from gpcurves.problem import Problem, Teacher
 
 TEACHER = "Misspecified model: where the data come from, if not from the model (what is left out is as for the model)"
-_PATH = click.Path(path_type=Path)
 
 
 def kernels() -> Family:
@@ -51,7 +50,6 @@ def likelihoods() -> Family:
 def teacher_options(family: Family, taken: set[str]) -> list[Option]:
     """Return the options that describe the process that the data come from."""
     noise = Option("--teacher-noise", section=TEACHER, metavar="NUMBER", help="True noise variance.")
-    taken.add(noise.flag)
     return [*family.teacher_options(taken, TEACHER), noise]
 
 
@@ -67,9 +65,9 @@ def graph_options(*, argument: bool) -> list[click.Parameter]:
     ]
     help_file = "Your own graph: an edge list, or .graphml, .gml or .mtx, also with .gz."
     own: click.Parameter = (
-        click.Argument(["edges"], required=False, type=_PATH)
+        click.Argument(["edges"], required=False, type=FILE)
         if argument
-        else Option("--edges", type=_PATH, section=section, metavar="FILE", help=help_file)
+        else Option("--edges", type=FILE, section=section, metavar="FILE", help=help_file)
     )
     return [
         own,

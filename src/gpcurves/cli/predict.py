@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from gpcurves.cli import output, parse, pieces
-from gpcurves.cli.options import Command, Given, Option, names_of, output_options, parameter_options, read_options
+from gpcurves.cli.command import FILE, Command, Given, Option, names_of, output_options
+from gpcurves.cli.options import parameter_options, read_options
 
 _NOISE = 0.1
 
@@ -18,11 +17,11 @@ def _options() -> list[click.Parameter]:
     from gpcurves.methods import METHODS
     from gpcurves.numerics.parameters import parameters_of
 
-    edges = click.Argument(["edges"], type=click.Path(path_type=Path))
+    edges = click.Argument(["edges"], type=FILE)
     _, _, repair = pieces.graph_options(argument=True)
     labels = Option(
         "--labels",
-        type=click.Path(path_type=Path),
+        type=FILE,
         required=True,
         section="Labels",
         metavar="FILE",
