@@ -111,7 +111,7 @@ def simulation(report: Report) -> None:
 
 def graphs(report: Report) -> None:
     graph = gpc.ErdosRenyi(3).sample(100_000, 0)
-    kernel = gpc.RandomWalkKernel(10)
+    kernel = gpc.RandomWalkKernel(10, normalise="global")
 
     def column_by_column() -> FloatArray:
         """Return 400 entries of the diagonal as one would without halving the walk."""

@@ -26,6 +26,7 @@ __all__ = ["METHODS", "learning_curve", "learning_curves", "sweep", "vertex_vari
 Sizes = npt.ArrayLike | None
 """Sizes of training sets: a sequence of numbers, or an integer n that stands for 0, 1, …, n."""
 _RUN = tuple(each.name for each in fields(Run))
+_MAY_BE_NONE = tuple(each.name for each in fields(Run) if each.default is None)
 
 
 def learning_curve(
@@ -115,7 +116,7 @@ def choose_methods(
 
 def _split_options(chosen: Sequence[Method[Any]], options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
     """Return how to run and the options of methods, or raise if none of the methods uses one of them."""
-    given = {name: value for name, value in options.items() if name not in _RUN or value is not None}
+    given = {name: value for name, value in options.items() if name not in _MAY_BE_NONE or value is not None}
     _refuse_unknown(chosen, given)
     own = {name: value for name, value in given.items() if name not in _RUN}
     return Run(**{name: value for name, value in given.items() if name in _RUN}), own

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from gpcurves.curve import SCHEMA, CurveSet, LearningCurve, curve_from_dict, curve_set_from_dict
+from gpcurves.curve import SCHEMA, curve_from_dict, curve_set_from_dict
 from gpcurves.errors import InputError
 
-if TYPE_CHECKING:
-    from gpcurves.forecasting import Forecast
 
-
-def load(path: str | Path) -> LearningCurve | CurveSet | Forecast:
-    """Return the curve, the set of curves, or the forecast that was saved to a JSON file."""
+def load(path: str | Path) -> Any:
+    """Return the `LearningCurve`, the `CurveSet` or the `Forecast` that was saved to a JSON file."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
         if data["schema"] != SCHEMA:

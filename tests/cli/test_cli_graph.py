@@ -116,7 +116,7 @@ def test_mismatch_is_simulated(capsys: pytest.CaptureFixture[str]) -> None:
     assert {r["method"] for r in rows(captured.out)} == {"simulation"}
     assert "student and teacher must agree" in captured.err
     teacher = gpc.Teacher(gpc.RandomWalkKernel(6, 2, "local"), 0.2)
-    problem = gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(10), 0.1, teacher)
+    problem = gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(10, normalise="global"), 0.1, teacher)
     same = gpc.learning_curve(problem, "simulation", nu=[0.1, 1, 5], vertices=60, graphs=3, rng=0)
     np.testing.assert_array_equal([float(r["error"]) for r in rows(captured.out)], same.error)
 

@@ -219,7 +219,7 @@ def test_mckay_without_normalisation_starts_at_kappa() -> None:
 
 @pytest.mark.parametrize("a", [2.0, 3.0])
 def test_pairs_are_the_regular_graph_of_degree_one(a: float) -> None:
-    kernel = RandomWalkKernel(10, a)
+    kernel = RandomWalkKernel(10, a, "global")
     small = (1 - 2 / a) ** 10
     values = np.array([1.0, small]) / (1 + small)
     found = theory(RandomRegular(1), kernel, 0.1, "mckay")
@@ -237,7 +237,7 @@ def test_a_ring_longer_than_the_walk_looks_like_the_tree_of_degree_two() -> None
 
 @pytest.mark.parametrize(("degree", "p", "vertices", "close"), [(3, 10, 1000, 0.006), (10, 3, 1000, 0.003)])
 def test_large_sampled_graphs_approach_mckay(degree: int, p: int, vertices: int, close: float) -> None:
-    kernel, nu = RandomWalkKernel(p), [0.1, 0.5, 1.0, 10.0]
+    kernel, nu = RandomWalkKernel(p, normalise="global"), [0.1, 0.5, 1.0, 10.0]
     limit = theory(RandomRegular(degree), kernel, 0.1, "mckay", nu)
     small, large = (
         abs(theory(RandomRegular(degree).sample(size, 7), kernel, 0.1, nu=nu) / limit - 1).max()
@@ -272,7 +272,7 @@ def test_the_polylogarithm_is_the_integral() -> None:
 def test_the_master_curve_solves_its_equation(degree: int, p: int, a: float, noise: float) -> None:
     c = width(degree, p, a)
     nu = np.array([0.0, 0.01, 0.3, 1.0, 10.0]) * c
-    found = theory(RandomRegular(degree), RandomWalkKernel(p, a), noise, "master", nu)
+    found = theory(RandomRegular(degree), RandomWalkKernel(p, a, "global"), noise, "master", nu)
     expected = [self_consistent(relative_f, each / c, noise) for each in nu.tolist()]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
@@ -281,11 +281,13 @@ def test_curves_collapse_onto_the_master_curve_for_long_walks() -> None:
     scaled = np.array([1.0, 5.0, 20.0])  # nu p^{3/2}
     deviations = []
     for p in (30, 200, 1000):
-        nu, kernel = scaled / p**1.5, RandomWalkKernel(p)
+        nu, kernel = scaled / p**1.5, RandomWalkKernel(p, normalise="global")
         master = theory(RandomRegular(3), kernel, 0.1, "master", nu)
         deviations.append(abs(theory(RandomRegular(3), kernel, 0.1, "mckay", nu) / master - 1))
         np.testing.assert_allclose(
-            master, theory(RandomRegular(3), RandomWalkKernel(77), 0.1, "master", scaled / 77**1.5), 1e-12
+            master,
+            theory(RandomRegular(3), RandomWalkKernel(77, normalise="global"), 0.1, "master", scaled / 77**1.5),
+            1e-12,
         )
     assert (deviations[1] < deviations[0] / 3).all()
     assert (deviations[2] < deviations[1] / 3).all()
@@ -346,17 +348,17 @@ OBJECTIONS: dict[str, tuple[str, Problem, str]] = {
     ),
     "master of a ring": (
         "master",
-        GraphProblem(RandomRegular(2), RandomWalkKernel(99), 0.1),
+        GraphProblem(RandomRegular(2), RandomWalkKernel(99, normalise="global"), 0.1),
         "it needs a degree of at least 3",
     ),
     "master of diffusion": (
         "master",
-        GraphProblem(RandomRegular(3), DiffusionKernel(), 0.1),
+        GraphProblem(RandomRegular(3), DiffusionKernel(normalise="global"), 0.1),
         "it is the limit of long walks: it needs a random walk kernel with p of at least 30",
     ),
     "master of a short walk": (
         "master",
-        GraphProblem(RandomRegular(3), RandomWalkKernel(29), 0.1),
+        GraphProblem(RandomRegular(3), RandomWalkKernel(29, normalise="global"), 0.1),
         "it is the limit of long walks: it needs a random walk kernel with p of at least 30",
     ),
     "master, not normalised": (

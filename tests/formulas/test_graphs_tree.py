@@ -212,20 +212,20 @@ def test_neighbours_on_regular_graphs_leave_the_tree_at_the_threshold_and_end_fu
     graph = RandomRegular(3).sample(300, 4)
     threshold = cycle_threshold(3, 300)
     for p in (1, 2, 4, 6):
-        on_graph = mean_correlation(graph, RandomWalkKernel(p, 2.0))
+        on_graph = mean_correlation(graph, RandomWalkKernel(p, 2.0, "global"))
         assert on_graph == pytest.approx(tree_kernel(3, p)[1], rel=0.02)
         assert p / 2 < threshold
     for p in (30, 200):
         assert p / 2 > threshold
-        assert mean_correlation(graph, RandomWalkKernel(p, 2.0)) > tree_kernel(3, p)[1] + 0.01
-    assert mean_correlation(graph, RandomWalkKernel(1000, 2.0)) == pytest.approx(1, abs=1e-6)
+        assert mean_correlation(graph, RandomWalkKernel(p, 2.0, "global")) > tree_kernel(3, p)[1] + 0.01
+    assert mean_correlation(graph, RandomWalkKernel(1000, 2.0, "global")) == pytest.approx(1, abs=1e-6)
     assert tree_kernel(3, 1000)[1] == pytest.approx(2 * math.sqrt(2) / 3, abs=0.004)
 
 
 @pytest.mark.parametrize("distance", [0, 1, 2, 3])
 def test_mean_correlation_is_the_average_over_pairs(distance: int) -> None:
     graph = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5)], 8, [1, 2, 3, 1, 0.5, 1])
-    C = RandomWalkKernel(5, 2.5).on(graph).matrix()
+    C = RandomWalkKernel(5, 2.5, "global").on(graph).matrix()
     lengths = dict(nx.all_pairs_shortest_path_length(graph.to_networkx()))
     pairs = [(i, j) for i in lengths for j, length in lengths[i].items() if length == distance]
     expected = np.mean([C[i, j] / math.sqrt(C[i, i] * C[j, j]) for i, j in pairs])
@@ -235,7 +235,7 @@ def test_mean_correlation_is_the_average_over_pairs(distance: int) -> None:
 
 def test_mean_correlation_over_some_pairs_is_near_that_over_all() -> None:
     graph = RandomRegular(3).sample(5000, 4)
-    kernel = RandomWalkKernel(6, 2.0)
+    kernel = RandomWalkKernel(6, 2.0, "global")
     assert mean_correlation(graph, kernel, 2, pairs=2000) == pytest.approx(tree_kernel(3, 6)[2], rel=0.02)
 
 

@@ -26,6 +26,7 @@ from gpcurves import (
 )
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel
+from gpcurves.spectra import Tail
 
 _rng = np.random.default_rng(23)
 POINTS = _rng.normal(size=(14, 2))
@@ -45,13 +46,13 @@ def test_discrete_inputs_are_diagonalised(kernel: Kernel) -> None:
     np.testing.assert_allclose(spectrum.trace, CHANCE @ kernel.diag(POINTS), rtol=1e-12)
     variances = kernel.diag(POINTS)
     if np.ptp(variances) == 0:
-        assert spectrum.variance_overlaps is None
+        assert "variance" not in spectrum.channels
     else:  # <C(x,x) phi_i^2> with phi_i(x) = vector_i(x) / sqrt(p(x))
-        assert spectrum.variance_overlaps is not None
+        assert "variance" in spectrum.channels
         for i in range(size):
             phi = vectors[:, i] / np.sqrt(CHANCE)
             expected = math.fsum(p * v * f * f for p, v, f in zip(CHANCE, variances, phi, strict=True))
-            np.testing.assert_allclose(spectrum.variance_overlaps[i], expected, rtol=1e-9)
+            np.testing.assert_allclose(spectrum.channels["variance"][i], expected, rtol=1e-9)
 
 
 def test_inputs_that_never_occur_do_not_matter() -> None:
@@ -138,8 +139,8 @@ def test_polynomial_kernels_have_finite_rank_and_exact_eigenvalues() -> None:
 def test_variance_overlaps_on_the_interval_are_integrals() -> None:
     # C = x x': one eigenfunction sqrt(3) x, eigenvalue 1/3, <C(x,x) phi^2> = 3 <x^4> = 3/5
     spectrum = Box(1).spectrum(Linear())
-    assert spectrum.variance_overlaps is not None
-    np.testing.assert_allclose([spectrum.values[0], spectrum.variance_overlaps[0]], [1 / 3, 3 / 5], rtol=1e-12)
+    assert "variance" in spectrum.channels
+    np.testing.assert_allclose([spectrum.values[0], spectrum.channels["variance"][0]], [1 / 3, 3 / 5], rtol=1e-12)
 
 
 def test_a_sample_stands_for_the_distribution_it_was_drawn_from() -> None:
@@ -230,3 +231,13 @@ def test_kernels_not_positive_definite_on_the_inputs_are_refused() -> None:
 
     with pytest.raises(InputError, match="must be positive semi-definite"):
         _ = Problem(ExpSineSquared(), Box(2), 0.1).spectrum
+
+
+def test_spectra_with_different_tails_differ() -> None:
+    slow, fast = (Box(1).spectrum(Matern32(scale)) for scale in (0.01, 0.0101))
+    assert slow == Box(1).spectrum(Matern32(0.01))
+    assert slow != fast
+    listed = Spectrum([1.0, 0.5])
+    tail = Tail.sharp(lambda index: -2 * np.log(index), 2.0)
+    assert Spectrum([1.0, 0.5], tail=tail) != listed
+    assert Spectrum([1.0, 0.5], channels={"variance": np.ones(2)}) != listed

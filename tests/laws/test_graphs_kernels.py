@@ -210,7 +210,7 @@ def test_eigenvalues_that_are_no_covariance_or_not_smooth_are_refused() -> None:
 
 
 def test_products_take_vectors_columns_and_nothing_else() -> None:
-    covariance = RandomWalkKernel().on(GRAPHS["path"])
+    covariance = RandomWalkKernel(normalise="global").on(GRAPHS["path"])
     assert (covariance @ np.ones(9)).shape == (9,)
     assert (covariance @ np.ones((9, 1))).shape == (9, 1)
     assert (covariance @ np.ones((9, 0))).shape == (9, 0)
@@ -305,7 +305,7 @@ def test_variances_that_are_zero_are_refused_where_they_are_divided_by() -> None
     with pytest.raises(InputError, match="prior variance"):
         PolynomialWalkKernel((1.0, 0, -1.0), "local").on(graph).rows(0)  # and 1 - T² on a pair
     with pytest.raises(InputError, match="prior variance"):
-        PolynomialWalkKernel((0, 0, 1.0)).on(GRAPHS["no edges"]).matrix()
+        PolynomialWalkKernel((0, 0, 1.0), "global").on(GRAPHS["no edges"]).matrix()
     covariance = square.normalised("global").on(graph)
     np.testing.assert_allclose(covariance.matrix(), np.diag([1.5, 1.5, 0]), atol=1e-15)
 
@@ -421,7 +421,11 @@ def assert_rows_agree(kernel: GraphKernel, graph: Graph, vertices: Any) -> None:
 
 @pytest.mark.parametrize(
     "kernel",
-    [RandomWalkKernel(6, 2.0), RandomWalkKernel(5, 3.0), PolynomialWalkKernel((1.0, 0.5, 0.25, 0.2))],
+    [
+        RandomWalkKernel(6, 2.0, "global"),
+        RandomWalkKernel(5, 3.0, "global"),
+        PolynomialWalkKernel((1.0, 0.5, 0.25, 0.2), "global"),
+    ],
     ids=repr,
 )
 def test_the_diagonal_of_a_large_graph_agrees_with_its_rows(kernel: GraphKernel) -> None:
@@ -434,13 +438,13 @@ def test_the_diagonal_of_a_graph_with_hubs_agrees_with_its_rows() -> None:
     graph = PowerLaw(2.5, 2.0).sample(3_000, 2)
     assert graph.neighbours.max() > 100
     vertices = np.concatenate((np.argsort(-graph.neighbours)[:5], np.arange(0, 3000, 500)))
-    for kernel in (RandomWalkKernel(5, 2.0), RandomWalkKernel(8, 2.0, "none")):
+    for kernel in (RandomWalkKernel(5, 2.0, "global"), RandomWalkKernel(8, 2.0, "none")):
         assert_rows_agree(kernel, graph, vertices)
 
 
 def test_what_memory_does_not_hold_is_refused_with_what_to_use_instead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpcurves.numerics.memory, "physical_memory", lambda: 4e9)
-    covariance = RandomWalkKernel(2).on(RandomRegular(3).sample(50_000, 1))
+    covariance = RandomWalkKernel(2, normalise="global").on(RandomRegular(3).sample(50_000, 1))
     needed = "dense algebra on 50000 vertices needs about 60 GB of memory, this machine has 4 GB: the method cavity and"
     for refused in (covariance.matrix, covariance.eigenvalues):
         with pytest.raises(InputError, match=needed):
@@ -450,7 +454,7 @@ def test_what_memory_does_not_hold_is_refused_with_what_to_use_instead(monkeypat
     assert covariance.rows([0]).shape == (1, 50_000)
     assert covariance.variances.mean() == pytest.approx(1)
     monkeypatch.setattr(gpcurves.numerics.memory, "physical_memory", lambda: None)  # a system that does not tell
-    RandomWalkKernel(2).on(GRAPHS["path"]).matrix()
+    RandomWalkKernel(2, normalise="global").on(GRAPHS["path"]).matrix()
 
 
 # ---- published numbers, a = 2 and p = 10 ----
@@ -458,7 +462,7 @@ def test_what_memory_does_not_hold_is_refused_with_what_to_use_instead(monkeypat
 
 def test_large_random_graphs_have_the_scale_of_the_paper() -> None:
     graph = ErdosRenyi(3.0).sample(50_000, 1)
-    covariance = RandomWalkKernel(10, 2.0).on(graph)
+    covariance = RandomWalkKernel(10, 2.0, "global").on(graph)
     kappa = covariance.normaliser[0]
     assert kappa == pytest.approx(0.0730, abs=0.0005)
     pairs = members(graph, "component=2")
@@ -498,7 +502,7 @@ def test_the_prior_on_a_regular_graph_is_even() -> None:
 def test_the_prior_on_an_erdos_renyi_graph_gets_a_warning() -> None:
     graph = ErdosRenyi(3.0).sample(500, 1)
     report = diagnose(graph, RandomWalkKernel(10, 2.0, "local"))
-    C = naive(RandomWalkKernel(10, 2.0), graph)
+    C = naive(RandomWalkKernel(10, 2.0, "global"), graph)
     np.testing.assert_allclose(report.variances, np.diagonal(C), rtol=1e-11)
     assert report.ratio == pytest.approx(np.diagonal(C).max() / np.diagonal(C).min(), rel=1e-10)
     assert report.ratio > 10

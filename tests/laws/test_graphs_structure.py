@@ -10,6 +10,7 @@ import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import mpmath
@@ -20,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
-from gpcurves import InputError
+from gpcurves import GraphProblem, InputError, RandomWalkKernel, learning_curve
 from gpcurves.graphs import (
     DegreeDistribution,
     Ensemble,
@@ -32,7 +33,7 @@ from gpcurves.graphs import (
     graph_from_dict,
     graph_with_degrees,
 )
-from gpcurves.graphs.ensembles import is_graphical
+from gpcurves.graphs.configuration import is_graphical
 from gpcurves.graphs.groups import check_group, members
 from gpcurves.numerics.validation import FloatArray
 
@@ -596,6 +597,28 @@ def test_saved_and_loaded_ensemble_is_the_same(name: str) -> None:
     assert again == FOUR[name]
     assert repr(again) == repr(FOUR[name])
     assert again.sample(30, 2) == FOUR[name].sample(30, 2)
+
+
+@dataclass(frozen=True)
+class _Geometric(Ensemble):
+    """Degrees with geometric probabilities: what somebody may write who needs no more than this."""
+
+    ratio: float = 0.5
+
+    def degree_probabilities(self, largest: int) -> FloatArray:
+        return (1 - self.ratio) * self.ratio ** np.arange(largest + 1.0)
+
+
+def test_degree_probabilities_are_all_that_an_ensemble_must_define() -> None:
+    ensemble = _Geometric(0.6)
+    assert ensemble.mean_degree == pytest.approx(1.5, rel=1e-12)
+    assert ensemble.degree_distribution().sum() == pytest.approx(1, abs=1e-6)
+    graph = ensemble.sample(20_000, 1)
+    share = np.bincount(graph.neighbours)[:5] / 20_000
+    expected = ensemble.degree_probabilities(4)
+    assert (abs(share - expected) < 4 * np.sqrt(expected / 20_000)).all()
+    curve = learning_curve(GraphProblem(ensemble, RandomWalkKernel(2), 0.1), "cavity", nu=[1.0], precision=0.2, rng=0)
+    assert 0 < curve.error[0] < 1
 
 
 def test_ensembles_by_their_names_and_numbers_on_the_command_line() -> None:

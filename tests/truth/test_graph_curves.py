@@ -47,7 +47,7 @@ NAMED = Graph.from_edges([(0, 1), (1, 2), (3, 4)], 6, [0.5, 2.0, 1.0], ["a", "b"
 RING = Graph.from_edges([(k, (k + 1) % 12) for k in range(12)])
 GIVEN = GraphProblem(RING, LOCAL, 0.1)
 DRAWN = GraphProblem(ErdosRenyi(3), LOCAL, 0.1)
-TAUGHT = GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(4, 3.0), 0.2))
+TAUGHT = GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(4, 3.0, "global"), 0.2))
 VECTORS = Problem(RBF(0.1), Torus(1), 0.1)
 FEW: dict[str, Any] = {"vertices": 20, "graphs": 4, "datasets": 2, "rng": 5}
 
@@ -175,7 +175,7 @@ def test_all_on_an_ensemble_takes_the_graphs_for_the_theory() -> None:
 
 
 def test_all_with_options_of_a_simulation_takes_it_too() -> None:
-    problem = GraphProblem(RandomRegular(3), RandomWalkKernel(4), 0.1)
+    problem = GraphProblem(RandomRegular(3), RandomWalkKernel(4, normalise="global"), 0.1)
     curves = learning_curves(problem, nu=[0.5, 1.0], **FEW)
     assert set(curves) == {"simulation", "eigenvalue", "mckay", "cavity"}
     assert set(curves.skipped) == {"master"}
@@ -208,8 +208,10 @@ KEPT: dict[str, Problem] = {
     "given, without edges": GraphProblem(Graph.from_edges([], 3), LOCAL, 0.0),
     "erdos-renyi": DRAWN,
     "regular": GraphProblem(RandomRegular(4), DiffusionKernel(1.5, "local"), 1e-8),
-    "power law": GraphProblem(PowerLaw(2.5, 2.0), RegularisedLaplacianKernel(2.0), 0.1),
-    "degrees": GraphProblem(DegreeDistribution((0.1, 0.2, 0.3, 0.4)), PolynomialWalkKernel((0.5, 0.2, 0.3)), 0.1),
+    "power law": GraphProblem(PowerLaw(2.5, 2.0), RegularisedLaplacianKernel(2.0, "global"), 0.1),
+    "degrees": GraphProblem(
+        DegreeDistribution((0.1, 0.2, 0.3, 0.4)), PolynomialWalkKernel((0.5, 0.2, 0.3), "global"), 0.1
+    ),
     "taught": TAUGHT,
     "taught, drawn": GraphProblem(ErdosRenyi(2), LOCAL, 0.1, Teacher(GLOBAL, 0.0)),
 }
@@ -378,10 +380,10 @@ def test_a_store_tells_problems_apart(tmp_path: Path, counted: list[int]) -> Non
         GraphProblem(weighted, LOCAL, 0.1),
         GraphProblem(RING, GLOBAL, 0.1),
         GraphProblem(RING, LOCAL, 0.11),
-        GraphProblem(RING, DiffusionKernel(), 0.1),
+        GraphProblem(RING, DiffusionKernel(normalise="global"), 0.1),
         TAUGHT,
-        GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(4, 3.0), 0.3)),
-        GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(5, 3.0), 0.2)),
+        GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(4, 3.0, "global"), 0.3)),
+        GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(5, 3.0, "global"), 0.2)),
     ]
     store = tmp_path / "results.db"
     variants: list[tuple[Problem, dict[str, Any]]] = [(problem, {}) for problem in problems]

@@ -7,8 +7,6 @@ import math
 
 import numpy as np
 import pytest
-from gpcurves.methods.simulation.overlap import overlap
-from gpcurves.methods.simulation.simulate import exact_test
 from scipy.special import gamma
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
@@ -35,6 +33,7 @@ from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel, Stationary, Sum, as_kernel
 from gpcurves.methods.simulation import dataset
 from gpcurves.methods.simulation.dataset import Factor, Prior, errors, training_errors
+from gpcurves.methods.simulation.datasets import exact_test
 from gpcurves.numerics.validation import FloatArray
 
 VARIANCES: dict[int, tuple[Problem, float]] = {}
@@ -73,8 +72,8 @@ def variances(prior: Prior, X: FloatArray, points: FloatArray) -> FloatArray:
 SKLEARN = {
     "rbf": 1.3 * sk.RBF(0.3),
     "rbf, one lengthscale per dimension": sk.RBF([0.2, 0.7]),
-    "ou": sk.Matern(0.4, smoothness=0.5),
-    "matern52": sk.Matern(0.4, smoothness=2.5),
+    "ou": sk.Matern(0.4, nu=0.5),
+    "matern52": sk.Matern(0.4, nu=2.5),
     "rational quadratic": sk.RationalQuadratic(0.4, 0.8),
     "linear and rbf": sk.DotProduct(0.5) + 0.2 * sk.RBF(0.3),
 }
@@ -159,7 +158,7 @@ SERIES = {1: 6000, 2: 120, 3: 32}
 @pytest.mark.parametrize("name", TORUS)
 def test_overlap_on_the_torus_is_the_series_of_products_of_transforms(name: str) -> None:
     first, second, d = TORUS[name]
-    found = overlap(first, second, Torus(d))
+    found = Torus(d).overlap(first, second)
     assert found is not None
     X = np.random.default_rng(3).random((6, d))
     X[1] = X[0]
@@ -184,7 +183,7 @@ def test_overlap_on_the_circle_is_an_integral_over_images(kernel: Stationary) ->
         for r in range(-20, 21):
             images += kernel(X, (nodes + r)[:, None])
         product += (high - low) / 2 * (images * w) @ images.T
-    found = overlap(kernel, kernel, Torus(1))
+    found = Torus(1).overlap(kernel, kernel)
     assert found is not None
     np.testing.assert_allclose(found(X), product, rtol=1e-11)
 
@@ -206,7 +205,7 @@ QUADRATURE: dict[str, tuple[Kernel, Kernel, Inputs]] = {
 @pytest.mark.parametrize("name", QUADRATURE)
 def test_overlap_of_rbfs_is_a_gaussian_integral(name: str) -> None:
     first, second, inputs = QUADRATURE[name]
-    found = overlap(first, second, inputs)
+    found = inputs.overlap(first, second)
     assert found is not None
     X = inputs.draw(5, np.random.default_rng(4))
     each = 40 if inputs.dim == 3 else 90
@@ -236,7 +235,7 @@ def test_overlap_of_rbfs_is_a_gaussian_integral(name: str) -> None:
     ids=repr,
 )
 def test_pairs_without_a_closed_form_have_none(first: Kernel, second: Kernel, inputs: Inputs) -> None:
-    assert overlap(first, second, inputs) is None
+    assert inputs.overlap(first, second) is None
 
 
 @pytest.mark.parametrize("nu", [0.25 + 1e-7, 30.0])
@@ -306,7 +305,9 @@ def test_discrete_inputs_against_enumeration_of_all_data_sets(kernel: Kernel) ->
     assert found.stderr is not None
     assert (abs(found.error - average) <= 4 * found.stderr + 1e-14).all()
     assert (found.stderr < 0.05 * average).all()
-    assert found.options["test_points"] is None
+    # no test points are drawn: their number changes nothing
+    few = learning_curve(problem, "simulation", 3, datasets=400, rng=8, test_points=1)
+    np.testing.assert_array_equal(few.error, found.error)
 
 
 # --- a teacher of its own --------------------------------------------------------------------------------------------
@@ -319,8 +320,8 @@ def test_mismatch_is_its_formula_in_dense_matrices(name: str) -> None:
     assert teacher is not None
     assert problem.teacher is not None
     X = problem.inputs.draw(12, np.random.default_rng(6))
-    same = overlap(problem.kernel, problem.kernel, problem.inputs)
-    cross = overlap(problem.kernel, problem.true_kernel, problem.inputs)
+    same = problem.inputs.overlap(problem.kernel, problem.kernel)
+    cross = problem.inputs.overlap(problem.kernel, problem.true_kernel)
     assert same is not None
     assert cross is not None
     found = simulated(problem, X)

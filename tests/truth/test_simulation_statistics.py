@@ -8,7 +8,6 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from gpcurves.methods.simulation.simulate import QUANTILES
 
 from gpcurves import (
     METHODS,
@@ -28,12 +27,13 @@ from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel
 from gpcurves.methods import Kind
 from gpcurves.methods.base import Scope
+from gpcurves.methods.sampled import QUANTILES
 from gpcurves.methods.simulation.dataset import Factor, Prior
 from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
 
 
-def simulated(problem: Problem, n: object, **options: Any) -> tuple[LearningCurve, FloatArray]:
+def simulated(problem: Problem, n: list[int], **options: Any) -> tuple[LearningCurve, FloatArray]:
     curve = learning_curve(problem, "simulation", n, **options)
     assert curve.stderr is not None
     return curve, curve.stderr
@@ -136,7 +136,7 @@ ROUGH = Problem(OU(0.3), Torus(1), 0.01)
 
 def test_precision_is_reached_and_not_much_exceeded() -> None:
     found, stderr = simulated(ROUGH, [0, 5, 30], precision=0.01, rng=6)
-    drawn = found.options["drawn"]
+    drawn = found.diagnostics["drawn"]
     assert (stderr <= 0.01 * found.error).all()
     assert found.notes == ()
     # the same data sets, fewer of them, would not have done
@@ -146,11 +146,11 @@ def test_precision_is_reached_and_not_much_exceeded() -> None:
 
 def test_precision_is_capped_and_says_so() -> None:
     found, stderr = simulated(ROUGH, [30], precision=1e-4, datasets=50, rng=6)
-    assert found.options["drawn"] == 50
+    assert found.diagnostics["drawn"] == 50
     assert stderr[0] > 1e-4 * found.error[0]
     assert any("precision" in note and "50 data sets" in note for note in found.notes)
     few, _ = simulated(ROUGH, [30], precision=0.5, datasets=5, rng=6)
-    assert few.options["drawn"] == 5
+    assert few.diagnostics["drawn"] == 5
 
 
 @pytest.mark.parametrize(

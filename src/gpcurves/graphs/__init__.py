@@ -1,5 +1,6 @@
 """Learning on graphs: graphs and their ensembles, kernels between vertices, and the regular tree."""
 
+from gpcurves.graphs.configuration import graph_with_degrees
 from gpcurves.graphs.covariance import GraphCovariance
 from gpcurves.graphs.ensembles import (
     DegreeDistribution,
@@ -7,7 +8,6 @@ from gpcurves.graphs.ensembles import (
     ErdosRenyi,
     PowerLaw,
     RandomRegular,
-    graph_with_degrees,
 )
 from gpcurves.graphs.graph import Graph, as_graph, graph_from_dict
 from gpcurves.graphs.kernels import (

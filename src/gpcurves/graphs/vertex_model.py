@@ -85,7 +85,7 @@ def polynomial_model(
         How far the polynomial is from the kernel that it stands for.
     """
     if len(chebyshev) == 1:
-        return VertexModel(0, 0, np.zeros(0), np.zeros((0, 0)), isolated, walk, neglected)
+        return VertexModel(0, 0, np.zeros(0), np.zeros((0, 0)), isolated, chebyshev, neglected)
     if len(chebyshev) + 4 > MOST_VARIABLES:
         raise NotApplicableError(
             f"messages exist for polynomials of degree {MOST_VARIABLES - 5} at most, got {len(chebyshev) - 1}"

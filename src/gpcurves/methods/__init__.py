@@ -1,13 +1,13 @@
 """Ways from a problem to its learning curve, in one registry: `METHODS`."""
 
-# isort: off  (methods are listed in the order in which they are defined: theory first)
-from gpcurves.methods import formulas
+# Methods are listed in the order in which they are defined here: theory first.
+# isort: off
 from gpcurves.methods.base import METHODS, Kind, Method, MethodOptions, Result, Scope, register
-from gpcurves.methods.cavity.method import Cavity
-from gpcurves.methods.eigenvalue import Eigenvalue
 from gpcurves.methods.formulas.formula import formula
+from gpcurves.methods import formulas
+from gpcurves.methods.eigenvalue import Eigenvalue
+from gpcurves.methods.cavity.method import Cavity
 from gpcurves.methods.simulation.method import Simulation
-
 # isort: on
 
 __all__ = [

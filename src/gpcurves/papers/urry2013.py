@@ -62,7 +62,7 @@ def figure_1(effort: Effort) -> Drawn:
     graphs = [REGULAR.sample(500, rng=seed) for seed in range(effort.of(5, 1))]
     for a, colour, marker in ((2, BLUE, "o"), (4, ORANGE, "s")):
         on_tree = np.array([tree.tree_kernel(3, a * p, a)[1] for p in lengths.tolist()])
-        kernels = [gpc.RandomWalkKernel(a * p, a) for p in lengths.tolist()]
+        kernels = [gpc.RandomWalkKernel(a * p, a, "global") for p in lengths.tolist()]
         on_graphs = [[tree.mean_correlation(graph, kernel) for graph in graphs] for kernel in kernels]
         right.line(f"$C_{{1,p}}$, tree, $a={a}$", lengths, on_tree, color=colour)
         right.points(f"$K_{{1,p}}$, graphs, $a={a}$", lengths, np.mean(on_graphs, axis=1), color=colour, fmt=marker)

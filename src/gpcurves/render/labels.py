@@ -29,7 +29,7 @@ def name_ends(lines: Sequence[Line], x: Axis, y: Axis) -> list[Text]:
         if last == len(line.x) - 1:
             edge.append(replace(end, x=x.high, up="center"))
         else:  # it leaves through the bottom or the top
-            names.append(freest([end, replace(end, across="right")], names, x, y))
+            names.append(label_point((end.x, end.y), end.text, end.colour, [*lines, *names], x, y))
     heights = spread_apart(y.fraction(np.array([end.y for end in edge])))
     return names + [replace(end, y=y.at(height)) for end, height in zip(edge, heights.tolist(), strict=True)]
 

@@ -14,16 +14,16 @@ PALETTE = ("#0072B2", "#CC79A7", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#6
 _SEQUENCE = ("#440154", "#31688e", "#35b779", "#e8c319")
 _DASHES = ("dash", "dot", "dashdot", "longdash")
 _EITHER = ("solid", "dot", "solid", "dash")
-"""Approximations that follow each other in the list often coincide: the second is seen on top of the first."""
+"""Approximations that follow each other in a picture often coincide: the second is seen on top of the first."""
 TRUTH, ASIDE = "simulated truth", "for a modified problem"
 _LOOKS: dict[str, tuple[float, list[tuple[str, str]]]] = {
-    "approximations": (2.2, [(PALETTE[i % 7], _EITHER[i % 4]) for i in range(28)]),
+    "approximations": (2.2, [(colour, dash) for dash in ("", "dashdot", "longdash") for colour in PALETTE]),
     "lower bounds": (1.4, [(colour, dash) for colour in ("#46525c", "#8795a1") for dash in _DASHES]),
     "upper bounds": (1.4, [(colour, dash) for colour in ("#a0522d", "#d08a5b") for dash in _DASHES]),
     ASIDE: (1.6, [(colour, dash) for colour in ("#8a8a2a", "#b5b554") for dash in ("dot", "dashdot", "longdash")]),
     TRUTH: (1.5, [(colour, "solid") for colour in ("#000000", *PALETTE)]),
 }
-"""Width, colours and dashes under each heading of the legend."""
+"""Width, colours and dashes under each heading of the legend; an empty dash stands for the next of the above."""
 
 
 def kind_of(curve: LearningCurve) -> Kind:
@@ -33,7 +33,7 @@ def kind_of(curve: LearningCurve) -> Kind:
 
 def scope_of(method: Method[Any]) -> str:
     """Say what a method computes, and of what error."""
-    return method.kind.value if method.kind is Kind.ESTIMATE else f"{method.kind.value} of {method.scope.value}"
+    return f"{method.kind.value} {'for' if method.kind is Kind.EXACT else 'of'} {method.scope.value}"
 
 
 def group_of(curve: LearningCurve) -> str:
@@ -52,11 +52,15 @@ def strokes(curves: Mapping[str, LearningCurve]) -> dict[str, Stroke]:
     if len({curve.method for curve in curves.values()}) < len(curves):
         return _of_sweep(curves)
     chosen: dict[str, Stroke] = {}
+    given: list[tuple[str, tuple[str, str]]] = []
     for label, curve in curves.items():
-        width, looks = _LOOKS[group_of(curve)]
+        group = group_of(curve)
+        width, looks = _LOOKS[group]
+        taken = [look for heading, look in given if heading == group]
         first = _rank(curve)
-        free = [look for look in looks[first:] + looks if look not in {(s.colour, s.dash) for s in chosen.values()}]
-        chosen[label] = Stroke(*(free or looks)[0], width)
+        look = next((look for look in looks[first:] + looks if look not in taken), looks[0])
+        given.append((group, look))
+        chosen[label] = Stroke(look[0], look[1] or _EITHER[len(taken) % len(_EITHER)], width)
     return chosen
 
 

@@ -88,14 +88,14 @@ def _diagonalise(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
     variances = np.diagonal(C).copy()
     uniform = np.ptp(variances) <= 1e-12 * abs(variances).max()
     scaled = root[:, None] * C * root
-    overlaps = None
+    channels = {}
     with threadpool_limits(1):  # several threads gain little here, and lose much on a busy machine
         if uniform:
             values = scipy.linalg.eigvalsh(scaled, driver="evd", overwrite_a=True, check_finite=False)
         else:
             values, vectors = scipy.linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
     if not uniform:
-        overlaps = variances @ vectors**2  # <C(x,x) phi_i(x)^2>, phi = vector / sqrt(weight)
+        channels["variance"] = variances @ vectors**2  # <C(x,x) phi_i(x)^2>, phi = vector / sqrt(weight)
     largest = max(float(values[-1]), 0.0)
     if values[0] < -1e-8 * max(largest, abs(float(values[0]))) or largest == 0:
         raise InputError(
@@ -103,7 +103,8 @@ def _diagonalise(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
             f"(the largest is {values[-1]:g})"
         )
     keep = values > ROUNDING * largest  # the rest is rounding error
-    return Spectrum(values[keep], None, None, None if overlaps is None else overlaps[keep], origin=origin)
+    channels = {name: weights[keep] for name, weights in channels.items()}
+    return Spectrum(values[keep], channels=channels, origin=origin)
 
 
 def _count_trusted(fine: FloatArray, coarse: FloatArray) -> int:
@@ -164,7 +165,6 @@ def _with_tail(spectrum: Spectrum, trusted: int, decay: Decay, coarse: Spectrum 
     """Keep the first ``trusted`` eigenvalues and put the rest of the trace into a smooth tail."""
     trusted = min(trusted, spectrum.size)
     rest = float(spectrum.values[trusted:].sum())
-    overlaps = spectrum.variance_overlaps
     tail = None
     if rest > 1e-12 * float(spectrum.values.sum()):
         tail = decay.tail(float(spectrum.values[trusted - 1]), float(trusted), rest)
@@ -172,7 +172,7 @@ def _with_tail(spectrum: Spectrum, trusted: int, decay: Decay, coarse: Spectrum 
         spectrum.values[:trusted],
         spectrum.multiplicities[:trusted],
         tail,
-        None if overlaps is None else overlaps[:trusted],
+        {name: weights[:trusted] for name, weights in spectrum.channels.items()},
         coarse,
         f"{spectrum.origin}, {trusted} eigenvalues trusted",
         10 * ROUNDING * float(spectrum.values.sum()),

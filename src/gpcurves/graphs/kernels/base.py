@@ -18,7 +18,7 @@ from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece, full_repr
 from gpcurves.numerics.validation import FloatArray, frozen, positive
 
-Normalisation = Literal["global", "local", "none"]
+Normalisation = Literal["local", "global", "none"]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
 LONGEST_WALK = 1_000
 _MOST_COEFFICIENTS = 2_048
@@ -36,8 +36,8 @@ def check_normalisation(name: str, value: object) -> Normalisation:
 def normalise_parameter() -> Any:
     """Return the last field of every graph kernel, ``normalise``."""
     return parameter(
-        "global",
-        help="How prior variances are scaled to 1: on average (global), at every vertex (local), or not (none)",
+        "local",
+        help="How prior variances are scaled to 1: at every vertex (local), on average (global), or not (none)",
         check=check_normalisation,
     )
 
@@ -53,7 +53,7 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
     diagonal, and belief propagation with ``vertex_model`` is exact on trees, up to ``kernel_error``.
     """
 
-    normalise: Normalisation = "global"
+    normalise: Normalisation = "local"
 
     @abstractmethod
     def eigenvalue(self, t: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ class DiffusionKernel(GraphKernel):
     scale
         The lengthscale `s`, greater than 0.
     normalise
-        "global" (average prior variance 1), "local" (every prior variance 1) or "none".
+        "local" (every prior variance is 1), "global" (their average is 1) or "none".
     """
 
     name: ClassVar[str] = "diffusion"

@@ -28,7 +28,7 @@ class RegularisedLaplacianKernel(GraphKernel):
     scale
         The lengthscale `s`, greater than 0.
     normalise
-        "global" (average prior variance 1), "local" (every prior variance 1) or "none".
+        "local" (every prior variance is 1), "global" (their average is 1) or "none".
     """
 
     name: ClassVar[str] = "regularised-laplacian"

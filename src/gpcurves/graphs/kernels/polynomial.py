@@ -56,7 +56,7 @@ class PolynomialWalkKernel(GraphKernel):
     coefficients
         :math:`c_0, c_1, \ldots`; the polynomial must not be negative anywhere between -1 and 1.
     normalise
-        "global" (average prior variance 1), "local" (every prior variance 1) or "none".
+        "local" (every prior variance is 1), "global" (their average is 1) or "none".
     """
 
     name: ClassVar[str] = "polynomial"

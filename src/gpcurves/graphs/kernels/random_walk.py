@@ -41,7 +41,7 @@ class RandomWalkKernel(GraphKernel):
     a
         Inverse probability to move, at least 2.
     normalise
-        "global" (average prior variance 1), "local" (every prior variance 1) or "none".
+        "local" (every prior variance is 1), "global" (their average is 1) or "none".
     """
 
     name: ClassVar[str] = "random-walk"

@@ -11,12 +11,9 @@ import numpy.typing as npt
 from gpcurves.errors import InputError
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import IntArray, thread_count
-from gpcurves.methods.cavity.rounds import Links, last_pivots, send
+from gpcurves.methods.cavity.rounds import Links, iterate, last_pivots
 from gpcurves.methods.cavity.walks import returning_walks
 from gpcurves.numerics.validation import FloatArray, frozen, positive, real, whole
-
-_PATIENCE = 30
-_FALLBACK = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,40 +151,26 @@ def propagate(
     largest = 1.0 if labels is None else float(np.abs(labels).max(initial=0.0)) or 1.0
     linear = np.zeros(vertices) if labels is None else -np.sqrt(graph.degrees * normaliser) * labels / largest
     width = model.packed + (0 if labels is None else model.size)
-    old = _first_messages(start, graph.slots, width, largest, model.packed)
-    new = np.empty_like(old)
-    history: list[float] = []
-    rest = model.size == 0 or graph.slots == 0
-    while not rest and len(history) < max_rounds:
-        matrix, mean, size = send(graph, model, gains, linear, old, new, workers, True, keep)
-        old, new = new, old
-        history.append(float(max(matrix, mean / size if size > 0 else mean)))
-        rest = history[-1] <= limit
-        if not np.isfinite(history[-1]):
-            break
-        if (
-            keep == 0
-            and len(history) > 2 * _PATIENCE
-            and min(history[-_PATIENCE:]) > min(history[-2 * _PATIENCE : -_PATIENCE])
-        ):
-            keep = _FALLBACK
-    cavity, centre = _cavity(graph, model, normaliser, old, workers)
+    first = _first_messages(start, graph.slots, width, largest, model.packed)
+    end = iterate(graph, model, (gains, linear), first, workers, tolerance=limit, max_rounds=max_rounds, damping=keep)
+    messages = end.messages
+    cavity, centre = _cavity(graph, model, normaliser, messages, workers)
     posterior = 1 / (examples / variance + 1 / cavity)
     if labels is not None:
         centre = centre * largest
-        old[:, model.packed :] *= largest
+        messages[:, model.packed :] *= largest
     mean = None if labels is None else posterior * (centre / cavity + examples / variance * labels)
     return Beliefs(
         variance=frozen(posterior),
         cavity_variance=frozen(cavity),
         mean=None if mean is None else frozen(mean),
         cavity_mean=None if labels is None else frozen(centre),
-        converged=rest,
-        rounds=len(history),
-        history=frozen(np.array(history)),
+        converged=end.converged,
+        rounds=len(end.history),
+        history=frozen(np.array(end.history)),
         tolerance=limit,
-        damping=keep,
-        messages=frozen(old),
+        damping=end.damping,
+        messages=frozen(messages),
     )
 
 

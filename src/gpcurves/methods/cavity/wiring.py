@@ -14,13 +14,13 @@ from gpcurves.numerics.validation import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class DegreeDistribution:
+class DegreeSampler:
     """Probabilities of the degrees 0, 1, 2, ... of a vertex."""
 
     probabilities: FloatArray
 
     @classmethod
-    def of(cls, probabilities: object) -> DegreeDistribution:
+    def from_probabilities(cls, probabilities: object) -> DegreeSampler:
         """Check the probabilities and make them add up to 1."""
         chance = np.array(probabilities, dtype=np.float64)
         if chance.ndim != 1 or not np.isfinite(chance).all() or (chance < 0).any():
@@ -56,18 +56,17 @@ class Wiring(Links):
     bounds: IntArray = field(repr=False)
 
     @classmethod
-    def draw(cls, distribution: DegreeDistribution, vertices: int, rngs: Sequence[np.random.Generator]) -> Wiring:
+    def draw(cls, degrees: DegreeSampler, vertices: int, rngs: Sequence[np.random.Generator]) -> Wiring:
         """Draw one graph for each random stream."""
-        drawn = [distribution.draw(vertices, rng) for rng in rngs]
-        degrees = np.concatenate(drawn)
-        indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+        counts = np.concatenate([degrees.draw(vertices, rng) for rng in rngs])
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         bounds = indptr[::vertices].copy()
         reverse = np.arange(indptr[-1])
         for rng, first, last in zip(rngs, bounds[:-1], bounds[1:], strict=True):
             order = first + rng.permutation(last - first)
             half = len(order) // 2  # an odd one out is its own other end
             reverse[order[:half]], reverse[order[half : 2 * half]] = order[half : 2 * half], order[:half]
-        return cls(indptr, reverse, np.ones(len(reverse)), degrees.astype(np.float64), bounds)
+        return cls(indptr, reverse, np.ones(len(reverse)), counts.astype(np.float64), bounds)
 
     def carry(self, messages: FloatArray, former: Wiring, rngs: Sequence[np.random.Generator]) -> FloatArray:
         """Hand the messages of a former wiring out to the slots of this one, at random within each graph."""

@@ -170,8 +170,8 @@ def trecate_williams_opper(problem: Problem, n: FloatArray) -> FloatArray:
     which keeps the bound.
     """
     spectrum, noise = problem.spectrum, problem.noise
-    if spectrum.variance_overlaps is not None:
-        values, overlaps = spectrum.values, spectrum.variance_overlaps
+    if "variance" in spectrum.channels:
+        values, overlaps = spectrum.values, spectrum.channels["variance"]
         mass = values * spectrum.multiplicities
         gap = noise + overlaps - values
         listed: FloatArray = (gap / (gap + np.multiply.outer(n, values))) @ mass

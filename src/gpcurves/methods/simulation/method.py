@@ -109,8 +109,9 @@ class SimulationOptions(GraphSizes):
             return reason
         if self.also and problem.teacher is not None:
             return "training and empirical errors are only defined where student and teacher agree"
-        too_few = self.datasets is not None and self.datasets < 2 and problem.ensemble is None
-        return f"datasets must be an integer, at least 2, got {self.datasets}" if too_few else None
+        # a single data set says nothing about how much data sets differ
+        too_few = self.datasets == 1 and problem.ensemble is None
+        return "datasets must be an integer, at least 2, got 1" if too_few else None
 
 
 def _given_in_full(problem: Problem) -> str | None:

@@ -16,16 +16,18 @@ from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray
 
 _SAFE_NOISE = 1e-6
-"""Noise, relative to the prior variance, above which updating the posterior covariance keeps enough digits."""
 _RESOLVED = 1e-14
 """Variance, relative to the prior one, below which rounding decides whether an observation says anything new."""
 
 
-def curve_variances(C: FloatArray, counts: Sequence[IntArray], noise: float) -> list[FloatArray]:
+def curve_variances(
+    C: FloatArray, counts: Sequence[IntArray], noise: float, *, safe_noise: float = _SAFE_NOISE
+) -> list[FloatArray]:
     """Return the posterior variance of every vertex for nested training counts, by whichever way is cheaper.
 
     Each from the prior costs a Cholesky factor of the observed vertices; one from the other costs products with the
-    whole posterior covariance, for those vertices only that were observed again.
+    whole posterior covariance, for those vertices only that were observed again. The latter needs noise of at least
+    ``safe_noise`` times the prior variance, or it loses too many digits.
     """
     V = len(C)
     added = np.diff(np.array(counts), axis=0, prepend=0)
@@ -33,7 +35,7 @@ def curve_variances(C: FloatArray, counts: Sequence[IntArray], noise: float) -> 
     o = np.array([(count > 0).sum() for count in counts], dtype=float)
     updating = (m**3 / 3 + m**2 * V + 2 * m * V * V).sum()
     afresh = (2 * o**3 / 3 + o**2 * (V - o)).sum()
-    if afresh <= updating or noise < _SAFE_NOISE * C.diagonal().max():
+    if afresh <= updating or noise < safe_noise * C.diagonal().max():
         return [posterior_variances(C, count, noise) for count in counts]
     P = C.copy()
     result = []

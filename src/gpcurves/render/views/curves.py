@@ -11,20 +11,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.goals import Goal
 from gpcurves.methods import METHODS, Kind
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 from gpcurves.render.labels import label_level, name_ends
 from gpcurves.render.page import document, listed, sentences, table
-from gpcurves.render.scene import Axis, Band, Line, Mark, Points, Scene, Stroke, level
+from gpcurves.render.scene import Axis, Band, Line, Mark, Points, Scene, Stroke, level, plain
 from gpcurves.render.style import REGION, group_of, kind_of, scope_of, strokes
 from gpcurves.render.views import View
+
+if TYPE_CHECKING:
+    from gpcurves.goals import Goal
 
 _SIZES = {"n": ("number of examples n", "n"), "nu": ("number of examples per vertex ν", "ν")}
 _GOAL = "#B3261E"
@@ -75,8 +77,7 @@ class CurvesView(View):
         """The title given, or what the problems of all curves have in common."""
         if self.title is not None:
             return self.title
-        described = [_parts(curve.problem) for curve in self.curves.values()]
-        return ", ".join(part for part in described[0] if all(part in other for other in described))
+        return ", ".join(_shared([_parts(curve.problem) for curve in self.curves.values()])) or "several problems"
 
     def scene(self) -> Scene:
         x, y = _size_axis(self.curves, self.axis), _error_axis(self.curves, self.goals)
@@ -135,6 +136,18 @@ def _entries(goal: Goal) -> list[dict[str, Any]]:
 def _parts(problem: Problem) -> list[str]:
     """Return the description of a problem as a list: kernel, inputs, noise."""
     return re.split(r", (?![^(]*\))", problem.describe())
+
+
+def _shared(described: Sequence[Sequence[str]]) -> list[str]:
+    """Return what all descriptions have in common: whole parts, and the class of a part whose parameters differ."""
+    shared = []
+    for parts in zip(*described, strict=False):
+        classes = {part.partition("(")[0] for part in parts}
+        if len(set(parts)) == 1:
+            shared.append(parts[0])
+        elif len(classes) == 1:
+            shared += classes
+    return shared
 
 
 def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Mark]:
@@ -231,8 +244,7 @@ def _error_axis(curves: Curves, goals: Sequence[Goal]) -> Axis:
         aims = [curve.error for curve in curves.values()] if allowed is None else [allowed[1], allowed[2]]
     values = np.concatenate(aims)
     values = values[values > 0]
-    prior = max(_prior(curve.problem) for curve in curves.values())
-    high = max(prior, float(values.max(initial=0.0))) or 1.0
+    high = float(values.max(initial=0.0)) or 1.0
     low = max(float(values.min(initial=high)), high * 1e-15)
     if allowed is not None and (bound := float(allowed[1].min())) > 0:
         low = min(low, max(bound, low / 5))
@@ -253,19 +265,16 @@ def _goal_table(goals: Sequence[Goal], axis: str) -> str:
 
 
 def _numbers(curves: Curves, axis: str) -> str:
-    """Return a table of the errors at a dozen sizes."""
-    sizes = np.unique(np.concatenate([curve.sizes for curve in curves.values()]))
-    if len(sizes) > 12:
-        sizes = sizes[np.unique(np.linspace(0, len(sizes) - 1, 12).round().astype(int))]
-    known = {
-        label: dict(zip(curve.sizes.tolist(), curve.error.tolist(), strict=True)) for label, curve in curves.items()
-    }
+    """Return a table of the errors at a dozen sizes, of those that all curves have if there are any."""
+    known = [dict(zip(curve.sizes.tolist(), curve.error.tolist(), strict=True)) for curve in curves.values()]
+    sizes = sorted(set(known[0]).intersection(*known) or set(known[0]).union(*known))
+    sizes = [sizes[k] for k in np.unique(np.linspace(0, len(sizes) - 1, 12).round().astype(int))]
     rows = [
         [
-            f"{size:,g}" if axis == "nu" else f"{size:,.0f}",
-            *(f"{each[size]:.4g}" if size in each else "" for each in known.values()),
+            f"{size:.4g}" if axis == "nu" else plain(size),
+            *(f"{each[size]:.4g}" if size in each else "" for each in known),
         ]
-        for size in sizes.tolist()
+        for size in sizes
     ]
     return table("Errors", [_SIZES.get(axis, (axis, axis))[1], *map(html.escape, curves)], rows)
 

@@ -78,13 +78,18 @@ def _tiles(view: ForecastView) -> str:
 def _rows_needed(needed: RequiredN, goal: float) -> tuple[str, str]:
     if needed.estimate is None:
         return "no number", f"of rows is expected to reach the goal of {goal:.4g}"
-    low, high = rounded(needed.low or 0), "no upper limit" if needed.high is None else rounded(needed.high)
+    low = rounded(needed.low or 0)
+    span = (
+        f"{low} could be enough, and no number is certain"
+        if needed.high is None
+        else f"{low} to {rounded(needed.high)}"
+    )
     sure = (
         "No number of rows gives an 80 % chance"
         if needed.assured is None
         else f"80 % chance with {rounded(needed.assured)}"
     )
-    return f"≈ {rounded(needed.estimate)}", f"rows for an RMSE of {goal:.4g}; 90 % interval {low} to {high}. {sure}."
+    return f"≈ {rounded(needed.estimate)}", f"rows for an RMSE of {goal:.4g}; 90 % interval: {span}. {sure}."
 
 
 def _errors(view: ForecastView) -> str:
