@@ -29,8 +29,10 @@ MOST_EXAMPLES = 1e12
 _DECADES = ((0.0, 1e3), (1e3, 1e6), (1e6, 1e9), (1e9, MOST_EXAMPLES))
 _SMALL_GRAPH = 1_500
 """Vertices up to which data sets on a given graph are simulated: dense algebra is quick there, and exact."""
-_MOST_SIMULATED, _MOST_PER_VERTEX = 5_000, 1_000.0
+_MOST_SIMULATED, _MOST_PER_VERTEX = 5_000.0, 1_000.0
 """How far random methods are searched: examples on vectors, examples per vertex on graphs."""
+_FEW_SIMULATED = 500.0
+"""How far a simulated curve is continued at least to answer a goal: beyond, the time grows as the third power."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +103,17 @@ def default_method(problem: Problem) -> str:
 
 
 def required_size(
-    problem: Problem, method: Method[Any], error: float, run: Run, options: Mapping[str, Any] | None = None
+    problem: Problem,
+    method: Method[Any],
+    error: float,
+    run: Run,
+    options: Mapping[str, Any] | None = None,
+    most: float | None = None,
 ) -> float:
-    """Return the smallest size, along the axis of the problem, at which the method's error is at most ``error``."""
+    """Return the smallest size, along the axis of the problem, at which the method's error is at most ``error``.
+
+    ``most`` is how far a random method is searched.
+    """
     goal = positive("error", error)
     checked = method.check(problem, np.zeros(1), options or {})
     given = isinstance(problem.inputs, Vertices)
@@ -112,8 +122,9 @@ def required_size(
     def errors(sizes: FloatArray) -> FloatArray:
         return method.compute(problem, sizes, checked, run).error
 
+    most = most or (_MOST_SIMULATED if problem.axis == "n" else _MOST_PER_VERTEX)
     if method.draws(problem):
-        return _search(problem, method, goal, errors)
+        return _search(problem, method, goal, errors, most)
     if problem.axis == "n":
         first = _first_reached(problem, method, goal, errors)
         if first is None:
@@ -123,7 +134,7 @@ def required_size(
         vertices = _vertices(problem)
         bare = SpectrumProblem(problem.spectrum, problem.observation)
         return required_size(bare, METHODS["lc"], goal, run) / vertices
-    return _search(problem, method, goal, errors)
+    return _search(problem, method, goal, errors, most)
 
 
 def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: Errors) -> int | None:
@@ -144,10 +155,10 @@ def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: E
     return None
 
 
-def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors) -> float:
+def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors, most: float) -> float:
     """Bracket the goal on a growing grid and refine it; random methods use the same data sets on every grid."""
     per_unit = _examples_per_unit(problem)
-    smallest, most = (1.0, float(_MOST_SIMULATED)) if problem.axis == "n" else (1 / per_unit, _MOST_PER_VERTEX)
+    smallest = 1 / per_unit
     if problem.axis == "nu" and per_unit == 1.0:
         smallest = 1e-3  # an ensemble of infinitely large graphs
     low = 0.0
@@ -221,7 +232,8 @@ def answer_goal(curves: CurveSet, error: float, run: Run | None = None) -> Goal:
         method = METHODS[curve.method]
         how = Run(curve.rng) if run is None else Run(curve.rng, run.workers, run.store, run.progress)
         try:
-            size = required_size(curve.problem, method, error, how, curve.options)
+            far = max(_FEW_SIMULATED, float(curve.sizes.max())) if curve.axis == "n" else None
+            size = required_size(curve.problem, method, error, how, curve.options, far)
             needed[label] = _whole_examples(curve.problem, size)
         except GoalUnreachableError as unreachable:
             missing[label] = str(unreachable)

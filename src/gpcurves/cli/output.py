@@ -47,11 +47,11 @@ class Target:
         if self.out is not None:
             save(result, self.out, **options)
         if self.as_json:
-            click.echo(render(result, ".json", **options), nl=False)
+            click.echo(render(result, ".json", **options).decode(), nl=False)
         elif text is not None:
             click.echo(text)
         elif self.out is None:
-            click.echo(render(result, ".csv", **options), nl=False)
+            click.echo(render(result, ".csv", **options).decode(), nl=False)
 
     def say(self, *sentences: str) -> None:
         """Print messages for people, and which file was written."""
@@ -91,7 +91,7 @@ def say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
         from gpcurves.methods import METHODS
         from gpcurves.render.formats import render
 
-        click.echo(render(curve, ".csv"), nl=False)
+        click.echo(render(curve, ".csv").decode(), nl=False)
         method: Any = METHODS[curve.method]
         drawn = f"{curve.diagnostics['drawn']} {method.unit(curve.problem)}"
         click.echo(f"gpcurves: interrupted after {drawn}, of which this is the average", err=True)
