@@ -161,7 +161,7 @@ def test_predictions_that_did_not_converge_are_kept(loopy: Path, capsys: pytest.
         ([*CAVITY, "--among", "giant"], "only groups by degree are known"),
         ([*CAVITY, "--datasets", "5"], "takes no option 'datasets'"),
         ([*CAVITY, "--a", "1.9"], "a must be at least 2"),
-        ([*CAVITY, "--p", "-1"], "p must be a whole number, at least 0"),
+        ([*CAVITY, "--p", "-1"], "p must be an integer, at least 0"),
         ([*ER, "simulation", "--counterflow"], "--counterflow"),
     ],
 )

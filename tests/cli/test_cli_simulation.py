@@ -116,16 +116,16 @@ def test_a_store_is_used_and_changes_nothing(tmp_path: Path, capsys: pytest.Capt
 
 
 BAD = [
-    (["--simulate", "0"], "datasets must be a whole number, at least 2, got 0"),
-    (["--simulate", "-5"], "datasets must be a whole number, at least 2, got -5"),
+    (["--simulate", "0"], "datasets must be an integer, at least 2, got 0"),
+    (["--simulate", "-5"], "datasets must be an integer, at least 2, got -5"),
     (["--precision", "0"], "precision must be greater than 0, got 0"),
     (["--precision", "nan"], "precision must be finite, got nan"),
-    (["--simulate", "5", "--rng", "-1"], "rng must be a whole number at least 0"),
+    (["--simulate", "5", "--rng", "-1"], "rng must be an integer at least 0"),
     (["--simulate", "5", "--workers", "0"], "workers must be at least 1, got 0"),
-    (["--simulate", "5", "--workers", "many"], "workers must be a whole number or an address like tcp://"),
-    (["--simulate", "5", "--workers", "²"], "workers must be a whole number or an address like tcp://"),
-    (["--simulate", "5", "--workers", "http://localhost"], "workers must be a whole number or an address like tcp://"),
-    (["--simulate", "5", "--n", "1.5"], "method 'simulation' does not apply: n must be whole numbers, got 1.5"),
+    (["--simulate", "5", "--workers", "many"], "workers must be an integer or an address like tcp://"),
+    (["--simulate", "5", "--workers", "²"], "workers must be an integer or an address like tcp://"),
+    (["--simulate", "5", "--workers", "http://localhost"], "workers must be an integer or an address like tcp://"),
+    (["--simulate", "5", "--n", "1.5"], "method 'simulation' does not apply: n must be integers, got 1.5"),
     (
         ["--simulate", "5", "--n", "1000000"],
         "a simulation of n = 1000000 with 1 worker(s) needs about 24000 GB of memory",
