@@ -9,7 +9,7 @@ import pytest
 
 import gpcurves as gpc
 from gpcurves.cli import run
-from gpcurves.montecarlo import Store
+from gpcurves.montecarlo.store import Store
 from gpcurves.papers.folder import SUFFIXES
 from gpcurves.papers.gallery import FIGURES, Drawn, Effort, Sheet, check, figure
 

@@ -5,7 +5,7 @@ What compiles messages (Numba) is imported when the method is used, so that othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,9 @@ _PRECISION = 0.005
 _FIRST_REPLICAS, _MOST_REPLICAS, _MOST_DATASETS = 2, 64, 400
 _MOST_PER_VERTEX = 1e6
 _LOCAL = ("exact", "paper")
+_OF_ENSEMBLES = ("local", "max_sweeps", "population", "replicas")
+_OF_GIVEN_GRAPHS = ("datasets", "tolerance", "max_rounds", "damping")
+"""Options of population dynamics, and of messages on a given graph."""
 
 
 def _local(name: str, value: object) -> str:
@@ -73,14 +76,17 @@ class CavityOptions(MethodOptions):
     damping: float = parameter(0.0, help="On a given graph: share of the former message to keep", check=_number)
 
     def objection(self, problem: Problem) -> str | None:
-        if problem.ensemble is not None:
-            if self.datasets is not None:
-                return "datasets belongs to a given graph: on an ensemble the cavity method draws replicas"
-            for name in self.among:
-                if name not in ("isolated", "ends") and not name.startswith("degree="):
-                    return f"of an ensemble only groups by degree are known (isolated, ends, degree=K), got {name!r}"
-        elif self.local != "exact":
-            return "local='paper' belongs to an ensemble: on a given graph normalisation is exact"
+        ensemble = problem.ensemble is not None
+        foreign = _OF_GIVEN_GRAPHS if ensemble else _OF_ENSEMBLES
+        for each in fields(self):
+            if each.name in foreign and getattr(self, each.name) != each.default:
+                place = (
+                    "a given graph, and here is an ensemble" if ensemble else "an ensemble, and here the graph is given"
+                )
+                return f"{each.name} belongs to {place}"
+        for name in self.among if ensemble else ():
+            if name not in ("isolated", "ends") and not name.startswith("degree="):
+                return f"of an ensemble only groups by degree are known (isolated, ends, degree=K), got {name!r}"
         return None
 
 
