@@ -23,10 +23,11 @@ from tqdm import tqdm
 from benchmarks.forecast import tasks, truth
 from gpcurves.forecasting import Forecast, forecast
 from gpcurves.forecasting.calibration import LEVEL
-from gpcurves.forecasting.curves import Model
-from gpcurves.forecasting.evidence import FAMILIES, Evidence, fitted
-from gpcurves.forecasting.population import Copula
-from gpcurves.forecasting.posterior import LogPosterior, Prior, starts
+from gpcurves.forecasting.density import find_peaks
+from gpcurves.forecasting.error_curve import simulate_curve
+from gpcurves.forecasting.evidence import build_problem
+from gpcurves.forecasting.regression import Regression
+from gpcurves.inputs import Copula
 
 FACTORS = (2, 4, 8, 16)
 PILOT = 800
@@ -57,16 +58,15 @@ def others(found: Forecast, X: np.ndarray, y: np.ndarray, n: np.ndarray) -> dict
     X, spread = X[:, np.ptp(X, axis=0) > 0], y.std()
     X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / spread
     rng = np.random.default_rng(0)
-    population = Copula(X)
-    inputs, test = population.draw(int(min(n.max(), 1200)), rng), population.draw(250, rng)
+    copula = Copula(X)
+    inputs, test = copula.draw(int(min(n.max(), 1200)), rng), copula.draw(250, rng)
     left_out, simulated = [], []
-    for family in FAMILIES:
-        density = LogPosterior(Evidence(family, X, y), Prior.default(X.shape[1]))
-        mode = density.mode(starts(X, y), 100)
-        factor, alpha = fitted(family, X, y, mode)
-        inverse = (np.linalg.inv(factor) ** 2).sum(axis=0)
-        left_out.append(np.log(np.mean((alpha / inverse) ** 2)))
-        simulated.append(np.log(Model.of(family, mode).simulate(inputs, test)(n)))
+    for peak in find_peaks(X, y, deterministic=False):
+        problem = build_problem(peak.density.evidence.family, peak.mode, copula)
+        fitted = Regression.fit(problem, X, y)
+        inverse = (np.linalg.inv(fitted.factor) ** 2).sum(axis=0)
+        left_out.append(np.log(np.mean((fitted.alpha / inverse) ** 2)))
+        simulated.append(np.log(simulate_curve(problem, inputs, test)(n)))
     units = 2 * np.log(spread)
     return {
         "power law": np.log(found.power_law(n)).tolist(),

@@ -118,8 +118,13 @@ def _split_options(chosen: Sequence[Method[Any]], options: Mapping[str, Any]) ->
     """Return how to run and the options of methods, or raise if none of the methods uses one of them."""
     given = {name: value for name, value in options.items() if name not in _MAY_BE_NONE or value is not None}
     _refuse_unknown(chosen, given)
-    own = {name: value for name, value in given.items() if name not in _RUN}
-    return Run(**{name: value for name, value in given.items() if name in _RUN}), own
+    return _split_run(given)
+
+
+def _split_run(options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
+    """Return how to run, and all other options."""
+    own = {name: value for name, value in options.items() if name not in _RUN}
+    return Run(**{name: value for name, value in options.items() if name in _RUN}), own
 
 
 def _options_for(
@@ -229,7 +234,8 @@ def vertex_variances(problem: Problem, nu: float, method: str = "simulation", **
     method
         "simulation" or "cavity".
     **options
-        Those of the method.
+        Those of the method: ``help(type(gpcurves.METHODS[method]).VarianceOptions)`` lists them; and ``rng`` (seed),
+        ``workers``, ``store``, ``progress``.
     """
     capable = [name for name, each in METHODS.items() if hasattr(each, "variances")]
     if method not in capable:
@@ -238,8 +244,8 @@ def vertex_variances(problem: Problem, nu: float, method: str = "simulation", **
     at = nonnegative("nu", nu)
     if not isinstance(problem, Problem) or problem.axis != "nu":
         raise InputError("a problem on a graph is needed, a GraphProblem")
-    run, own = _split_options([chosen], options)
-    checked = chosen.check(problem, np.array([at]), own)
+    run, own = _split_run(options)
+    checked = chosen.check(problem, np.array([at]), own, chosen.VarianceOptions)
     found: VarianceDistribution = chosen.variances(
         problem, at, checked, Run(run.seed(), run.workers, run.store, run.progress)
     )

@@ -88,10 +88,9 @@ class Problem:
         set_(self, "observation", as_observation(noise if observation is None else observation))
         set_(self, "teacher", teacher)
         set_(self, "design", Random() if design is None else design)
-        for each in (self.kernel, self.true_kernel):
-            reason = inputs.objection(each)
-            if reason is not None:
-                raise InputError(reason)
+        for whose, each in (("", self.kernel), ("of the teacher: ", self.true_kernel)):
+            if (reason := inputs.objection(each)) is not None:
+                raise InputError(whose + reason)
 
     @property
     def axis(self) -> str:

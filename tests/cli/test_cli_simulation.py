@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -204,10 +205,9 @@ def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.Monk
     commands.remove(["figures", "all", "--quick", "--out", "pictures"])  # each figure has a test of its own
     (tmp_path / "examples").symlink_to(Path(__file__).parents[2] / "examples")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gpcurves.forecasting.make._EVALUATIONS", 1_000)
-    monkeypatch.setattr("gpcurves.forecasting.make._MORE", 1)
     for command in commands:
-        assert run([*command, "--quiet"]) == 0
+        quick = ["--draws", "1"] if command[0] == "plan" else []
+        assert run([*command, "--quiet", *quick]) == 0
     assert {p.name for p in tmp_path.iterdir()} >= {
         "ou.html",
         "run.sqlite",
@@ -226,8 +226,7 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
     blocks = [part.split("```")[0] for part in text.split("```python\n")[1:]]
     (tmp_path / "examples").symlink_to(Path(__file__).parents[2] / "examples")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("gpcurves.forecasting.make._EVALUATIONS", 1_000)
-    monkeypatch.setattr("gpcurves.forecasting.make._MORE", 1)
+    monkeypatch.setattr(gpc, "forecast", partial(gpc.forecast, draws=1))
     namespace: dict[str, object] = {}
     for block in blocks:
         exec(block, namespace)

@@ -201,7 +201,7 @@ def test_eigenvalues_that_are_no_covariance_or_not_smooth_are_refused() -> None:
     graph = GRAPHS["path"]
     with pytest.raises(InputError, match=r"eigenvalues must be at least 0 between -1 and 1, those of .* fall to -1"):
         _Power(1.0).on(graph).matrix()
-    with pytest.raises(InputError, match=r"not smooth enough between -1 and 1 .* define the methods apply"):
+    with pytest.raises(InputError, match=r"not smooth enough between -1 and 1 .* define apply"):
         _Power(0.5, shift=1.0).on(graph).matrix()
     np.testing.assert_allclose(
         _Power(2.0).on(graph).matrix(), PolynomialWalkKernel((0, 0, 1)).on(graph).matrix(), atol=1e-14

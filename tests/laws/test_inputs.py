@@ -11,7 +11,7 @@ import pytest
 
 from cases import INPUTS
 from gpcurves import RBF, Box, Discrete, Gaussian, InputError, Linear, Problem, Sample, Torus
-from gpcurves.inputs import Inputs, Univariate
+from gpcurves.inputs import Copula, Inputs, Univariate
 from gpcurves.inputs import base as inputs_base
 from gpcurves.numerics.validation import FloatArray, points
 
@@ -24,6 +24,9 @@ def mean_and_covariance(inputs: Inputs) -> tuple[FloatArray, FloatArray]:
         return np.zeros(inputs.dim), inputs.matrix
     if isinstance(inputs, Univariate):
         return np.array([inputs.distribution.mean()]), np.array([[inputs.distribution.var()]])
+    if isinstance(inputs, Copula):  # no closed form: its many nodes are held against its draws below
+        x, weight = inputs.nodes(2**17)
+        return weight @ x, np.cov(x, rowvar=False, ddof=0)
     assert isinstance(inputs, Discrete | Sample)
     x = inputs.points
     chance = inputs.probabilities if isinstance(inputs, Discrete) else np.full(len(x), 1 / len(x))
@@ -123,6 +126,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: Discrete(np.zeros(2), np.array([0.5, 0.4])), "probabilities must sum to 1, got 0.9"),
     (lambda: Discrete(np.zeros(2), np.array([1.5, -0.5])), "probabilities must be finite and at least 0"),
     (lambda: Discrete(np.zeros(2), np.array([np.nan, 1.0])), "probabilities must be finite and at least 0"),
+    (lambda: Copula(np.zeros((3, 1)), targets=np.zeros(2)), r"targets must be one per point \(3\), got shape \(2,\)"),
     (lambda: Inputs.from_dict({"type": "Sphere"}), "unknown input distribution 'Sphere'"),
     (lambda: Problem(RBF(), None, 0.1), "inputs must be an input distribution such as"),  # type: ignore[arg-type]
     (lambda: Problem(RBF((1.0, 2.0)), Box(3), 0.1), "the kernel has 2 lengthscales but inputs have 3 dimensions"),

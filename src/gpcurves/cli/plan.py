@@ -26,6 +26,7 @@ _MOST_SIZES = 10_000
 @click.option("--pool", type=click.Path(path_type=Path), help="Table of unlabelled inputs, where new rows come from.")
 @click.option("--n", "sizes", help="Numbers of rows to forecast for.  [1, 2, 4, 8 and 16 times the rows there are]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
+@click.option("--draws", type=int, help="Draws from the posterior of the model; fewer are faster and rougher.  [16]")
 @click.option("--rng", type=int, default=0, show_default=True, help="Seed; the same seed gives the same answer.")
 @click.option(
     "--report",
@@ -45,6 +46,7 @@ def plan(
     pool: Path | None,
     sizes: str | None,
     deterministic: bool,
+    draws: int | None,
     rng: int,
     report: Path | None,
     out: Path | None,
@@ -84,6 +86,7 @@ def plan(
         drop=_names(drop),
         missing="impute" if missing == "impute" else "drop",
         deterministic=deterministic,
+        draws=draws,
         rng=rng,
         progress=False if quiet else None,
     )

@@ -13,8 +13,8 @@ import numpy as np
 from gpcurves._version import __version__
 from gpcurves.curve import SCHEMA
 from gpcurves.forecasting.calibration import ASSURANCE, LEVEL, half_widths
-from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLaw
-from gpcurves.forecasting.curves import ErrorCurve
+from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
+from gpcurves.forecasting.error_curve import ErrorCurve
 from gpcurves.forecasting.relevance import Relevance
 from gpcurves.numerics.display import Shown
 from gpcurves.numerics.validation import FloatArray, positive, sizes
@@ -93,7 +93,7 @@ class Forecast(Shown):
     columns: int
     noise_rmse: float
     cross_validation: CrossValidation
-    power_law: PowerLaw
+    power_law: PowerLawFit
     relevance: Relevance | None
     steps: tuple[str, ...]
     notes: tuple[str, ...]

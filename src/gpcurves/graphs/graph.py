@@ -35,7 +35,7 @@ class Graph:
     Parameters
     ----------
     adjacency
-        Symmetric SciPy sparse matrix or array of affinities, zero where there is no edge.
+        Symmetric SciPy sparse matrix or array of affinities; zero means no edge.
     labels
         Names of the vertices; their numbers 0, 1, … if None.
     repair
@@ -115,7 +115,7 @@ class Graph:
 
     @cached_property
     def degrees(self) -> FloatArray:
-        """Sum of the affinities of each vertex; the number of its neighbours where edges have no weights."""
+        """Sum of the affinities of each vertex; the number of its neighbours if edges have no weights."""
         return frozen(np.asarray(self.adjacency.sum(axis=1)).ravel())
 
     @cached_property
@@ -324,7 +324,7 @@ def _checked(adjacency: Any, repair: bool) -> Sparse:
         if not repair:
             raise InputError(f"the adjacency matrix is not symmetric, so that the graph is directed: {REPAIR}")
         seen = matrix.astype(bool).astype(np.float64)
-        present = (seen + seen.T).tocsr()  # 1 where one direction is given, 2 where both are
+        present = (seen + seen.T).tocsr()  # 1 if one direction is given, 2 if both are
         matrix = (matrix + reverse).tocsr()
         matrix.sort_indices()
         present.sort_indices()

@@ -126,7 +126,7 @@ def pack(matrix: FloatArray) -> FloatArray:
 
 
 def _tabulate(coupling: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return from where in V, and in a vector after it, each element of KVK comes, and its factor.
+    """Return which element of V, and of a vector after it, becomes each element of KVK, and with which factor.
 
     K has one element per row, so that KVK permutes and scales: tables are much cheaper than two products of matrices.
     """

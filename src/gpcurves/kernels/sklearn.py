@@ -67,6 +67,22 @@ def from_sklearn(kernel: Any) -> Kernel:
     return SklearnKernel(kernel)
 
 
+def remove_white(kernel: Any) -> Any:
+    """Return a scikit-learn kernel without its white noise; None if nothing else is left."""
+    name = type(kernel).__name__
+    if name == "WhiteKernel":
+        return None
+    if name in ("Sum", "Product"):
+        parts = [part for part in (remove_white(kernel.k1), remove_white(kernel.k2)) if part is not None]
+        if len(parts) == 2:
+            return type(kernel)(*parts)
+        return parts[0] if parts and name == "Sum" else None
+    if name == "Exponentiation":
+        base = remove_white(kernel.kernel)
+        return None if base is None else type(kernel)(base, kernel.exponent)
+    return kernel
+
+
 def _with_constants(kernel: Any, join: type[Sum] | type[Product]) -> Kernel:
     constant = next((k for k in (kernel.k1, kernel.k2) if type(k).__name__ == "ConstantKernel"), None)
     if join is Product and constant is not None:

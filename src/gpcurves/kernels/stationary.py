@@ -98,6 +98,11 @@ class RBF(Stationary):
     def correlation(self, r: FloatArray) -> FloatArray:
         return np.exp(np.maximum(-0.5 * r * r, _SMALLEST_LOG))
 
+    def correlation_and_slope(self, squared: FloatArray) -> tuple[FloatArray, FloatArray]:
+        r"""Return :math:`\rho` and :math:`-2\,d\rho/d(r^2)` at squared scaled distances."""
+        rho = np.exp(-0.5 * squared)
+        return rho, rho.copy()
+
     def loss(self, r: FloatArray) -> FloatArray:
         return -np.expm1(-0.5 * r * r)
 
@@ -159,6 +164,15 @@ class Matern52(Stationary):
     def correlation(self, r: FloatArray) -> FloatArray:
         x = math.sqrt(5) * r
         return (1 + x + x * x / 3) * np.exp(-x)
+
+    def correlation_and_slope(self, squared: FloatArray) -> tuple[FloatArray, FloatArray]:
+        r"""Return :math:`\rho` and :math:`-2\,d\rho/d(r^2)` at squared scaled distances."""
+        x = np.sqrt(5.0 * squared)
+        decay = np.exp(-x)
+        slope = (1.0 + x) * decay
+        rho = slope + (squared * (5.0 / 3.0)) * decay
+        slope *= 5.0 / 3.0
+        return rho, slope
 
     def loss(self, r: FloatArray) -> FloatArray:
         x = math.sqrt(5) * r

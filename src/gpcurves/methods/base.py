@@ -188,16 +188,23 @@ class Method(ABC, Generic[State]):
         """Tell whether the method understands labels that are not numbers with Gaussian noise."""
         return False
 
-    def check(self, problem: Problem, sizes: FloatArray, options: Mapping[str, Any]) -> MethodOptions:
-        """Return the options as their dataclass, or raise if the method or an option does not apply."""
+    def check(
+        self,
+        problem: Problem,
+        sizes: FloatArray,
+        options: Mapping[str, Any],
+        kind: type[MethodOptions] | None = None,
+    ) -> MethodOptions:
+        """Return the options as their dataclass (``kind`` if given), or raise if the method or an option does not apply."""
         if (reason := self.objection(problem, sizes)) is not None:
             raise NotApplicableError(f"method {self.name!r} does not apply: {reason}")
-        known = self.option_names()
+        kind = kind or self.Options
+        known = {each.name for each in fields(kind)}
         for name in options:
             if name not in known:
                 why = "" if known else ": its numbers are determined"
                 raise InputError(f"method {self.name!r} takes no option {name!r}{why}")
-        checked = self.Options(**options)
+        checked = kind(**options)
         if (reason := checked.objection(problem)) is not None:
             raise InputError(reason)
         return checked

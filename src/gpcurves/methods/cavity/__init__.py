@@ -1,1 +1,11 @@
-"""Belief propagation on graphs: messages, one given graph, and populations for random graph ensembles."""
+"""The cavity method: belief propagation on graphs, from the inside out.
+
+- `elimination`, `messages`: compiled loops over many small matrices; one round of messages, and marginals.
+- `rounds`: the slots of a graph, and the one driver that sends messages until they converge.
+- `walks`: prior variances from walks that return, faster than messages.
+- `instance`: one given graph. Exact on trees; on graphs with cycles each vertex sees the tree of walks.
+- `wiring`, `poisson`, `dynamics`, `population`: an ensemble, as messages on large random graphs that are drawn again and again.
+- `curves`, `regressor`: learning curves of the method ``cavity``, and predictions.
+
+Kernels bring their own messages: `gpcurves.graphs.vertex_model`.
+"""

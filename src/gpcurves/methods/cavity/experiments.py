@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble
 from gpcurves.graphs.groups import members
 from gpcurves.inputs import Vertices
 from gpcurves.methods.cavity.beliefs import adjacency_of
 from gpcurves.methods.cavity.instance import Beliefs, propagate
-from gpcurves.methods.cavity.population import PopulationResult, population_curve
+from gpcurves.methods.cavity.population import PopulationResult, population_curve, population_size
 from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
 from gpcurves.montecarlo import Shape, stream
 from gpcurves.numerics.validation import FloatArray
@@ -22,8 +21,6 @@ from gpcurves.problem import Problem
 
 SHARE = 1.3
 """Precision of each of the first two replicas, in units of that of their average."""
-_LARGEST_DEGREE = 20_000
-_TAIL = 1e-6
 _ALGORITHM = 1
 """Changes whenever the numbers of a task would, so that old stores are not mixed with new results."""
 _ALONG = ("error", "error_stderr", "variance", "converged", "rounds")
@@ -64,6 +61,11 @@ class _Cavity:
         return plain | {name: value for name, value in given.items() if value is not None}
 
     @property
+    def sizes(self) -> Mapping[str, int]:
+        """What was chosen for the run, if it was not given."""
+        return {}
+
+    @property
     def fields(self) -> Mapping[str, Shape]:
         """Mean, its standard error, variance over vertices, converged, rounds, and each group, at each nu; and shares."""
         along = {name: (len(self.nu),) for name in (*_ALONG, *(f"sum {name}" for name in self.among))}
@@ -82,12 +84,18 @@ class Replicas(_Cavity):
     task = "cavity, ensemble"
     settings = ("precision", "local", "max_sweeps", "population")
 
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """How many vertices each population has."""
+        chosen = population_size(SHARE * self.precision) if self.population is None else self.population
+        return {"population": chosen}
+
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         """Run populations for all nu, each starting where the one before stopped."""
         problem = self.problem
         assert problem.ensemble is not None
         results = population_curve(
-            degree_probabilities(problem.ensemble),
+            problem.ensemble.degree_distribution(),
             problem.kernel.vertex_model(),
             problem.noise,
             self.nu,
@@ -168,19 +176,3 @@ class GivenGraph(_Cavity):
             ]
         shares = {f"share {name}": float(mask.mean()) for name, mask in zip(self.among, masks, strict=True)}
         return {**dict(zip(names, rows, strict=True)), **shares}
-
-
-def degree_probabilities(ensemble: Ensemble) -> FloatArray:
-    """Return the degree distribution up to where the rest holds a negligible share of all edges."""
-    if ensemble.mean_degree == 0:
-        raise InputError("the ensemble has no edges: every vertex is isolated")
-    size = 64
-    while True:
-        probability = ensemble.degree_probabilities(size)
-        ends = np.cumsum(probability * np.arange(size + 1)) / ensemble.mean_degree
-        enough = np.flatnonzero((ends >= 1 - _TAIL) & (np.cumsum(probability) >= 1 - _TAIL))
-        if len(enough):
-            return probability[: int(enough[0]) + 1]
-        if size >= _LARGEST_DEGREE:
-            return probability
-        size *= 4

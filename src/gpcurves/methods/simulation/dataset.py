@@ -71,15 +71,15 @@ class Factor:
     size: int
 
     @classmethod
-    def of(cls, K: FloatArray) -> Factor:
-        """Factorise in place, and stop where a pivot drowns in rounding errors."""
+    def of(cls, K: FloatArray, margin: float = _DIGITS) -> Factor:
+        """Factorise in place, and stop where a pivot does not exceed the rounding errors by this factor."""
         if not len(K):
             return cls(K, 0)
         largest = float(K.diagonal().max())
         L, info = lapack.dpotrf(K, lower=1, clean=0, overwrite_a=1)
         size = len(K) if info == 0 else info - 1
         pivots = L.diagonal()[:size] ** 2
-        drowned = np.flatnonzero(pivots < _DIGITS * np.finfo(float).eps * np.arange(1, size + 1) * largest)
+        drowned = np.flatnonzero(pivots < margin * np.finfo(float).eps * np.arange(1, size + 1) * largest)
         if len(drowned):
             size = int(drowned[0])
         return cls(L[:size, :size], size)
@@ -136,9 +136,15 @@ def without_repeats(X: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
 
 
 def errors(
-    student: Prior, teacher: Prior | None, factor: Factor, X: FloatArray, test: Test, prior_variance: float
+    student: Prior,
+    teacher: Prior | None,
+    factor: Factor,
+    X: FloatArray,
+    test: Test,
+    prior_variance: float,
+    margin: float = _DIGITS,
 ) -> FloatArray:
-    """Return the error after 0, 1, …, len(X) examples; NaN where double precision cannot resolve it."""
+    """Return the error after 0, 1, …, len(X) examples; NaN where it does not exceed the rounding errors by a factor."""
     if teacher is None:
         explained = _explained(student, factor, X, test)
     else:
@@ -150,9 +156,9 @@ def errors(
     curve[0] = prior_variance
     size = factor.size
     curve[1 : size + 1] = start - np.cumsum(explained)
-    noise_floor = _DIGITS * np.finfo(float).eps * np.arange(len(X) + 1) * prior_variance
+    noise_floor = margin * np.finfo(float).eps * np.arange(len(X) + 1) * prior_variance
     if isinstance(test, ClosedForm):
-        noise_floor[1 : size + 1] += _DIGITS * _blur(student.noise, factor, X, test, curve[1 : size + 1])
+        noise_floor[1 : size + 1] += margin * _blur(student.noise, factor, X, test, curve[1 : size + 1])
     curve[curve < noise_floor] = np.nan
     return curve
 

@@ -72,18 +72,30 @@ class GraphSizes(MethodOptions):
 
 
 @dataclass(frozen=True)
-class SimulationOptions(GraphSizes):
-    """What a simulation draws.
-
-    Without ``precision`` a fixed number of data sets (or graphs) is drawn. With it, they are drawn until the standard error is
-    this fraction of the error at every size, and ``datasets`` (on an ensemble ``graphs``) is the most that may be drawn.
-    """
+class DataSetSizes(GraphSizes):
+    """How many graphs and data sets are drawn."""
 
     datasets: int | None = parameter(
         None,
         help="Data sets to draw  [200 on vectors, 100 on a given graph, 10 per graph of an ensemble]",
         check=at_least(1),
     )
+
+    def objection(self, problem: Problem) -> str | None:
+        # a single data set says nothing about how much data sets differ
+        if self.datasets == 1 and problem.ensemble is None:
+            return "datasets must be an integer, at least 2, got 1"
+        return super().objection(problem)
+
+
+@dataclass(frozen=True)
+class SimulationOptions(DataSetSizes):
+    """What a simulation draws.
+
+    Without ``precision`` a fixed number of data sets (or graphs) is drawn. With it, they are drawn until the standard error is
+    this fraction of the error at every size, and ``datasets`` (on an ensemble ``graphs``) is the most that may be drawn.
+    """
+
     precision: float | None = parameter(
         None, help="Draw until the standard error is this fraction of the error", check=positive
     )
@@ -109,9 +121,7 @@ class SimulationOptions(GraphSizes):
             return reason
         if self.also and problem.teacher is not None:
             return "training and empirical errors are only defined where student and teacher agree"
-        # a single data set says nothing about how much data sets differ
-        too_few = self.datasets == 1 and problem.ensemble is None
-        return "datasets must be an integer, at least 2, got 1" if too_few else None
+        return None
 
 
 def _given_in_full(problem: Problem) -> str | None:
@@ -139,6 +149,7 @@ class Simulation(Sampled):
     integers = True
     misspecified = True
     Options = SimulationOptions
+    VarianceOptions = DataSetSizes
 
     def experiment(self, setup: Setup, sizes: FloatArray) -> DataSets | VertexDataSets:
         """Return the data sets to draw, after a check of the memory that they need."""
@@ -163,11 +174,15 @@ class Simulation(Sampled):
             if precision is None:
                 return Stop(options.datasets or _DATASETS, options.datasets or _DATASETS)
             return Stop(min(_FIRST, options.datasets or _FIRST), options.datasets or _MOST, precision)
-        ensemble = setup.problem.ensemble is not None
-        given, usual = (options.graphs, _GRAPHS) if ensemble else (options.datasets, _ON_GRAPH)
+        given = options.graphs if setup.problem.ensemble is not None else options.datasets
         if precision is None:
-            return Stop(given or usual, given or usual)
+            count = self._count(setup.problem, options)
+            return Stop(count, count)
         return Stop(min(given or _MOST, _FIRST_GRAPHS), given or _MOST, precision)
+
+    def _count(self, problem: Problem, options: DataSetSizes) -> int:
+        """Return how many graphs of an ensemble, or data sets on a given graph, are drawn without a precision."""
+        return (options.graphs or _GRAPHS) if problem.ensemble is not None else (options.datasets or _ON_GRAPH)
 
     def summarise(self, experiment: DataSets | VertexDataSets, estimate: Estimate) -> Result:
         """Return the averages over data sets, with quantiles."""
@@ -196,7 +211,7 @@ class Simulation(Sampled):
         """Give back the covariance matrix of a given graph."""
         release_matrices()
 
-    def variances(self, problem: Problem, nu: float, options: SimulationOptions, run: Run) -> VarianceDistribution:
+    def variances(self, problem: Problem, nu: float, options: DataSetSizes, run: Run) -> VarianceDistribution:
         """Return the errors at all vertices after nu examples per vertex: their distribution, by vertex and by degree.
 
         Without a teacher these are the posterior variances; at nu = 0 the prior ones.
@@ -204,11 +219,11 @@ class Simulation(Sampled):
         size, per_task = options.size(problem), _datasets_per_task(problem, options)
         experiment = LocalErrors(problem, (nu,), run.seed(), size, per_task)
         check_graph_size(problem, np.array([nu]), size, run)
-        stop = self.stop(Setup(problem, options, run))
-        needed = 8.0 * stop.most * (per_task + 1) * size * 3
+        count = self._count(problem, options)
+        needed = 8.0 * count * (per_task + 1) * size * 3
         check_memory(needed, "the errors of all vertices", "ask for fewer graphs or data sets")
         try:
-            estimate = average(experiment, run, stop, self.unit(problem))
+            estimate = average(experiment, run, Stop(count, count), self.unit(problem))
         finally:
             self.release()
         values = estimate.values["errors"].reshape(-1, size)
@@ -218,7 +233,7 @@ class Simulation(Sampled):
         return VarianceDistribution(values.ravel(), degrees.ravel(), problem, nu, vertex=vertex)
 
 
-def _datasets_per_task(problem: Problem, options: SimulationOptions) -> int:
+def _datasets_per_task(problem: Problem, options: DataSetSizes) -> int:
     return (options.datasets or _PER_GRAPH) if problem.ensemble is not None else 1
 
 

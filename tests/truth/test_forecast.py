@@ -17,28 +17,25 @@ from sklearn.linear_model import Ridge
 
 import gpcurves as gpc
 from gpcurves.cli import run
-from gpcurves.forecasting import Forecast
+from gpcurves.forecasting import Effort, Forecast
 from gpcurves.forecasting.calibration import DOWN, LEVEL, UP
-from gpcurves.forecasting.curves import Model
+from gpcurves.forecasting.error_curve import simulate_curve
 from gpcurves.forecasting.verdict import Label
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.views import view_of
 
 
-def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray, Model]:
+def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray, gpc.Problem]:
     """Draw rows from a Gaussian process with two inputs that matter unequally."""
     rng = np.random.default_rng(seed)
-    model = Model.of("rbf", np.log([1.0, 0.8, 2.0, noise]))
+    problem = gpc.Problem(gpc.RBF((0.8, 2.0)), gpc.Box(2), noise)
     X = rng.uniform(-1.7, 1.7, (count, 2))
-    K = model.covariance(X, X) + model.noise * np.eye(count)
-    return X, np.linalg.cholesky(K) @ rng.standard_normal(count), model
+    K = problem.kernel(X) + noise * np.eye(count)
+    return X, np.linalg.cholesky(K) @ rng.standard_normal(count), problem
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw less where only the way matters, not the accuracy."""
-    monkeypatch.setattr("gpcurves.forecasting.make._EVALUATIONS", 100)
-    monkeypatch.setattr("gpcurves.forecasting.make._MORE", 0.25)
+QUICK = Effort(draws=4, most_draws=1, evaluations=400)
+"""Enough if the accuracy does not matter."""
 
 
 @cache
@@ -62,10 +59,11 @@ def noisy() -> Forecast:
 
 @pytest.mark.parametrize("noise", [0.02, 0.3])
 def test_the_true_curve_of_a_known_process_is_inside_the_interval(noise: float) -> None:
-    X, y, model = process(80, noise, 3)
+    X, y, problem = process(80, noise, 3)
     rng = np.random.default_rng(4)
     n = np.array([80.0, 160.0, 640.0])
-    sets = [model.simulate(rng.uniform(-1.7, 1.7, (640, 2)), rng.uniform(-1.7, 1.7, (300, 2)))(n) for _ in range(4)]
+    draws = [[rng.uniform(-1.7, 1.7, (count, 2)) for count in (640, 300)] for _ in range(4)]
+    sets = [simulate_curve(problem, inputs, test)(n) for inputs, test in draws]
     truth = np.sqrt(np.mean(sets, axis=0))
     table = gpc.forecast(X, y, draws=4).at(n)
     assert (table["low"] < truth).all()
@@ -106,11 +104,10 @@ def test_the_same_seed_gives_the_same_answer() -> None:
     assert (abs(np.log(first["rmse"] / other["rmse"])) < 0.15).all()
 
 
-@pytest.mark.usefixtures("quick")
 def test_units_of_the_target_and_inputs_do_not_matter() -> None:
     X, y, _ = process(40, 0.1, 5)
-    one = gpc.forecast(X, y)
-    other = gpc.forecast(1000 * X - 3, 50 * y + 7)
+    one = gpc.forecast(X, y, effort=QUICK)
+    other = gpc.forecast(1000 * X - 3, 50 * y + 7, effort=QUICK)
     np.testing.assert_allclose(other.at([40, 400]).iloc[:, 1:], 50 * one.at([40, 400]).iloc[:, 1:], rtol=1e-3)
 
 
@@ -268,11 +265,9 @@ def test_what_was_measured_already_was_not_chosen() -> None:
     assert found.designed([240])["rmse"][0] < found.at([240])["rmse"][0]
 
 
-@pytest.mark.usefixtures("quick")
-def test_rows_that_were_not_used_are_no_reason_to_ask_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpcurves.tables.rows.MOST_ROWS", 50)
+def test_rows_that_were_not_used_are_no_reason_to_ask_for_more() -> None:
     X, y, _ = process(90, 0.3, 7)
-    found = gpc.forecast(X, y)
+    found = gpc.forecast(X, y, effort=replace(QUICK, most_rows=50))
     goal = 1.001 * float(found.at([16 * 90])["low"][0])
     assert "rests on 50 of the rows, drawn at random: more rows would not narrow it" in str(found.verdict(goal))
 
@@ -285,13 +280,13 @@ def test_wide_intervals_are_too_few_rows() -> None:
 
 
 def test_a_fitted_regressor_is_taken_as_it_is() -> None:
-    X, y, model = process(60, 0.1, 6)
+    X, y, problem = process(60, 0.1, 6)
     kernel = ConstantKernel(1.0) * RBF([0.8, 2.0]) + WhiteKernel(0.1)
     raw = GaussianProcessRegressor(kernel, optimizer=None).fit(X, y)
     found = gpc.forecast(raw)
     assert found.relevance is None
     assert found.rows == 60
-    curve = model.simulate(np.random.default_rng(0).uniform(-1.7, 1.7, (480, 2)), X)
+    curve = simulate_curve(problem, np.random.default_rng(0).uniform(-1.7, 1.7, (480, 2)), X)
     expected = np.sqrt(curve(np.array([480.0]))[0]) * math.exp(found.level / 2)
     assert found.at([480])["rmse"][0] == pytest.approx(expected, rel=0.05)
     scaled = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, 20 * y + 5)
@@ -302,33 +297,30 @@ def test_a_fitted_regressor_is_taken_as_it_is() -> None:
         gpc.forecast(raw, y)
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_pool_of_unlabelled_inputs_is_used() -> None:
     X, y, _ = process(40, 0.1, 5)
-    narrow, wide = (gpc.forecast(X, y, pool=pool).at([6])["rmse"][0] for pool in (np.tile(X[:3], (5, 1)), None))
+    narrow, wide = (
+        gpc.forecast(X, y, pool=pool, effort=QUICK).at([6])["rmse"][0] for pool in (np.tile(X[:3], (5, 1)), None)
+    )
     assert narrow < 0.85 * wide
 
 
-@pytest.mark.usefixtures("quick")
-def test_many_rows_are_a_subsample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpcurves.tables.rows.MOST_ROWS", 50)
-    monkeypatch.setattr("gpcurves.forecasting.make.MOST_ROWS", 50)
+def test_many_rows_are_a_subsample() -> None:
     X, y, _ = process(90, 0.1, 7)
     for inputs in (X, pd.DataFrame(X)):
-        found = gpc.forecast(inputs, y)
+        found = gpc.forecast(inputs, y, effort=replace(QUICK, most_rows=50))
         assert (found.rows, found.fitted_rows) == (90, 50)
         assert "Drew 50 rows at random from 90." in found.steps
         assert found.at([90, 180])["rmse"][0] < found.at([50])["rmse"][0]
 
 
-@pytest.mark.usefixtures("quick")
 def test_constant_columns_are_left_out_and_named() -> None:
     X, y, _ = process(30, 0.1, 7)
     table = pd.DataFrame({"a": X[:, 0], "same": 1.0, "b": X[:, 1]})
-    found = gpc.forecast(table, y)
+    found = gpc.forecast(table, y, effort=QUICK)
     assert found.columns == 2
     assert "Left out 1 column: 'same' (the same in every row)." in found.steps
-    found = gpc.forecast(table.to_numpy(), y)
+    found = gpc.forecast(table.to_numpy(), y, effort=QUICK)
     assert found.steps == ("Left out x1: the same in every row.",)
 
 
@@ -383,10 +375,12 @@ def write(path: Path, count: int = 30) -> Path:
     return path
 
 
-@pytest.mark.usefixtures("quick")
 def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "data.csv")
-    assert run(["plan", str(file), "--target", "price", "--n", "60,120", "--goal-rmse", "1e-9", "--json"]) == 0
+    assert (
+        run(["plan", str(file), "--target", "price", "--n", "60,120", "--goal-rmse", "1e-9", "--json", "--draws", "1"])
+        == 0
+    )
     out, err = capsys.readouterr()
     answer = json.loads(out)
     assert "goal cannot be reached" in err
@@ -398,14 +392,13 @@ def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert answer["noise_rmse"] > 0
     assert (answer["schema"], answer["version"], answer["rng"]) == (1, gpc.__version__, 0)
     goal = str(answer["forecast"][1]["rmse"])
-    assert run(["plan", str(file), "--target", "price", "--goal-rmse", goal, "--json"]) == 0
+    assert run(["plan", str(file), "--target", "price", "--goal-rmse", goal, "--json", "--draws", "1"]) == 0
     needed = json.loads(capsys.readouterr().out)["required_n"]
     assert needed["low"] < needed["estimate"] == pytest.approx(120, abs=3)
 
 
-@pytest.mark.usefixtures("quick")
 def test_plan_prints_a_table_and_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["plan", str(write(tmp_path / "data.csv")), "--target", "price"]) == 0
+    assert run(["plan", str(write(tmp_path / "data.csv")), "--target", "price", "--draws", "1"]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[0] == "n,rmse,low,high"
     assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["30", "60", "120", "240", "480"]
