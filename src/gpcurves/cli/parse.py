@@ -55,9 +55,9 @@ def _shown(kind: Any) -> str | None:
     if get_origin(kind) is Literal:
         return "|".join(map(str, get_args(kind)))
     if get_origin(kind) is tuple:
-        inner = get_args(kind)
-        single = _shown(inner[0]) if len(inner) == 2 and inner[1] is ... else None
-        return f"{single},..." if single is not None else None
+        inner, *rest = get_args(kind)
+        single = _METAVARS.get(inner)
+        return f"{single},..." if rest == [...] and single is not None else None
     return "FILE" if _is_array(kind) else _METAVARS.get(kind)
 
 
