@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpcurves.errors import InputError, unknown_name
-from gpcurves.graphs import Ensemble, Graph
+from gpcurves.errors import GPCurvesError, InputError, unknown_name
+from gpcurves.graphs import Ensemble, Graph, GraphKernel
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
 from gpcurves.methods.sampled import Sampled, Setup
 from gpcurves.methods.simulation.method import at_least, groups
@@ -91,6 +91,16 @@ def _has_edges(problem: Problem) -> str | None:
     return None
 
 
+def _has_messages(problem: Problem) -> str | None:
+    """Return why a kernel has no messages, or None."""
+    try:
+        if isinstance(problem.kernel, GraphKernel):
+            problem.kernel.vertex_model()
+    except GPCurvesError as error:
+        return str(error)
+    return None
+
+
 @register
 class Cavity(Sampled):
     """The cavity method (belief propagation).
@@ -107,7 +117,7 @@ class Cavity(Sampled):
     promise = "exact on trees and in the limit of large random graphs; approximate on graphs with short cycles"
     source = "Urry & Sollich 2013, section 4; local normalisation exact"
     needs = "noise > 0, a graph or an ensemble of graphs"
-    conditions = (needs_noise, _has_edges)
+    conditions = (needs_noise, _has_edges, _has_messages)
     axes = ("nu",)
     Options = CavityOptions
 
