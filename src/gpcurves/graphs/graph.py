@@ -53,7 +53,7 @@ class Graph:
     labels: tuple[str, ...] | None = None
 
     def __init__(self, adjacency: Any, labels: Iterable[Hashable] | None = None, *, repair: bool = False) -> None:
-        matrix = _checked(adjacency, repair)
+        matrix = _check_adjacency(adjacency, repair)
         object.__setattr__(self, "adjacency", matrix)
         named = None if labels is None else tuple(str(label) for label in labels)
         if named is not None and len(named) != matrix.shape[0]:
@@ -93,7 +93,7 @@ class Graph:
         if given.shape != (len(pairs),):
             raise InputError(f"weights must be one per edge ({len(pairs)}), got {given.size}")
         _check_weights(given)
-        return cls(_joined(pairs.astype(np.int64), given, count, repair), labels, repair=repair)
+        return cls(_join_ends(pairs.astype(np.int64), given, count, repair), labels, repair=repair)
 
     @property
     def vertices(self) -> int:
@@ -263,7 +263,7 @@ def _from_networkx(graph: Any, repair: bool) -> Graph:
     return Graph(matrix, None if plain else nodes, repair=repair)
 
 
-def _joined(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool) -> Sparse:
+def _join_ends(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool) -> Sparse:
     """Return the symmetric matrix of undirected edges; an edge listed once in each direction counts once.
 
     For repair it is the directed matrix, with the weights of repeats added up, which is then made symmetric.
@@ -274,6 +274,7 @@ def _joined(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool) -
     if not repair:
         low, high = pairs.min(axis=1, initial=vertices), pairs.max(axis=1, initial=0)
         key = low * vertices + high
+        # Sorted by key, repeats of an edge are neighbours, the one with the smaller vertex first before its reverse.
         order = np.lexsort((pairs[:, 0] > pairs[:, 1], key))
         again = np.flatnonzero(key[order][1:] == key[order][:-1])
         first, second = order[again], order[again + 1]
@@ -293,7 +294,7 @@ def _joined(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool) -
     return coo_array((weights, (ends[0], ends[1])), shape=(vertices, vertices)).tocsr()
 
 
-def _checked(adjacency: Any, repair: bool) -> Sparse:
+def _check_adjacency(adjacency: Any, repair: bool) -> Sparse:
     from scipy.sparse import csr_array, issparse
 
     try:

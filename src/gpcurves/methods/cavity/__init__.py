@@ -5,7 +5,8 @@
 - `walks`: prior variances from walks that return, faster than messages.
 - `instance`: one given graph. Exact on trees; on graphs with cycles each vertex sees the tree of walks.
 - `wiring`, `poisson`, `dynamics`, `population`: an ensemble, as messages on large random graphs that are drawn again and again.
-- `curves`, `regressor`: learning curves of the method ``cavity``, and predictions.
+- `experiments`, `method`, `loop_error`: learning curves of the method ``cavity``, and what cycles change.
+- `beliefs`, `regressor`: predictions at the vertices of a given graph.
 
 Kernels bring their own messages: `gpcurves.graphs.vertex_model`.
 """
