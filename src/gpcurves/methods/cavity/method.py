@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpcurves.errors import GPCurvesError, InputError, NotApplicableError, unknown_name
-from gpcurves.graphs import Ensemble, Graph, GraphKernel
+from gpcurves.errors import GPCurvesError, InputError, unknown_name
+from gpcurves.graphs import Ensemble, Graph
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
 from gpcurves.methods.sampled import Sampled, Setup
 from gpcurves.methods.simulation.method import at_least, groups
@@ -107,15 +107,6 @@ class CavityOptions(Precision):
         return super().objection(problem)
 
 
-def _has_messages(problem: Problem) -> str | None:
-    """Return why a kernel has no messages, or None."""
-    try:
-        problem.kernel.vertex_model()
-    except NotApplicableError as error:
-        return str(error)
-    return None
-
-
 def _has_edges(problem: Problem) -> str | None:
     """Return why an ensemble cannot be used, or None."""
     if problem.ensemble is not None and problem.ensemble.mean_degree == 0:
@@ -126,8 +117,7 @@ def _has_edges(problem: Problem) -> str | None:
 def _has_messages(problem: Problem) -> str | None:
     """Return why a kernel has no messages, or None."""
     try:
-        if isinstance(problem.kernel, GraphKernel):
-            problem.kernel.vertex_model()
+        problem.kernel.vertex_model()
     except GPCurvesError as error:
         return str(error)
     return None
