@@ -256,7 +256,7 @@ def render(suffix: str, forecast: Forecast, n: object, goal: float | None) -> by
     if suffix == ".csv":
         return forecast.to_frame(n).to_csv(index=False).encode()
     if suffix == ".json":
-        return forecast.to_json(n, goal).encode()
+        return forecast.to_json(n=n, goal=goal).encode()
     if suffix == ".html":
         from gpcurves.render.plan_page import page
 
