@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ def plan(
     for path, content in contents.items():
         write_complete(path, content)
     if as_json:
-        click.echo(result.to_json(n, goal), nl=False)
+        click.echo(json.dumps(result.answers(n, goal), indent=1, allow_nan=False))
     elif out is None:
         click.echo(result.to_frame(n).to_csv(index=False, float_format="%.6g"), nl=False)
     if not quiet:
