@@ -82,10 +82,14 @@ class LearningCurve(Shown):
                     raise InputError(
                         f"{name} must have as many values as {self.axis} ({len(self.sizes)}), got {len(value)}"
                     )
-        freeze = {name: frozen_array(value) for name, value in self.details.items()}
-        object.__setattr__(self, "details", FrozenMapping(freeze))
+        details = {name: frozen_array(value) for name, value in self.details.items()}
+        diagnostics = {
+            name: frozen_array(value) if isinstance(value, list | np.ndarray) else value
+            for name, value in self.diagnostics.items()
+        }
+        object.__setattr__(self, "details", FrozenMapping(details))
         object.__setattr__(self, "options", FrozenMapping(self.options))
-        object.__setattr__(self, "diagnostics", FrozenMapping(self.diagnostics))
+        object.__setattr__(self, "diagnostics", FrozenMapping(diagnostics))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

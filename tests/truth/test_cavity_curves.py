@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpcurves.methods.cavity.curves import belief_propagation, is_forest
 from scipy import sparse
 from scipy.stats import poisson
 from sklearn.base import clone
@@ -19,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import gpcurves as gpc
 from gpcurves.errors import InputError, NotApplicableError
 from gpcurves.graphs import Ensemble, GraphKernel, Normalisation
+from gpcurves.methods.cavity.beliefs import belief_propagation, is_forest
 from gpcurves.methods.simulation.vertices import posterior_variances
 from gpcurves.numerics.validation import FloatArray
 from graphs_oracle import by_eigenvalue, dense_posterior, random_forest
@@ -32,6 +32,7 @@ KERNELS: dict[str, GraphKernel] = {
     "laplacian": gpc.RegularisedLaplacianKernel(1.3),
     "polynomial": gpc.PolynomialWalkKernel((0.5, 0.2, 0.2, 0.1)),
 }
+GROUPS = ["isolated", "ends", "degree=2", "degree=60"]
 
 
 def walk(graph: Any, p: int = 10, normalise: Normalisation = "local", noise: float = 0.1) -> gpc.Problem:
@@ -60,8 +61,7 @@ def forest(vertices: int = 60, seed: int = 1, weighted: bool = True) -> gpc.Grap
 @pytest.fixture(scope="module")
 def curve() -> gpc.LearningCurve:
     """The paper's ensemble with local normalisation, shared by several tests."""
-    groups = ["isolated", "ends", "degree=2", "degree=60"]
-    return gpc.learning_curve(walk(ER3), "cavity", nu=[5, 0.1, 1], rng=0, among=groups)
+    return gpc.learning_curve(walk(ER3), "cavity", nu=[5, 0.1, 1], rng=0, among=GROUPS)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_agrees_with_simulated_graphs(ensemble: Ensemble, p: int, noise: float) 
         theory = gpc.learning_curve(problem, "cavity", nu=[0.7], rng=0, precision=0.02)
         truth = gpc.learning_curve(problem, "simulation", nu=[0.7], vertices=1000, graphs=6, datasets=1, rng=3)
         assert (abs(theory.error - truth.error) < 4 * spread(theory, truth) + 0.02 * truth.error).all()
-        assert (theory.details["converged"] == 1).all()
+        assert (theory.diagnostics["converged"] == 1).all()
 
 
 def test_finite_graphs_approach_the_limit() -> None:
@@ -113,10 +113,10 @@ def test_learning_curve_of_the_paper(curve: gpc.LearningCurve) -> None:
     expected = np.array([0.01179, 0.671, 0.0870])
     assert (abs(curve.error - expected) < 4 * _stderr(curve) + 0.003 * expected).all()
     assert (_stderr(curve) <= 0.005 * curve.error).all()
-    assert (curve.details["converged"] == 1).all()
-    assert (curve.details["rounds"] > 0).all()
-    assert curve.options["precision"] == 0.005
-    assert curve.options["replicas"] >= 2
+    assert (curve.diagnostics["converged"] == 1).all()
+    assert (curve.diagnostics["rounds"] > 0).all()
+    assert curve.options == {"among": GROUPS}
+    assert curve.diagnostics["drawn"] >= 2
     assert curve.notes == ("no vertex belongs to the group 'degree=60'",)
 
 
@@ -128,13 +128,13 @@ def test_the_equation_of_the_paper_is_off_by_many_standard_errors() -> None:
     assert abs(paper.error[0] - 0.1839) < 3e-4
     assert exact.error[0] - paper.error[0] > 20 * spread(exact, paper)[0]
     assert "approximate" in paper.notes[0]
-    assert (exact.options["local"], paper.options["local"]) == ("exact", "paper")
+    assert (exact.options, paper.options) == ({}, {"local": "paper"})
 
 
 def test_global_normalisation_has_no_choice_of_equation() -> None:
     found = [gpc.learning_curve(walk(ER3, 2, "global"), "cavity", nu=[1], rng=0, local=k) for k in ("exact", "paper")]
     assert found[0].error == found[1].error
-    assert "local" not in found[0].options
+    assert found[0].notes == found[1].notes == ()
 
 
 @pytest.mark.parametrize("normalise", ["global", "none"])
@@ -153,7 +153,7 @@ def test_the_limit_is_that_of_one_large_graph(own: gpc.LearningCurve) -> None:
 
 def test_heavy_tails_settle() -> None:
     found = gpc.learning_curve(walk(gpc.PowerLaw(1.5, 1), 4), "cavity", nu=[1], rng=0, precision=0.02)
-    assert found.details["converged"] == 1
+    assert found.diagnostics["converged"] == 1
     assert 0 < found.error[0] < 1
 
 
@@ -161,19 +161,22 @@ def test_small_populations_are_near_large_ones() -> None:
     kernel = gpc.RandomWalkKernel(p=4, a=2, normalise="local")
     problem = gpc.GraphProblem(ER3, kernel, noise=1.0)
     small = gpc.learning_curve(problem, "cavity", nu=[3], rng=0, precision=0.02, population=64)
-    assert small.options["vertices"] == 64
+    assert small.options == {"precision": 0.02, "population": 64}
+    assert small.diagnostics["population"] == 64
     assert small.stderr is not None
     assert abs(small.error[0] - 0.1870) < 4 * small.stderr[0] + 0.002
     again = gpc.learning_curve(problem, "cavity", nu=[3], rng=0, precision=0.02)
-    assert again.options["vertices"] == 1024
+    assert again.diagnostics["population"] == 1024
+    given = gpc.learning_curve(problem, "cavity", nu=[3], rng=0, precision=0.02, population=1024)
+    np.testing.assert_array_equal(given.error, again.error)
     assert again.error[0] != small.error[0]
 
 
-def test_sweeps_that_are_too_few_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpcurves.methods.cavity.curves._MOST_REPLICAS", 4)
-    monkeypatch.setattr("gpcurves.methods.cavity.population._LARGEST", 1024)
-    found = gpc.learning_curve(walk(ER3, 1), "cavity", nu=[1], rng=0, precision=1e-4, max_sweeps=1)
-    assert found.details["converged"][0] < 1
+def test_sweeps_that_are_too_few_are_reported() -> None:
+    few: dict[str, Any] = {"max_sweeps": 1, "replicas": 4, "population": 1024}
+    found = gpc.learning_curve(walk(ER3, 1), "cavity", nu=[1], rng=0, precision=1e-4, **few)
+    assert found.diagnostics["drawn"] == 4
+    assert found.diagnostics["converged"][0] < 1
     assert any("allow more sweeps (max_sweeps) or a larger precision" in note for note in found.notes)
     assert any("a precision of" in note and "not 0.0001" in note for note in found.notes)
 
@@ -189,29 +192,29 @@ def test_a_forest_is_exact(kernel: Any, normalise: Normalisation) -> None:
     nu = [3.0, 0.0, 0.35, 1.0]
     groups = ["isolated", "ends", "giant", "degree=3", "component=2"]
     found = gpc.learning_curve(problem, "cavity", nu=nu, rng=4, precision=0.2, among=groups, tolerance=1e-11)
-    count = found.options["datasets"]
+    count = found.diagnostics["drawn"]
     truth = gpc.learning_curve(problem, "simulation", nu=nu, rng=4, datasets=count, among=groups)
     np.testing.assert_allclose(found.error, truth.error, rtol=1e-8)
     np.testing.assert_allclose(_stderr(found), _stderr(truth), rtol=1e-6, atol=1e-12)
     for name in ("variance", *(f"{what} {group}" for what in ("error", "share") for group in groups)):
         np.testing.assert_allclose(found.details[name], truth.details[name], rtol=1e-7, atol=1e-12)
-    assert "loop_error" not in found.details
+    assert "loop_error" not in found.diagnostics
     assert not any("cycles" in note for note in found.notes)
 
 
 def test_a_graph_without_edges_is_exact() -> None:
     problem = walk(gpc.Graph.from_edges([], vertices=30))
     found = gpc.learning_curve(problem, "cavity", nu=[0, 1], rng=0, precision=0.5)
-    truth = gpc.learning_curve(problem, "simulation", nu=[0, 1], rng=0, datasets=found.options["datasets"])
+    truth = gpc.learning_curve(problem, "simulation", nu=[0, 1], rng=0, datasets=found.diagnostics["drawn"])
     np.testing.assert_allclose(found.error, truth.error, rtol=1e-12)
-    assert (found.details["rounds"] == 0).all()
+    assert (found.diagnostics["rounds"] == 0).all()
 
 
 def test_low_noise_is_exact_on_a_tree() -> None:
     graph = gpc.Graph(sparse.csr_array(random_forest(40, np.random.default_rng(3))))
     problem = walk(graph, 10, "local", 1e-4)
     found = gpc.learning_curve(problem, "cavity", nu=[0.5, 2], rng=0, precision=0.5, tolerance=1e-12)
-    truth = gpc.learning_curve(problem, "simulation", nu=[0.5, 2], rng=0, datasets=found.options["datasets"])
+    truth = gpc.learning_curve(problem, "simulation", nu=[0.5, 2], rng=0, datasets=found.diagnostics["drawn"])
     np.testing.assert_allclose(found.error, truth.error, rtol=1e-8)
 
 
@@ -220,9 +223,9 @@ def test_cycles_are_admitted_and_measured() -> None:
     graph = REGULAR3.sample(60, 1)
     problem = walk(graph, 10, "local", 0.1)
     found = gpc.learning_curve(problem, "cavity", nu=[0.3, 2], rng=0, precision=0.02)
-    truth = gpc.learning_curve(problem, "simulation", nu=[0.3, 2], rng=0, datasets=found.options["datasets"])
+    truth = gpc.learning_curve(problem, "simulation", nu=[0.3, 2], rng=0, datasets=found.diagnostics["drawn"])
     off = found.error / truth.error - 1
-    np.testing.assert_allclose(found.details["loop_error"], off, atol=0.05)
+    np.testing.assert_allclose(found.diagnostics["loop_error"], off, atol=0.05)
     assert abs(off).max() > 1e-3
     (note,) = (note for note in found.notes if "cycles" in note)
     assert "this is an approximation: compared with dense algebra on 60 vertices" in note
@@ -232,17 +235,17 @@ def test_cycles_are_admitted_and_measured() -> None:
 
 
 def test_cycles_hardly_matter_on_a_large_sparse_graph(own: gpc.LearningCurve) -> None:
-    assert (abs(own.details["loop_error"]) < 0.002).all()
+    assert (abs(own.diagnostics["loop_error"]) < 0.002).all()
     assert "dense algebra on 900 vertices" in own.notes[-1]
-    assert (own.details["converged"] == 1).all()
-    assert (own.details["rounds"] < 60).all()
+    assert (own.diagnostics["converged"] == 1).all()
+    assert (own.diagnostics["rounds"] < 60).all()
 
 
 def test_rounds_that_are_too_few_are_reported() -> None:
     problem = walk(REGULAR3.sample(40, 1), 10, "local", 1e-4)
     found = gpc.learning_curve(problem, "cavity", nu=[0, 1], rng=0, precision=0.5, max_rounds=2)
-    assert (found.details["rounds"] <= 2).all()
-    assert found.details["converged"][1] == 0
+    assert (found.diagnostics["rounds"] <= 2).all()
+    assert found.diagnostics["converged"][1] == 0
     assert any("max_rounds" in note and "damping such as 0.5" in note for note in found.notes)
 
 
@@ -250,7 +253,7 @@ def test_messages_start_where_the_last_ones_stopped() -> None:
     problem = walk(REGULAR3.sample(300, 1), 10, "local", 0.1)
     alone = gpc.learning_curve(problem, "cavity", nu=[2.0], rng=0, precision=0.5)
     after = gpc.learning_curve(problem, "cavity", nu=[1.99, 2.0], rng=0, precision=0.5)
-    assert after.details["rounds"][1] < alone.details["rounds"][0]
+    assert after.diagnostics["rounds"][1] < alone.diagnostics["rounds"][0]
     counts = np.ones(300)
     cold = belief_propagation(problem, counts)
     assert belief_propagation(problem, counts, start=cold).rounds == 1
@@ -262,19 +265,22 @@ def test_damping_and_order_do_not_move_the_answer() -> None:
     plain = gpc.learning_curve(problem, "cavity", nu=[0.5, 2], **options)
     damped = gpc.learning_curve(problem, "cavity", nu=[2, 0.5], damping=0.3, **options)
     np.testing.assert_allclose(damped.error[::-1], plain.error, rtol=1e-6)
-    assert (damped.details["rounds"][::-1] > plain.details["rounds"]).all()
+    assert (damped.diagnostics["rounds"][::-1] > plain.diagnostics["rounds"]).all()
 
 
 def test_precision_is_honoured() -> None:
     problem = walk(forest(), 4)
     rough = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=0.2)
     fine = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=0.02)
-    assert rough.options["datasets"] < fine.options["datasets"] <= 400
+    assert rough.diagnostics["drawn"] < fine.diagnostics["drawn"] <= 400
     assert (_stderr(fine) <= 0.02 * fine.error).all()
     assert fine.notes == ()
     never = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=1e-4)
-    assert never.options["datasets"] == 400
+    assert never.diagnostics["drawn"] == 400
     assert "not 0.0001" in never.notes[-1]
+    few = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=1e-4, replicas=3)
+    assert few.diagnostics["drawn"] == 3
+    assert few.notes[-1].endswith("was reached with 3 data sets, not 0.0001")
 
 
 @pytest.mark.parametrize("kind", ["ensemble", "graph"])
@@ -287,9 +293,7 @@ def test_store_and_workers_change_no_number(kind: str, tmp_path: Path) -> None:
     for other in (again, two):
         np.testing.assert_array_equal(other.error, first.error)
         np.testing.assert_array_equal(_stderr(other), _stderr(first))
-        for name, values in first.details.items():
-            np.testing.assert_array_equal(other.details[name], values)
-    assert again.notes == first.notes
+        assert other.to_json() == first.to_json()
 
 
 def test_a_curve_returns_from_json(curve: gpc.LearningCurve, tmp_path: Path) -> None:
@@ -302,9 +306,11 @@ def test_a_curve_returns_from_json(curve: gpc.LearningCurve, tmp_path: Path) -> 
         assert (loaded.method, loaded.rng, loaded.notes) == ("cavity", saved.rng, saved.notes)
         assert dict(loaded.options) == dict(saved.options)
         np.testing.assert_array_equal(loaded.error, saved.error)
-        assert set(loaded.details) == set(saved.details)
-        for name, values in saved.details.items():
-            np.testing.assert_array_equal(loaded.details[name], values)
+        for kept, before in ((loaded.details, saved.details), (loaded.diagnostics, saved.diagnostics)):
+            assert set(kept) == set(before)
+            for name, values in before.items():
+                np.testing.assert_array_equal(kept[name], values)
+                assert type(kept[name]) is type(values)
 
 
 # distributions over vertices
@@ -402,7 +408,7 @@ def test_variances_of_a_given_forest_are_exact() -> None:
     [
         (walk(ER3, noise=0.0), {}, "noise"),
         (walk(forest(), noise=0.0), {}, "noise"),
-        (replace(walk(ER3), teacher=gpc.Teacher(gpc.RandomWalkKernel(3), 0.1)), {}, "student and teacher must agree"),
+        (replace(walk(ER3), teacher=gpc.Teacher(gpc.RandomWalkKernel(3), 0.1)), {}, "student and teacher agree"),
         (walk(ER3, 401), {}, "method 'cavity' does not apply: messages exist for walks of at most 400 steps, got 401"),
         (walk(gpc.ErdosRenyi(0)), {}, "no edges"),
         (walk(gpc.RandomRegular(0)), {}, "no edges"),
@@ -410,15 +416,21 @@ def test_variances_of_a_given_forest_are_exact() -> None:
         (walk(forest()), {"local": "paper"}, "belongs to an ensemble"),
         (walk(ER3), {"local": "papers"}, "did you mean 'paper'"),
         (walk(ER3), {"datasets": 5}, "takes no option 'datasets'"),
+        (walk(ER3), {"replicas": 1}, "replicas must be an integer, at least 2"),
+        (walk(ER3), {"tolerance": 1e-6}, "tolerance belongs to a given graph"),
+        (walk(ER3), {"max_rounds": 5}, "max_rounds belongs to a given graph"),
+        (walk(ER3), {"damping": 0.5}, "damping belongs to a given graph"),
+        (walk(forest()), {"population": 64}, "population belongs to an ensemble of graphs"),
+        (walk(forest()), {"max_sweeps": 5}, "max_sweeps belongs to an ensemble of graphs"),
         (walk(ER3), {"nu": [1e7]}, "nu must be at most 1e\\+06"),
         (walk(ER3), {"nu": [np.inf]}, "nu must be finite"),
         (walk(forest()), {"nu": [1e300]}, "nu must be at most"),
         (walk(ER3), {"precision": 0}, "precision must be greater than 0"),
         (walk(ER3), {"precision": np.nan}, "precision must be finite"),
-        (walk(ER3), {"max_sweeps": 0}, "max_sweeps must be a whole number, at least 1"),
-        (walk(ER3), {"population": 1}, "population must be a whole number, at least 2"),
+        (walk(ER3), {"max_sweeps": 0}, "max_sweeps must be an integer, at least 1"),
+        (walk(ER3), {"population": 1}, "population must be an integer, at least 2"),
         (walk(ER3), {"among": ["leaves"]}, "unknown group of vertices 'leaves'"),
-        (walk(forest()), {"max_rounds": 0}, "max_rounds must be a whole number, at least 1"),
+        (walk(forest()), {"max_rounds": 0}, "max_rounds must be an integer, at least 1"),
         (walk(forest()), {"tolerance": 0}, "tolerance must be greater than 0"),
         (walk(forest()), {"damping": 1}, "damping must be at least 0 and below 1"),
     ],
@@ -439,7 +451,10 @@ def test_what_does_not_fit_is_refused(problem: gpc.Problem, options: dict[str, A
         (walk(ER3), {"method": "cavty"}, "did you mean 'cavity'"),
         (walk(ER3), {"graphs": 3}, "takes no option 'graphs'"),
         (walk(forest()), {"local": "paper"}, "belongs to an ensemble"),
-        (walk(forest()), {"datasets": 0}, "datasets must be a whole number, at least 1"),
+        (walk(forest()), {"datasets": 0}, "datasets must be an integer, at least 1"),
+        (walk(ER3), {"datasets": 2}, "datasets belongs to a given graph"),
+        (walk(ER3), {"population": 64}, "takes no option 'population'"),
+        (walk(ER3), {"workers": 2}, "workers and store belong to the simulation"),
     ],
 )  # fmt: skip
 def test_distributions_that_do_not_fit_are_refused(problem: gpc.Problem, options: dict[str, Any], words: str) -> None:

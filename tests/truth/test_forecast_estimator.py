@@ -264,7 +264,7 @@ def test_bad_rows_are_refused(X: Any, y: Any, message: str) -> None:
 @pytest.mark.parametrize(("name", "value"), [("draws", 0), ("draws", 1.5), ("rng", -1)])
 def test_bad_parameters_are_refused_by_the_fit(name: str, value: object) -> None:
     model = gpc.LearningCurveForecast().set_params(**{name: value})
-    with pytest.raises(gpc.InputError, match=f"{name} must be a whole number"):
+    with pytest.raises(gpc.InputError, match=f"{name} must be an integer"):
         model.fit(*rows())
 
 

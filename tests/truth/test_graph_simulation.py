@@ -794,7 +794,7 @@ def test_prediction_vectors_refuse_problems_without_a_graph_or_noise() -> None:
     with pytest.raises(InputError, match="a problem on a given graph: draw one with"):
         prediction_vectors(GraphProblem(RandomRegular(3), LOCAL, 0.1), [0])
     with pytest.raises(InputError, match="a problem on a given graph"):
-        prediction_vectors(Problem(RBF(0.1), Torus(1), 0.1), [0])  # type: ignore[arg-type]
+        prediction_vectors(Problem(RBF(0.1), Torus(1), 0.1), [0])
     with pytest.raises(InputError, match="need noise greater than 0"):
         prediction_vectors(GraphProblem(RANDOM, LOCAL, 0.0), [0])
 

@@ -35,7 +35,7 @@ _MOST_SIZES = 10_000
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Write to a .csv, .json, .png, .svg or .html file.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
-@click.option("--quiet", is_flag=True, help="No progress, and no text for people.")
+@click.option("--quiet", "-q", is_flag=True, help="Suppress progress and messages.")
 def plan(
     data: Path,
     target: str,
@@ -122,7 +122,7 @@ def _goal(text: str) -> float:
 def _sizes(text: str) -> list[int]:
     from gpcurves.numerics.validation import whole
 
-    values = parse.size_list("--n", text, whole=True)
+    values = parse.size_list("--n", text, integers=True)
     if len(values) > _MOST_SIZES:
         raise InputError(f"--n must be at most {_MOST_SIZES:,} numbers, got {len(values):,}")
     return [whole("--n", value, 1, 1e15) for value in values]

@@ -34,7 +34,7 @@ def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = 
     except (TypeError, ValueError):
         given = np.empty(0)
     if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all() or (given != np.floor(given)).any():
-        raise InputError("degrees must be a list of whole numbers, one per vertex")
+        raise InputError("degrees must be a list of integers, one per vertex")
     counts = given.astype(np.int64)
     if (counts < 0).any():
         raise InputError(f"degrees must be at least 0, got {counts.min()}")

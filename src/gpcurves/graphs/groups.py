@@ -25,7 +25,7 @@ def check_group(name: str) -> str:
         try:
             whole(kind, float(number), 0)
         except ValueError:
-            raise InputError(f"a group {kind}=K needs a whole number at least 0, got {name!r}") from None
+            raise InputError(f"a group {kind}=K needs an integer at least 0, got {name!r}") from None
     elif name not in GROUPS or name.endswith("=K"):
         raise unknown_name("group of vertices", name, GROUPS)
     return name

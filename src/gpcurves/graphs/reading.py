@@ -158,7 +158,7 @@ def _parse_weight(path: Path, line: int, field: str) -> float:
 
 
 def _sort_names(names: list[str]) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Return the names in order, by number if all are whole numbers, and the position of each in that order."""
+    """Return the names in order, by number if all are integers, and the position of each in that order."""
     order = np.arange(len(names))
     if all(name.isascii() and name.removeprefix("-").isdecimal() for name in names):
         order = np.array(sorted(range(len(names)), key=lambda k: (int(names[k]), names[k])))
@@ -168,7 +168,7 @@ def _sort_names(names: list[str]) -> tuple[list[str], np.ndarray[tuple[int], np.
 
 
 def _add_names(names: list[str], count: int) -> list[str]:
-    """Name vertices without edges by the smallest whole numbers that are free."""
+    """Name vertices without edges by the smallest integers that are free."""
     used, named = set(names), list(names)
     number = 0 if "0" in used else 1
     while len(named) < count:

@@ -136,7 +136,7 @@ class Copula(Inputs):
 
 @dataclass(frozen=True)
 class _Category:
-    """Columns that belong to one category, as a single column of whole numbers and back."""
+    """Columns that belong to one category, as a single column of integers and back."""
 
     positions: list[int]
     patterns: FloatArray

@@ -57,6 +57,13 @@ class MethodOptions:
 
     def objection(self, problem: Problem) -> str | None:
         """Say why an option that was given does not belong to this problem, or return None if all do."""
+        for each in fields(self):
+            axis = each.metadata.get("axis")
+            if axis not in (None, problem.axis) and getattr(self, each.name) != each.default:
+                vectors = axis == "n"
+                return (
+                    f"{each.name} belongs to {'inputs that are vectors' if vectors else 'graphs'}, not to this problem"
+                )
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,20 +180,31 @@ class Method(ABC, Generic[State]):
                 return f"n must be integers, got {broken[0]:g}"
         return None
 
+    def draws(self, problem: Problem) -> bool:
+        """Tell whether the numbers for this problem are random, so that they depend on a seed."""
+        return self.random
+
     def takes(self, problem: Problem) -> bool:
         """Tell whether the method understands labels that are not numbers with Gaussian noise."""
         return False
 
-    def check(self, problem: Problem, sizes: FloatArray, options: Mapping[str, Any]) -> MethodOptions:
-        """Return the options as their dataclass, or raise if the method or an option does not apply."""
+    def check(
+        self,
+        problem: Problem,
+        sizes: FloatArray,
+        options: Mapping[str, Any],
+        kind: type[MethodOptions] | None = None,
+    ) -> MethodOptions:
+        """Return the options as their dataclass (``kind`` if given), or raise if the method or an option does not apply."""
         if (reason := self.objection(problem, sizes)) is not None:
             raise NotApplicableError(f"method {self.name!r} does not apply: {reason}")
-        known = self.option_names()
+        kind = kind or self.Options
+        known = {each.name for each in fields(kind)}
         for name in options:
             if name not in known:
                 why = "" if known else ": its numbers are determined"
                 raise InputError(f"method {self.name!r} takes no option {name!r}{why}")
-        checked = self.Options(**options)
+        checked = kind(**options)
         if (reason := checked.objection(problem)) is not None:
             raise InputError(reason)
         return checked

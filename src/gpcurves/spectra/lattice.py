@@ -1,4 +1,4 @@
-r"""Spectra that are a function of a sum over independent whole numbers: the torus, and Gaussian inputs.
+r"""Spectra that are a function of a sum over independent integers: the torus, and Gaussian inputs.
 
 On the torus :math:`\lambda_q = S(z)`, :math:`z = \sum_i (l_i q_i)^2` over integer vectors `q`; with Gaussian inputs
 :math:`\lambda_q = S(z)`, :math:`z = \sum_i b_i q_i` over non-negative ones. Vectors are never listed. Components with

@@ -37,7 +37,7 @@ class RandomWalkKernel(GraphKernel):
     Parameters
     ----------
     p
-        Number of steps, a whole number at least 0.
+        Number of steps, an integer at least 0.
     a
         Inverse probability to move, at least 2.
     normalise

@@ -13,7 +13,7 @@ from gpcurves.graphs.groups import members
 from gpcurves.inputs import Vertices
 from gpcurves.methods.cavity.beliefs import adjacency_of
 from gpcurves.methods.cavity.instance import Beliefs, propagate
-from gpcurves.methods.cavity.population import PopulationResult, population_curve
+from gpcurves.methods.cavity.population import PopulationResult, population_curve, population_size
 from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
 from gpcurves.montecarlo import Shape, stream
 from gpcurves.numerics.validation import FloatArray
@@ -61,6 +61,11 @@ class _Cavity:
         return plain | {name: value for name, value in given.items() if value is not None}
 
     @property
+    def sizes(self) -> Mapping[str, int]:
+        """What was chosen for the run, if it was not given."""
+        return {}
+
+    @property
     def fields(self) -> Mapping[str, Shape]:
         """Mean, its standard error, variance over vertices, converged, rounds, and each group, at each nu; and shares."""
         along = {name: (len(self.nu),) for name in (*_ALONG, *(f"sum {name}" for name in self.among))}
@@ -78,6 +83,12 @@ class Replicas(_Cavity):
 
     task = "cavity, ensemble"
     settings = ("precision", "local", "max_sweeps", "population")
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """How many vertices each population has."""
+        chosen = population_size(SHARE * self.precision) if self.population is None else self.population
+        return {"population": chosen}
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         """Run populations for all nu, each starting where the one before stopped."""

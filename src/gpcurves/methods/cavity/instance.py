@@ -203,7 +203,7 @@ def _first_messages(start: Beliefs | None, edges: int, width: int, largest: floa
 def _check_whole(name: str, value: npt.ArrayLike) -> IntArray:
     array = np.asarray(value)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(f"{name} must be a sequence of whole numbers")
+        raise InputError(f"{name} must be a sequence of integers")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 

@@ -5,13 +5,13 @@ What compiles messages (Numba) is imported when the method is used, so that othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpcurves.errors import GPCurvesError, InputError, unknown_name
-from gpcurves.graphs import Ensemble, Graph, GraphKernel
+from gpcurves.errors import InputError, NotApplicableError, unknown_name
+from gpcurves.graphs import Ensemble, Graph
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
 from gpcurves.methods.sampled import Sampled, Setup
 from gpcurves.methods.simulation.method import at_least, groups
@@ -28,6 +28,8 @@ _PRECISION = 0.005
 _FIRST_REPLICAS, _MOST_REPLICAS, _MOST_DATASETS = 2, 64, 400
 _MOST_PER_VERTEX = 1e6
 _LOCAL = ("exact", "paper")
+_OF_ENSEMBLES, _OF_GRAPHS = ("local", "max_sweeps", "population"), ("datasets", "tolerance", "max_rounds", "damping")
+"""Options that belong to one of them only."""
 
 
 def _local(name: str, value: object) -> str:
@@ -41,21 +43,45 @@ def _number(name: str, value: object) -> float:
 
 
 @dataclass(frozen=True)
-class CavityOptions(MethodOptions):
-    """How precise the average is, and how messages are sent."""
+class Precision(MethodOptions):
+    """How precise the average is, and how an ensemble is normalised."""
 
     precision: float = parameter(
         _PRECISION, help="Go on until the standard error is this fraction of the error", check=positive
-    )
-    among: tuple[str, ...] = parameter(
-        (),
-        help="Groups of vertices to average over besides; of an ensemble those that are given by a degree",
-        check=groups,
     )
     local: str = parameter(
         "exact",
         help="Local normalisation on an ensemble: exact, or paper for the approximate equation (29) of the paper",
         check=_local,
+    )
+
+    def objection(self, problem: Problem) -> str | None:
+        ensemble = problem.ensemble is not None
+        for each in fields(self):
+            if getattr(self, each.name) == each.default:
+                continue
+            if ensemble and each.name in _OF_GRAPHS:
+                return f"{each.name} belongs to a given graph, and this is an ensemble"
+            if not ensemble and each.name in _OF_ENSEMBLES:
+                return f"{each.name} belongs to an ensemble of graphs, and here the graph is given"
+        return None
+
+
+@dataclass(frozen=True)
+class CavityVarianceOptions(Precision):
+    """How variances of vertices are sampled."""
+
+    datasets: int = parameter(1, help="On a given graph: data sets to draw", check=at_least(1))
+
+
+@dataclass(frozen=True)
+class CavityOptions(Precision):
+    """How precise the average is, and how messages are sent."""
+
+    among: tuple[str, ...] = parameter(
+        (),
+        help="Groups of vertices to average over besides; of an ensemble those that are given by a degree",
+        check=groups,
     )
     max_sweeps: int = parameter(2000, help="On an ensemble: sweeps per replica and nu at most", check=at_least(1))
     population: int | None = parameter(
@@ -64,8 +90,9 @@ class CavityOptions(MethodOptions):
         "from the precision]",
         check=at_least(2),
     )
-    replicas: int = parameter(_MOST_REPLICAS, help="On an ensemble: replicas at most", check=at_least(2))
-    datasets: int | None = parameter(None, help="On a given graph: data sets at most  [400]", check=at_least(1))
+    replicas: int | None = parameter(
+        None, help="Replicas of an ensemble [64] or data sets on a given graph [400] at most", check=at_least(2)
+    )
     tolerance: float = parameter(
         1e-8, help="On a given graph: messages have converged if they change by less", check=_number
     )
@@ -74,14 +101,19 @@ class CavityOptions(MethodOptions):
 
     def objection(self, problem: Problem) -> str | None:
         if problem.ensemble is not None:
-            if self.datasets is not None:
-                return "datasets belongs to a given graph: on an ensemble the cavity method draws replicas"
             for name in self.among:
                 if name not in ("isolated", "ends") and not name.startswith("degree="):
                     return f"of an ensemble only groups by degree are known (isolated, ends, degree=K), got {name!r}"
-        elif self.local != "exact":
-            return "local='paper' belongs to an ensemble: on a given graph normalisation is exact"
-        return None
+        return super().objection(problem)
+
+
+def _has_messages(problem: Problem) -> str | None:
+    """Return why a kernel has no messages, or None."""
+    try:
+        problem.kernel.vertex_model()
+    except NotApplicableError as error:
+        return str(error)
+    return None
 
 
 def _has_edges(problem: Problem) -> str | None:
@@ -91,24 +123,15 @@ def _has_edges(problem: Problem) -> str | None:
     return None
 
 
-def _has_messages(problem: Problem) -> str | None:
-    """Return why a kernel has no messages, or None."""
-    try:
-        if isinstance(problem.kernel, GraphKernel):
-            problem.kernel.vertex_model()
-    except GPCurvesError as error:
-        return str(error)
-    return None
-
-
 @register
 class Cavity(Sampled):
     """The cavity method (belief propagation).
 
     For an ensemble the result is that of infinitely large graphs, from independent replicas of population dynamics. On a
     given graph data sets are drawn and messages are sent until they converge. ``details`` holds "variance", that of the local
-    posterior variances over vertices; ``diagnostics`` holds "converged" (share of runs that did), "rounds" (or sweeps), and on
-    graphs with cycles "loop_error", an estimate of the relative error that they cause.
+    posterior variances over vertices; ``diagnostics`` holds "converged" (share of runs that did), "rounds" (or sweeps), of
+    ensembles "population" (vertices in each), and on graphs with cycles "loop_error", an estimate of the relative error that
+    they cause.
     """
 
     name = "cavity"
@@ -120,6 +143,7 @@ class Cavity(Sampled):
     conditions = (needs_noise, _has_edges, _has_messages)
     axes = ("nu",)
     Options = CavityOptions
+    VarianceOptions = CavityVarianceOptions
 
     def experiment(self, setup: Setup, sizes: FloatArray) -> Replicas | GivenGraph:
         """Return replicas of an ensemble, or data sets on a given graph."""
@@ -139,9 +163,9 @@ class Cavity(Sampled):
         """Return how many replicas or data sets to draw."""
         graph, options = setup.problem.graph, setup.options
         if isinstance(graph, Graph):
-            most = options.datasets or _MOST_DATASETS
+            most = options.replicas or _MOST_DATASETS
             return Stop(min(int(np.clip(2e5 / graph.vertices, 2, 8)), most), most, options.precision)
-        return Stop(_FIRST_REPLICAS, options.replicas, options.precision)
+        return Stop(_FIRST_REPLICAS, options.replicas or _MOST_REPLICAS, options.precision)
 
     def unit(self, problem: Problem) -> str:
         """Return what is drawn, in words."""
@@ -168,7 +192,7 @@ class Cavity(Sampled):
             remedy = ways if given else "sweeps (max_sweeps) or a larger precision"
             first = np.array(experiment.nu)[stuck][0]
             notes.append(f"messages did not converge at nu = {first:g}: allow more {remedy}")
-        diagnostics["drawn"] = estimate.count
+        diagnostics |= {"drawn": estimate.count, **experiment.sizes}
         return Result(
             estimate.mean("error"),
             estimate.stderr("error"),
@@ -208,13 +232,17 @@ class Cavity(Sampled):
         )
         return {"loop_error": off}
 
-    def variances(self, problem: Problem, nu: float, options: CavityOptions, run: Run) -> VarianceDistribution:
-        """Return the local posterior variances: their distribution, by vertex and by degree; one data set unless told."""
+    def variances(self, problem: Problem, nu: float, options: CavityVarianceOptions, run: Run) -> VarianceDistribution:
+        """Return the local posterior variances: their distribution, by vertex and by degree."""
         from gpcurves.methods.cavity.beliefs import belief_propagation
         from gpcurves.methods.cavity.population import population_error
         from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
 
         _check_size(nu)
+        if run.store is not None or str(run.workers).strip() != "1":
+            raise InputError(
+                "workers and store belong to the simulation: the cavity method samples variances in one piece"
+            )
         graph = problem.graph
         if isinstance(graph, Ensemble):
             result = population_error(
@@ -230,7 +258,7 @@ class Cavity(Sampled):
             return VarianceDistribution(result.variance, result.degree, problem, nu, weights=result.weight)
         seed = run.seed()
         values = []
-        for task in range(options.datasets or 1):
+        for task in range(options.datasets):
             own = stream(seed, task).spawn(1)[0]
             counts = training_counts(examples((nu,), graph.vertices, own.random()), graph.vertices, own)[0]
             values.append(belief_propagation(problem, counts).variance)

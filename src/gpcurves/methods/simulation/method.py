@@ -51,12 +51,16 @@ def groups(name: str, value: object) -> tuple[str, ...]:
 class GraphSizes(MethodOptions):
     """How many graphs of an ensemble are drawn, and how large they are."""
 
-    vertices: int | None = parameter(None, help="Size of the graphs of an ensemble  [500]", check=at_least(1))
-    graphs: int | None = parameter(None, help="How many graphs of an ensemble to draw  [20]", check=at_least(2))
+    vertices: int | None = parameter(
+        None, help="Size of the graphs of an ensemble  [500]", check=at_least(1), axis="nu"
+    )
+    graphs: int | None = parameter(
+        None, help="How many graphs of an ensemble to draw  [20]", check=at_least(2), axis="nu"
+    )
 
     def objection(self, problem: Problem) -> str | None:
-        if problem.ensemble is not None:
-            return None
+        if (reason := super().objection(problem)) is not None or problem.ensemble is not None:
+            return reason
         for name in ("vertices", "graphs"):
             if getattr(self, name) is not None:
                 return f"{name} belongs to an ensemble of graphs, and here the graph is given"
@@ -68,51 +72,56 @@ class GraphSizes(MethodOptions):
 
 
 @dataclass(frozen=True)
-class SimulationOptions(GraphSizes):
-    """What a simulation draws.
-
-    Without ``precision`` a fixed number of data sets (or graphs) is drawn. With it, they are drawn until the standard error is
-    this fraction of the error at every size, and ``datasets`` (on an ensemble ``graphs``) is the most that may be drawn.
-    """
+class DataSetSizes(GraphSizes):
+    """How many graphs and data sets are drawn."""
 
     datasets: int | None = parameter(
         None,
         help="Data sets to draw  [200 on vectors, 100 on a given graph, 10 per graph of an ensemble]",
         check=at_least(1),
     )
+
+    def objection(self, problem: Problem) -> str | None:
+        # a single data set says nothing about how much data sets differ
+        if self.datasets == 1 and problem.ensemble is None:
+            return "datasets must be an integer, at least 2, got 1"
+        return super().objection(problem)
+
+
+@dataclass(frozen=True)
+class SimulationOptions(DataSetSizes):
+    """What a simulation draws.
+
+    Without ``precision`` a fixed number of data sets (or graphs) is drawn. With it, they are drawn until the standard error is
+    this fraction of the error at every size, and ``datasets`` (on an ensemble ``graphs``) is the most that may be drawn.
+    """
+
     precision: float | None = parameter(
         None, help="Draw until the standard error is this fraction of the error", check=positive
     )
     test_points: int = parameter(
-        1_000, help="Test inputs per data set, if the average over them has no closed form", check=at_least(1)
+        1_000, help="Test inputs per data set, if the average over them has no closed form", check=at_least(1), axis="n"
     )
     also: tuple[str, ...] = parameter(
         (),
         help="Further averages: training (error against the noisy training targets), empirical (posterior variance at the "
         "training inputs)",
         check=_also,
+        axis="n",
     )
     among: tuple[str, ...] = parameter(
         (),
         help="Groups of vertices to average over besides: isolated, ends, dangling, giant, small, degree=K, component=K",
         check=groups,
+        axis="nu",
     )
 
     def objection(self, problem: Problem) -> str | None:
-        if problem.axis == "nu":
-            if self.test_points != 1_000 or self.also:
-                return "test_points and also belong to inputs that are vectors, and this is a graph"
-        elif self.among or self.vertices is not None or self.graphs is not None:
-            return "vertices, graphs and among belong to graphs, and inputs here are vectors"
-        elif self.also and problem.teacher is not None:
+        if (reason := super().objection(problem)) is not None:
+            return reason
+        if self.also and problem.teacher is not None:
             return "training and empirical errors are only defined where student and teacher agree"
-        if problem.axis == "n":
-            return self._too_few()
-        return super().objection(problem) or (None if problem.ensemble is not None else self._too_few())
-
-    def _too_few(self) -> str | None:
-        """Refuse a single data set, which says nothing about how much data sets differ."""
-        return "datasets must be a whole number, at least 2, got 1" if self.datasets == 1 else None
+        return None
 
 
 def _given_in_full(problem: Problem) -> str | None:
@@ -140,6 +149,7 @@ class Simulation(Sampled):
     integers = True
     misspecified = True
     Options = SimulationOptions
+    VarianceOptions = DataSetSizes
 
     def experiment(self, setup: Setup, sizes: FloatArray) -> DataSets | VertexDataSets:
         """Return the data sets to draw, after a check of the memory that they need."""
@@ -164,11 +174,15 @@ class Simulation(Sampled):
             if precision is None:
                 return Stop(options.datasets or _DATASETS, options.datasets or _DATASETS)
             return Stop(min(_FIRST, options.datasets or _FIRST), options.datasets or _MOST, precision)
-        ensemble = setup.problem.ensemble is not None
-        given, usual = (options.graphs, _GRAPHS) if ensemble else (options.datasets, _ON_GRAPH)
+        given = options.graphs if setup.problem.ensemble is not None else options.datasets
         if precision is None:
-            return Stop(given or usual, given or usual)
+            count = self._count(setup.problem, options)
+            return Stop(count, count)
         return Stop(min(given or _MOST, _FIRST_GRAPHS), given or _MOST, precision)
+
+    def _count(self, problem: Problem, options: DataSetSizes) -> int:
+        """Return how many graphs of an ensemble, or data sets on a given graph, are drawn without a precision."""
+        return (options.graphs or _GRAPHS) if problem.ensemble is not None else (options.datasets or _ON_GRAPH)
 
     def summarise(self, experiment: DataSets | VertexDataSets, estimate: Estimate) -> Result:
         """Return the averages over data sets, with quantiles."""
@@ -197,7 +211,7 @@ class Simulation(Sampled):
         """Give back the covariance matrix of a given graph."""
         release_matrices()
 
-    def variances(self, problem: Problem, nu: float, options: SimulationOptions, run: Run) -> VarianceDistribution:
+    def variances(self, problem: Problem, nu: float, options: DataSetSizes, run: Run) -> VarianceDistribution:
         """Return the errors at all vertices after nu examples per vertex: their distribution, by vertex and by degree.
 
         Without a teacher these are the posterior variances; at nu = 0 the prior ones.
@@ -205,11 +219,11 @@ class Simulation(Sampled):
         size, per_task = options.size(problem), _datasets_per_task(problem, options)
         experiment = LocalErrors(problem, (nu,), run.seed(), size, per_task)
         check_graph_size(problem, np.array([nu]), size, run)
-        stop = self.stop(Setup(problem, options, run))
-        needed = 8.0 * stop.most * (per_task + 1) * size * 3
+        count = self._count(problem, options)
+        needed = 8.0 * count * (per_task + 1) * size * 3
         check_memory(needed, "the errors of all vertices", "ask for fewer graphs or data sets")
         try:
-            estimate = average(experiment, run, stop, self.unit(problem))
+            estimate = average(experiment, run, Stop(count, count), self.unit(problem))
         finally:
             self.release()
         values = estimate.values["errors"].reshape(-1, size)
@@ -219,7 +233,7 @@ class Simulation(Sampled):
         return VarianceDistribution(values.ravel(), degrees.ravel(), problem, nu, vertex=vertex)
 
 
-def _datasets_per_task(problem: Problem, options: SimulationOptions) -> int:
+def _datasets_per_task(problem: Problem, options: DataSetSizes) -> int:
     return (options.datasets or _PER_GRAPH) if problem.ensemble is not None else 1
 
 
