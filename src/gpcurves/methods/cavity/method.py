@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpcurves.errors import InputError, NotApplicableError, unknown_name
+from gpcurves.errors import GPCurvesError, InputError, unknown_name
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
 from gpcurves.methods.sampled import Sampled, Setup
@@ -111,7 +111,7 @@ def _has_messages(problem: Problem) -> str | None:
     """Return why a kernel has no messages, or None."""
     try:
         problem.kernel.vertex_model()
-    except NotApplicableError as error:
+    except GPCurvesError as error:
         return str(error)
     return None
 
