@@ -104,13 +104,13 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an unknown group": (lambda: simulated(GIVEN, among=["isolatd"]), "did you mean 'isolated'"),
     "a group without its number": (lambda: simulated(GIVEN, among=["degree=K"]), "needs an integer at least 0"),
-    "a group with half a number": (lambda: simulated(GIVEN, among=["degree=1.5"]), "a group degree=K needs a whole"),
+    "a group with half a number": (lambda: simulated(GIVEN, among=["degree=1.5"]), "a group degree=K needs an integer"),
     "a group that is a number": (lambda: simulated(GIVEN, among=[3]), "group"),
     "groups that are a number": (lambda: simulated(GIVEN, among=3), "group"),
     "an unknown option": (lambda: simulated(GIVEN, dataset=3), "method 'simulation' takes no option 'dataset'"),
     "an option of vectors": (
         lambda: simulated(GIVEN, test_points=3),
-        "test_points and also belong to inputs that are vectors",
+        "test_points belongs to inputs that are vectors",
     ),
     "data sets for theory": (
         lambda: learning_curve(DRAWN, "eigenvalue", nu=[1.0], datasets=3),
@@ -122,7 +122,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an option for none": (
         lambda: learning_curves(DRAWN, nu=[1.0], methods=["eigenvalue", "simulation"], test_points=3),
-        "test_points and also belong to inputs that are vectors",
+        "test_points belongs to inputs that are vectors",
     ),
     "an option of none": (
         lambda: learning_curves(DRAWN, nu=[1.0], methods=["eigenvalue", "simulation"], population=3),
