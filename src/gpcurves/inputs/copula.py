@@ -12,6 +12,7 @@ from scipy.special import ndtr, ndtri
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs
 from gpcurves.inputs.finite import Sample
+from gpcurves.numerics.cholesky import factorise
 from gpcurves.numerics.quadrature import sobol_rule
 from gpcurves.numerics.validation import FloatArray, frozen, points
 
@@ -119,7 +120,7 @@ class Copula(Inputs):
         with np.errstate(invalid="ignore"):
             correlation = np.nan_to_num(np.atleast_2d(np.corrcoef(scores, rowvar=False)))  # 0 with a constant column
         shrink = min(1.0, columns / rows)
-        return np.linalg.cholesky((1 - shrink) * correlation + (shrink + _JITTER) * np.eye(columns))
+        return factorise((1 - shrink) * correlation + (shrink + _JITTER) * np.eye(columns))
 
     def to_dict(self) -> dict[str, Any]:
         plain = {"type": "Copula", "points": self.points.tolist(), "categories": [list(c) for c in self.categories]}
