@@ -22,19 +22,7 @@ from gpcurves.problem import Problem
 
 @dataclass(frozen=True)
 class Regression:
-    """A Gaussian process that has learnt from rows.
-
-    Attributes
-    ----------
-    problem
-        Kernel and noise.
-    X
-        The inputs of the rows.
-    factor
-        The lower triangular factor L.
-    alpha
-        The weights of the posterior mean.
-    """
+    """A Gaussian process that has learnt from rows with inputs X: the factor L, and the weights of the posterior mean."""
 
     problem: Problem
     X: FloatArray
