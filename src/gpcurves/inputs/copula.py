@@ -128,11 +128,6 @@ class Copula(Inputs):
         plain = {"type": "Copula", "points": self.points.tolist(), "categories": list(map(list, self.categories))}
         return plain if self.targets is None else plain | {"targets": self.targets.tolist()}
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Copula) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"Copula({len(self.points)} points, dim={self.dim})"
 
