@@ -19,7 +19,7 @@ from sklearn.linear_model import Ridge
 
 import gpcurves as gpc
 from gpcurves.cli import run
-from gpcurves.forecasting import Effort, Forecast
+from gpcurves.forecasting import Forecast, ForecastEffort
 from gpcurves.forecasting.band import Band
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
@@ -38,7 +38,7 @@ def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray
     return X, np.linalg.cholesky(K) @ rng.standard_normal(count), problem
 
 
-QUICK = Effort(draws=4, most_draws=1, evaluations=400)
+QUICK = ForecastEffort(draws=4, most_draws=1, evaluations=400)
 """Enough if the accuracy does not matter."""
 
 
