@@ -27,7 +27,7 @@ types: .venv/installed
 unit: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal  # two processes leave no core for more threads
 
-bench: .venv/installed  ## hot paths as ratios against what one would do instead
+bench: .venv/installed  ## hot paths against what one would do instead; fails if a goal is missed
 	$(BIN)/python -m benchmarks
 
 docs: .venv/installed-docs  ## the site, with tutorials executed on the way: build/docs/index.html

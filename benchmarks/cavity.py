@@ -1,4 +1,4 @@
-"""Benchmarks of the cavity method, each a ratio or a table of them: ``python -m benchmarks.cavity``."""
+"""Benchmarks of the cavity method: ``python -m benchmarks.cavity``."""
 
 import subprocess
 import sys
@@ -12,8 +12,9 @@ import numpy as np
 from scipy import sparse
 
 import gpcurves as gpc
+from benchmarks.goals import Report, judge
+from gpcurves.graphs import Normalisation
 from gpcurves.methods.cavity.instance import Adjacency, propagate
-from gpcurves.methods.cavity.model import random_walk
 from gpcurves.methods.cavity.rounds import send
 
 NOISE, KAPPA = 0.1, 0.08
@@ -37,23 +38,23 @@ def random_graph(vertices: int, edges: int, seed: int = 0) -> Adjacency:
     both = np.concatenate([ends, ends[:, ::-1]])
     matrix = sparse.coo_array((np.ones(len(both)), tuple(both.T)), shape=(vertices, vertices)).tocsr()
     matrix.sort_indices()
-    return Adjacency.of(matrix.indptr, matrix.indices)
+    return Adjacency.from_csr(matrix.indptr, matrix.indices)
 
 
 def our_update(p: int, graph: Adjacency) -> float:
     """Return seconds per message on one core."""
-    model = random_walk(p, 2)
+    model = gpc.RandomWalkKernel(p).vertex_model()
     gains = np.random.default_rng(0).poisson(1.0, graph.vertices) / (np.maximum(graph.degrees, 1) * KAPPA * NOISE)
     old, new = np.zeros((2, graph.slots, model.packed))
     for _ in range(3):
-        send(graph, model, gains, gains, old, new, threads=1)
+        send(graph, model, (gains, gains), old, new, threads=1)
         old, new = new, old
-    return cpu_seconds(lambda: send(graph, model, gains, gains, old, new, threads=1)) / graph.slots
+    return cpu_seconds(lambda: send(graph, model, (gains, gains), old, new, threads=1)) / graph.slots
 
 
 def complex_parts(p: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the matrices O (without noise, for degree 1) and X of UM13 (23)."""
-    walk = random_walk(p, 2).walk
+    walk = gpc.RandomWalkKernel(p).vertex_model().walk
     assert walk is not None
     matrix, swap = np.zeros((2, 2 * p + 1, 2 * p + 1), dtype=complex)
     matrix[0, 0] = walk[0]
@@ -87,7 +88,7 @@ def complex_numpy_update(p: int, batch: int = 2000) -> float:
     return cpu_seconds(update, 3) / batch
 
 
-@numba.njit
+@numba.njit  # type: ignore[untyped-decorator]
 def _complex_loop(matrix: Any, gains: Any, members: Any, messages: Any, new: Any) -> None:
     size = matrix.shape[0]
     p = size // 2
@@ -139,7 +140,7 @@ def instance(vertices: int) -> tuple[float, float]:
 
 
 def _instance(vertices: int) -> None:
-    walk = random_walk(10, 2)
+    walk = gpc.RandomWalkKernel(10).vertex_model()
     propagate(random_graph(50, 75), walk, np.ones(50), NOISE, KAPPA)  # compiles
     graph = random_graph(vertices, 3 * vertices // 2)
     counts = np.random.default_rng(1).poisson(1.0, vertices)
@@ -151,7 +152,7 @@ def _instance(vertices: int) -> None:
     print(elapsed, int(status.split()[0]) / 2**20)
 
 
-def learning_curve_seconds(normalise: str) -> float:
+def learning_curve_seconds(normalise: Normalisation) -> float:
     """Return wall-clock seconds for 20 values of nu, mean degree 3, p = 10, noise 0.1, at the default precision."""
     problem = gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(10, 2, normalise), 0.1)
     start = time.perf_counter()
@@ -159,19 +160,19 @@ def learning_curve_seconds(normalise: str) -> float:
     return time.perf_counter() - start
 
 
-def main() -> None:
-    """Print all ratios, times and memory."""
-    for name, ratio in update_ratios().items():
-        print(
-            f"message, p = 10: complex update in {name} / ours  {ratio:.0f}   (goal > {30 if name == 'NumPy' else 10})"
-        )
-    print(f"time of a message grows as p to the power {growth_with_p():.2f}   (goal about 3)")
+def run(report: Report) -> None:
+    """Report all ratios, times and memory."""
+    ratios = update_ratios()
+    report.add("message, p = 10: complex update in NumPy / gpcurves", ratios["NumPy"], above=30)
+    report.add("message, p = 10: complex update in Numba / gpcurves", ratios["Numba"], above=10)
+    report.add("power of p with which the time of a message grows", growth_with_p(), below=3.5)
     for normalise in ("global", "local"):
-        print(f"20 values of nu, {normalise}: {learning_curve_seconds(normalise):.1f} s   (goal < 60 on two cores)")
+        report.add(f"cavity, 20 values of nu, {normalise}: seconds", learning_curve_seconds(normalise), below=60)
     for vertices in (10_000, 100_000, 1_000_000):
         elapsed, memory = instance(vertices)
-        print(f"{vertices} vertices: {elapsed:.1f} s, {memory:.2f} GB, {1e6 * elapsed / vertices:.0f} s per million")
+        report.add(f"cavity, {vertices} vertices: seconds per million", 1e6 * elapsed / vertices, below=200)
+        report.add(f"cavity, {vertices} vertices: gigabytes", memory, below=4)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(judge(run))

@@ -1,5 +1,6 @@
 """Benchmarks of forecasts: the evidence against scikit-learn's, and seconds per forecast: ``python -m benchmarks.forecasting``."""
 
+import sys
 import time
 
 import numpy as np
@@ -9,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import gpcurves as gpc
 from benchmarks.cavity import cpu_seconds
+from benchmarks.goals import Report, judge
 from gpcurves.forecasting.evidence import Evidence
 
 
@@ -34,15 +36,14 @@ def evidence() -> float:
         return plain / cpu_seconds(lambda: ours(theta), 50)
 
 
-def main() -> None:
-    print(f"evidence and gradient, 200 rows, 8 inputs: scikit-learn / gpcurves {evidence():.1f} (goal > 5)", flush=True)
+def run(report: Report) -> None:
+    """Report the ratio and the seconds of whole forecasts."""
+    report.add("evidence and gradient, 200 rows, 8 inputs: scikit-learn / gpcurves", evidence(), above=5)
     for count, goal in ((200, 10), (1000, 60)):
         began = time.perf_counter()
         gpc.forecast(*rows(count))
-        print(
-            f"forecast from {count} rows and 8 inputs: {time.perf_counter() - began:.1f} s (goal < {goal})", flush=True
-        )
+        report.add(f"forecast, {count} rows, 8 inputs: seconds", time.perf_counter() - began, below=goal)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(judge(run))

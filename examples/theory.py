@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import gpcurves as gpc
-from gpcurves.render.summary import summary
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "theory")
 folder.mkdir(parents=True, exist_ok=True)
@@ -22,7 +21,16 @@ curves = gpc.CurveSet.of(*theory.values(), truth)
 for name in ("curves.csv", "curves.png", "curves.html"):
     curves.save(folder / name)
 
-print(summary(problem, now=100, goals=[0.05, 0.01], truth=truth))
-print()
-print(f"The numbers are in {folder}/curves.csv.")
+now = 100
+simulated, stderr = truth.error[truth.n == now][0], truth.stderr[truth.n == now][0]
+lower = max(theory[name].error[now] for name in ("mw", "plaskota", "ov"))
+upper = min(theory[name].error[now] for name in ("wv", "two"))
+print(f"Problem: {problem.describe()}\n")
+print(f"After {now} examples the error is {simulated:.4g} ± {stderr:.1g} as simulated;")
+print(f"theory says about {theory['lc'].error[now]:.3g} (LC), and the bounds prove {lower:.3g} to {upper:.3g}.")
+for goal in (0.05, 0.01):
+    least = max(gpc.required_n(problem, goal, name) for name in ("plaskota", "ov"))
+    about = gpc.required_n(problem, goal, "lc")
+    print(f"An error of {goal:g} needs about {about} examples (LC), and certainly no fewer than {least}.")
+print(f"\nThe numbers are in {folder}/curves.csv.")
 print(f"Look at {folder}/curves.png, or open {folder}/curves.html in a browser and point at a curve.")

@@ -29,9 +29,8 @@ from gpcurves import (
 )
 from gpcurves.inputs import Copula, Inputs, Pool, Univariate
 from gpcurves.kernels import Kernel, Product, Sum, as_kernel
-from gpcurves.methods.formulas import METHODS, Kind
+from gpcurves.methods import METHODS, Kind
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import VectorProblem
 
 KERNELS: dict[str, Kernel] = {
     "rbf": RBF(0.7, 1.3),
@@ -39,9 +38,9 @@ KERNELS: dict[str, Kernel] = {
     "ou": OU(0.5, 0.2),
     "matern32": Matern32(0.8),
     "matern52": Matern52((0.3, 0.9), 2.0),
-    "matern, nu = 0.3": Matern(0.6, nu=0.3),
-    "matern, nu = 1": Matern(0.6, nu=1),
-    "matern, nu = 3.2": Matern(0.6, 1.7, nu=3.2),
+    "matern, nu = 0.3": Matern(0.6, smoothness=0.3),
+    "matern, nu = 1": Matern(0.6, smoothness=1),
+    "matern, nu = 3.2": Matern(0.6, 1.7, smoothness=3.2),
     "rational quadratic": RationalQuadratic(0.5, alpha=0.8),
     "rational quadratic, alpha = 6": RationalQuadratic(0.5, alpha=6),
     "stretched exponential": GammaExponential(0.5, gamma=1.4),
@@ -95,7 +94,7 @@ SPECTRA: dict[str, Spectrum] = {
 _points = np.array([0.0, 0.15, 0.4, 1.0])
 _chance = np.array([0.4, 0.3, 0.2, 0.1])
 
-PROBLEMS: dict[str, VectorProblem] = {
+PROBLEMS: dict[str, Problem] = {
     "circle, rbf": Problem(RBF(0.1), Torus(1), 0.05),
     "circle, ou": Problem(OU(0.3), Torus(1), 0.01),
     "circle, no noise": Problem(OU(0.3), Torus(1), 0.0),
@@ -110,7 +109,7 @@ PROBLEMS: dict[str, VectorProblem] = {
 }
 
 
-def applicable(problem: VectorProblem) -> list[str]:
+def applicable(problem: Problem) -> list[str]:
     """Return the theoretical methods that apply to a problem, at whole n."""
     theory = (method for method in METHODS.values() if method.kind is not Kind.ESTIMATE and "n" in method.axes)
     return [method.name for method in theory if method.objection(problem) is None]
@@ -120,7 +119,7 @@ PAIRS = [(name, method) for name, problem in PROBLEMS.items() for method in appl
 """Every problem with every method that applies to it."""
 
 
-def evaluate(problem: VectorProblem, method: str, n: object) -> FloatArray:
+def evaluate(problem: Problem, method: str, n: object) -> FloatArray:
     """Return the error by a method at each n."""
     return METHODS[method](problem, np.atleast_1d(np.asarray(n, dtype=np.float64)))
 

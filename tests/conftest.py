@@ -1,6 +1,32 @@
-"""Settings of the whole suite: property tests draw the same examples on every run."""
+"""Settings of the whole suite: property tests draw the same examples on every run, registries are put back."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("reproducible", derandomize=True, deadline=None, max_examples=40, print_blob=False)
 settings.load_profile("reproducible")
+
+
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """Let a test register kernels, inputs, methods, formats and so on without leaving them behind."""
+    from gpcurves.designs import Design
+    from gpcurves.graphs import Ensemble, GraphKernel
+    from gpcurves.inputs import Inputs
+    from gpcurves.kernels import Kernel
+    from gpcurves.methods import METHODS
+    from gpcurves.observations import Observation
+    from gpcurves.render.formats import FORMATS
+
+    families = (Kernel, GraphKernel, Inputs, Ensemble, Observation, Design)
+    registered: list[dict[str, Any]] = [METHODS._methods, FORMATS, *(family.known for family in families)]
+    before = [dict(each) for each in registered]
+    yield
+    for each, former in zip(registered, before, strict=True):
+        each.clear()
+        each.update(former)

@@ -18,6 +18,7 @@ from scipy import stats
 
 import gpcurves as gpc
 from gpcurves import METHODS
+from gpcurves.graphs import NORMALISATIONS, Normalisation
 
 RECORD = Path(__file__).with_name("golden.json")
 Values = Mapping[str, list[float]]
@@ -62,7 +63,7 @@ SIMULATED = {
     "polynomial, discrete": {},
     "matern, sample": {},
 }
-KERNELS: dict[str, Callable[[str], Any]] = {
+KERNELS: dict[str, Callable[[Normalisation], Any]] = {
     "walk": lambda normalise: gpc.RandomWalkKernel(p=10, a=2, normalise=normalise),
     "odd walk": lambda normalise: gpc.RandomWalkKernel(p=3, a=3, normalise=normalise),
     "diffusion": lambda normalise: gpc.DiffusionKernel(1.3, normalise=normalise),
@@ -101,7 +102,8 @@ def formulas() -> dict[str, list[float]]:
 
 def _all(curve: gpc.LearningCurve) -> list[float]:
     values = [curve.error, np.array([]) if curve.stderr is None else curve.stderr]
-    values += [curve.details[key] for key in sorted(curve.details)]
+    more = {**curve.details, **curve.diagnostics}
+    values += [more[key] for key in sorted(more) if isinstance(more[key], np.ndarray)]
     return [float(value) for value in np.concatenate(values)]
 
 
@@ -139,7 +141,7 @@ def simulations() -> dict[str, list[float]]:
 def graphs() -> dict[str, list[float]]:
     found = {}
     for name, kernel in KERNELS.items():
-        for normalise in ("global", "local", "none"):
+        for normalise in NORMALISATIONS:
             problem = gpc.GraphProblem(club(), kernel(normalise), 0.1)
             found[f"eigenvalue: club, {name}, {normalise}"] = _all(gpc.learning_curve(problem, "eigenvalue", nu=NU))
             found[f"simulation: club, {name}, {normalise}"] = _all(
@@ -172,7 +174,8 @@ def graphs() -> dict[str, list[float]]:
     for method in ("mckay", "master"):
         long = gpc.GraphProblem(gpc.RandomRegular(3), gpc.RandomWalkKernel(p=40, a=2, normalise="local"), 0.1)
         found[f"{method}: regular"] = _all(gpc.learning_curve(long, method, nu=NU))
-    for normalise, local in (("global", "exact"), ("local", "exact"), ("local", "paper")):
+    ways: list[tuple[Normalisation, str]] = [("global", "exact"), ("local", "exact"), ("local", "paper")]
+    for normalise, local in ways:
         problem = gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(p=4, a=2, normalise=normalise), 0.1)
         found[f"cavity: er, {normalise}, {local}"] = _all(
             gpc.learning_curve(problem, "cavity", nu=[0.5, 2.0], precision=0.1, population=64, local=local, rng=3)

@@ -3,14 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
+from gpcurves.graphs import (
+    DiffusionKernel,
+    GraphKernel,
+    Normalisation,
+    PolynomialWalkKernel,
+    RandomWalkKernel,
+    RegularisedLaplacianKernel,
+)
+from gpcurves.graphs.kernels.base import normalise_parameter
+from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.instance import Adjacency
 from gpcurves.numerics.validation import FloatArray
 
 Function = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, repr=False)
+class _ByEigenvalue(GraphKernel):
+    """A kernel of which only the eigenvalues are known; the underscore keeps it out of the registry."""
+
+    other: GraphKernel
+    normalise: Normalisation = normalise_parameter()
+
+    def eigenvalue(self, t: FloatArray) -> FloatArray:
+        return self.other.eigenvalue(t)
+
+
+def by_eigenvalue(kernel: GraphKernel) -> GraphKernel:
+    """Return a kernel with the same eigenvalues, of which nothing else is known."""
+    return _ByEigenvalue(kernel, kernel.normalise)
+
+
+def random_walk(p: int, a: float) -> VertexModel:
+    return RandomWalkKernel(p, a).vertex_model()
+
+
+def diffusion(scale: float, tolerance: float = 1e-10) -> VertexModel:
+    return DiffusionKernel(scale).vertex_model(tolerance)
+
+
+def regularised_laplacian(scale: float) -> VertexModel:
+    return RegularisedLaplacianKernel(scale).vertex_model()
+
+
+def polynomial(*coefficients: float) -> VertexModel:
+    return PolynomialWalkKernel(coefficients).vertex_model()
 
 
 def random_forest(vertices: int, rng: np.random.Generator, cut: float = 0.0, weighted: bool = False) -> FloatArray:
@@ -38,7 +81,7 @@ def regular_graph(vertices: int, degree: int = 3) -> FloatArray:
 
 def adjacency(A: FloatArray) -> Adjacency:
     csr = sparse.csr_array(A)
-    return Adjacency.of(csr.indptr, csr.indices, csr.data)
+    return Adjacency.from_csr(csr.indptr, csr.indices, csr.data)
 
 
 def transition(A: FloatArray) -> FloatArray:

@@ -28,11 +28,8 @@ PULL = 3.0
 
 def contributions(rows: list[dict[str, float]]) -> np.ndarray:
     """Return the squared ingredients of the width, one column per forecast."""
-    factor, spread, drop, above = (
-        np.array([row[name] for row in rows]) for name in ("factor", "spread", "drop", "above")
-    )
-    constant = [np.array([row[name] for row in rows]) for name in ("scatter", "gap")]
-    return ingredients(factor, spread, *constant, drop, above) ** 2
+    names = ("factor", "spread", "scatter", "gap", "drop", "above")
+    return ingredients(**{name: np.array([row[name] for row in rows]) for name in names}) ** 2
 
 
 def fit(squares: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

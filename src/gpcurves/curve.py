@@ -1,52 +1,58 @@
-"""What every method returns: a learning curve, and a set of them for one problem."""
+"""What every method returns: a learning curve, and a set of them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpcurves._version import __version__
 from gpcurves.errors import InputError
+from gpcurves.numerics.display import Shown
 from gpcurves.numerics.files import write_complete
-from gpcurves.numerics.validation import FloatArray, frozen
-from gpcurves.problem import AnyProblem, problem_from_dict
+from gpcurves.numerics.frozen import FrozenMapping, frozen_array
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpcurves.render.plot import CurveDisplay
-
-SCHEMA = 1
+SCHEMA = 2
 """Version of the JSON layout; it changes when a reader would have to."""
+_ARRAYS = ("sizes", "error", "stderr", "spectrum_error")
 
 
 @dataclass(frozen=True, eq=False)
-class LearningCurve:
+class LearningCurve(Shown):
     """The error after n examples, or after nu examples per vertex of a graph, by one method.
+
+    ``learning_curve(c.problem, c.method, c.n, rng=c.rng, **c.options)`` gives the same curve again (``nu=c.nu`` on a graph).
 
     Attributes
     ----------
     method
         Name of the method.
     sizes, error
-        How many examples, and the mean squared error against the noise-free function at each; read-only. ``n`` and ``nu``
-        are other names of ``sizes``: the number of examples, and on a graph the number of examples per vertex.
-    stderr
-        Standard error of ``error``, or None for a deterministic method.
+        How many examples, and the error at each; read-only. ``n`` and ``nu`` are other names of ``sizes``: the number of
+        examples, and on a graph the number of examples per vertex.
     problem
         What was asked.
+    stderr
+        Standard error of ``error``, or None for a deterministic method.
     options, rng
         What else determines the numbers: options of the method and the seed.
+    quantity
+        What ``error`` is: "mse", the mean squared error against the noise-free function.
     spectrum_error
-        Estimated error of ``error`` that comes from a numerical spectrum, or None where the spectrum is exact.
+        Estimated error of ``error`` that comes from a numerical spectrum, or None if the spectrum is exact.
     details
         Further arrays along ``sizes``, by name: for simulations quantiles over data sets, and what was asked for besides.
+    diagnostics
+        How the computation went: how much was drawn, what converged, how much cycles matter.
     notes
         What a reader should know about these numbers, in sentences.
     version
@@ -56,29 +62,38 @@ class LearningCurve:
     method: str
     sizes: FloatArray
     error: FloatArray
-    problem: AnyProblem
+    problem: Problem
     stderr: FloatArray | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     rng: int | None = None
+    quantity: str = "mse"
     spectrum_error: FloatArray | None = None
     details: Mapping[str, FloatArray] = field(default_factory=dict)
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     version: str = __version__
 
     def __post_init__(self) -> None:
-        for name in ("sizes", "error", "stderr", "spectrum_error"):
+        for name in _ARRAYS:
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, frozen(np.array(value, dtype=np.float64)))
-        for name in ("error", "stderr", "spectrum_error"):
-            value = getattr(self, name)
-            if value is not None and value.shape != self.sizes.shape:
-                raise InputError(
-                    f"{name} must have as many values as {self.axis} ({len(self.sizes)}), got {len(value)}"
-                )
-        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
-        kept = {name: frozen(np.array(value, dtype=np.float64)) for name, value in self.details.items()}
-        object.__setattr__(self, "details", MappingProxyType(kept))
+                object.__setattr__(self, name, frozen_array(value))
+                if getattr(self, name).shape != self.sizes.shape:
+                    raise InputError(
+                        f"{name} must have as many values as {self.axis} ({len(self.sizes)}), got {len(value)}"
+                    )
+        details = {name: frozen_array(value) for name, value in self.details.items()}
+        diagnostics = {
+            name: frozen_array(value) if isinstance(value, list | np.ndarray) else value
+            for name, value in self.diagnostics.items()
+        }
+        object.__setattr__(self, "details", FrozenMapping(details))
+        object.__setattr__(self, "options", FrozenMapping(self.options))
+        object.__setattr__(self, "diagnostics", FrozenMapping(diagnostics))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # copies of arrays are writeable until they are frozen again
 
     @property
     def axis(self) -> str:
@@ -115,10 +130,6 @@ class LearningCurve:
             return float(part * sizes[k])
         return float(sizes[k - 1] * (sizes[k] / sizes[k - 1]) ** part)
 
-    def plot(self, ax: Any = None, **options: Any) -> CurveDisplay:
-        """Draw the curve into ``ax``, or into a new figure; returns what was drawn."""
-        return CurveSet.of(self).plot(ax, **options)
-
     def to_frame(self) -> pd.DataFrame:
         """Return a DataFrame with the columns n (or nu), error, stderr."""
         import pandas as pd
@@ -128,23 +139,12 @@ class LearningCurve:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the curve with everything needed to compute it again, and write it to ``path`` if given."""
-        return _dump({"curve": self._record(), "problem": self.problem.to_dict(), "version": self.version}, path)
+        return dump({"curve": self._record(), "problem": self.problem.to_dict(), "version": self.version}, path)
 
     def _record(self) -> dict[str, Any]:
-        def listed(array: FloatArray | None) -> list[float | None] | None:
-            return None if array is None else [None if np.isnan(value) else value for value in array.tolist()]
-
-        return {
-            "method": self.method,
-            "options": dict(self.options),
-            "rng": self.rng,
-            self.axis: listed(self.sizes),
-            "error": listed(self.error),
-            "stderr": listed(self.stderr),
-            "spectrum_error": listed(self.spectrum_error),
-            "details": {name: listed(array) for name, array in self.details.items()},
-            "notes": list(self.notes),
-        }
+        plain = {each.name: _listed(getattr(self, each.name)) for each in fields(self)}
+        record = {key: value for key, value in plain.items() if key not in ("problem", "version", "sizes")}
+        return {**record, self.axis: plain["sizes"]}
 
     def __repr__(self) -> str:
         last = len(self.sizes) - 1
@@ -153,43 +153,39 @@ class LearningCurve:
             f"error = {self.error[0]:.4g}…{self.error[last]:.4g}; {self.problem.describe()})"
         )
 
-    def _repr_html_(self) -> str:
-        return f"<p><b>{self.method}</b>: {self.problem.describe()}</p>" + _small_table(self.to_frame())
 
+@dataclass(frozen=True, eq=False, repr=False)
+class CurveSet(Shown, Mapping[str, LearningCurve]):
+    """Learning curves by label: of several methods, of several problems, of several settings of one method.
 
-@dataclass(frozen=True, eq=False)
-class CurveSet(Mapping[str, LearningCurve]):
-    """Learning curves of one problem by several methods, as a mapping from the method's name.
+    The label of a curve is the name of its method, with what tells it apart if there are several of this method.
 
     Attributes
     ----------
-    problem
-        What was asked.
+    curves
+        The curves by label.
     skipped
         Methods that were left out because they do not apply, with the reason.
     """
 
-    problem: AnyProblem
-    curves: Mapping[str, LearningCurve] = field(repr=False)
+    curves: Mapping[str, LearningCurve]
     skipped: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "curves", MappingProxyType(dict(self.curves)))
-        object.__setattr__(self, "skipped", MappingProxyType(dict(self.skipped)))
+        if not self.curves:
+            raise InputError("a set of curves needs at least one curve")
+        if len({curve.axis for curve in self.curves.values()}) > 1:
+            raise InputError("curves along n and along nu do not go together")
+        object.__setattr__(self, "curves", FrozenMapping(self.curves))
+        object.__setattr__(self, "skipped", FrozenMapping(self.skipped))
 
     @classmethod
-    def of(cls, *curves: LearningCurve) -> CurveSet:
-        """Put curves of one problem together."""
-        if not curves:
-            raise InputError("a set of curves needs at least one curve")
-        if any(curve.problem != curves[0].problem for curve in curves):
-            raise InputError("a set of curves must be of one problem, and these differ")
-        if len({curve.method for curve in curves}) < len(curves):
-            raise InputError("a set of curves must have one curve per method, and here one occurs twice")
-        return cls(curves[0].problem, {curve.method: curve for curve in curves})
+    def of(cls, *curves: LearningCurve, skipped: Mapping[str, str] | None = None) -> CurveSet:
+        """Put curves together, with labels that tell them apart."""
+        return cls(dict(zip(_labels(curves), curves, strict=True)), skipped or {})
 
-    def __getitem__(self, method: str) -> LearningCurve:
-        return self.curves[method]
+    def __getitem__(self, label: str) -> LearningCurve:
+        return self.curves[label]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.curves)
@@ -197,84 +193,143 @@ class CurveSet(Mapping[str, LearningCurve]):
     def __len__(self) -> int:
         return len(self.curves)
 
-    def plot(self, ax: Any = None, **options: Any) -> CurveDisplay:
-        """Draw all curves into ``ax``, or into a new figure; returns what was drawn."""
-        from gpcurves.render.plot import plot_curves
+    @property
+    def axis(self) -> str:
+        """What sizes are: "n", or "nu" on graphs."""
+        return next(iter(self.curves.values())).axis
 
-        return plot_curves(self, ax, **options)
+    @property
+    def problem(self) -> Problem:
+        """The problem that all curves share."""
+        if len(self.problems) > 1:
+            raise InputError("these curves are of several problems: ask each curve for its own")
+        return self.problems[0]
 
-    def save(self, path: str | Path) -> None:
-        """Write a .csv table, .json data, a .png or .svg picture, or an interactive .html page."""
-        from gpcurves.render.save import save
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The different problems of the curves, in order."""
+        different: list[Problem] = []
+        for curve in self.curves.values():
+            if not any(curve.problem is each or curve.problem == each for each in different):
+                different.append(curve.problem)
+        return tuple(different)
 
-        save(self, path)
+    def describe(self) -> str:
+        """Return in one line what was asked."""
+        problems = self.problems
+        return problems[0].describe() if len(problems) == 1 else f"{len(problems)} problems"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a DataFrame with the columns method, n (or nu), error, stderr."""
+        """Return a DataFrame with the columns method, n (or nu), error, stderr; ``method`` holds the labels."""
         import pandas as pd
 
-        frames = [curve.to_frame().assign(method=name) for name, curve in self.items()]
-        return pd.concat(frames, ignore_index=True)[["method", self.problem.axis, "error", "stderr"]]
+        frames = [curve.to_frame().assign(method=label) for label, curve in self.items()]
+        return pd.concat(frames, ignore_index=True)[["method", self.axis, "error", "stderr"]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the set as plain data."""
+        """Return the set as plain data; each curve names its problem by its place in the list."""
+        problems = self.problems
+
+        def place(curve: LearningCurve) -> int:
+            return next(k for k, each in enumerate(problems) if curve.problem is each or curve.problem == each)
+
         return {
-            "curves": [curve._record() for curve in self.values()],
+            "curves": [{"label": label, "problem": place(c), **c._record()} for label, c in self.items()],
             "skipped": dict(self.skipped),
-            "problem": self.problem.to_dict(),
+            "problems": [problem.to_dict() for problem in problems],
             "version": __version__,
         }
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the set with everything needed to compute it again, and write it to ``path`` if given."""
-        return _dump(self.to_dict(), path)
+        return dump(self.to_dict(), path)
 
     def __repr__(self) -> str:
-        lines = [f"CurveSet of {self.problem.describe()}"]
-        for name, curve in self.items():
-            lines.append(f"  {name:<11} error {curve.error[0]:.4g} at {curve.axis} = {curve.sizes[0]:g}")
+        width = max(11, *map(len, self))
+        lines = [f"CurveSet of {self.describe()}"]
+        for label, curve in self.items():
+            lines.append(f"  {label:<{width}} error {curve.error[0]:.4g} at {curve.axis} = {curve.sizes[0]:g}")
             lines[-1] += f", {curve.error[-1]:.4g} at {curve.axis} = {curve.sizes[-1]:g}"
-        lines += [f"  {name:<11} does not apply: {reason}" for name, reason in self.skipped.items()]
+        lines += [f"  {name:<{width}} does not apply: {reason}" for name, reason in self.skipped.items()]
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        table = self.to_frame().pivot_table(index=self.problem.axis, columns="method", values="error", sort=False)
-        return f"<p>{self.problem.describe()}</p>" + _small_table(table[list(self)].reset_index())
+
+def _settings(curve: LearningCurve) -> dict[str, str]:
+    """Return everything that may tell a curve apart from another of its method, in words."""
+    problem = curve.problem
+    settings: dict[str, Any] = {}
+    for piece in (problem.kernel, problem.inputs, problem.observation):
+        names = getattr(piece, "__dataclass_fields__", ())
+        settings |= {name: getattr(piece, name) for name in names}
+    settings |= {"noise": settings.pop("variance", ""), "kernel": repr(problem.kernel), "inputs": repr(problem.inputs)}
+    settings["observation"] = repr(problem.observation)
+    if problem.teacher is not None:
+        settings |= {"teacher": repr(problem.teacher.kernel), "teacher noise": problem.teacher.noise}
+    settings |= curve.options
+    settings["seed"] = curve.rng
+    return {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in settings.items()}
 
 
-def load(path: str | Path) -> LearningCurve | CurveSet:
-    """Return the curve, or the set of curves, that was saved to a JSON file."""
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-        if data["schema"] != SCHEMA:
-            raise InputError(f"{path} has schema {data['schema']}, this version reads {SCHEMA}")
-        problem = problem_from_dict(data["problem"])
-        if "curve" in data:
-            return _restored(data["curve"], problem, data["version"])
-        curves = [_restored(record, problem, data["version"]) for record in data["curves"]]
-        return CurveSet(problem, {curve.method: curve for curve in curves}, data["skipped"])
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} is not a learning curve saved by gpcurves") from error
+def _labels(curves: Sequence[LearningCurve]) -> list[str]:
+    """Return the method of each curve, with the settings that differ where a method occurs several times."""
+    methods = [curve.method for curve in curves]
+    if len(set(methods)) == len(methods):
+        return methods
+    settings = [_settings(curve) for curve in curves]
+    names = list(dict.fromkeys(name for each in settings for name in each))
+    differ = [name for name in names if len({each.get(name, "") for each in settings}) > 1]
+    # a parameter says it in fewer words than the whole piece that it belongs to
+    for whole in ("kernel", "inputs", "observation"):
+        told = [name for name in differ if name not in ("kernel", "inputs", "observation", "seed")]
+        if whole in differ and _told_apart(settings, methods, told):
+            differ.remove(whole)
+    if _told_apart(settings, methods, [name for name in differ if name != "seed"]):
+        differ = [name for name in differ if name != "seed"]
+    labels = [
+        ", ".join([method, *(f"{name} {each[name]}" for name in differ if name in each)])
+        for method, each in zip(methods, settings, strict=True)
+    ]
+    if len(set(labels)) < len(labels):
+        raise InputError("two of these curves are of the same problem, method and options: give each once")
+    return labels
 
 
-def _restored(record: dict[str, Any], problem: AnyProblem, version: str) -> LearningCurve:
-    kept = {**record, "notes": tuple(record["notes"])}
-    return LearningCurve(sizes=kept.pop(problem.axis), problem=problem, version=version, **kept)
+def _told_apart(settings: list[dict[str, str]], methods: list[str], names: list[str]) -> bool:
+    kept = {(method, *(each.get(name, "") for name in names)) for method, each in zip(methods, settings, strict=True)}
+    return len(kept) == len(settings)
 
 
-def _dump(data: dict[str, Any], path: str | Path | None) -> str:
+def curve_from_dict(data: Mapping[str, Any]) -> LearningCurve:
+    """Build a curve from the content of its JSON file."""
+    return _restore(data["curve"], Problem.from_dict(data["problem"]), data["version"])
+
+
+def curve_set_from_dict(data: Mapping[str, Any]) -> CurveSet:
+    """Build a set of curves from the content of its JSON file."""
+    problems = [Problem.from_dict(each) for each in data["problems"]]
+    labels = [record["label"] for record in data["curves"]]
+    curves = [_restore(record, problems[record["problem"]], data["version"]) for record in data["curves"]]
+    return CurveSet(dict(zip(labels, curves, strict=True)), data["skipped"])
+
+
+def _restore(record: Mapping[str, Any], problem: Problem, version: str) -> LearningCurve:
+    kept = {key: value for key, value in record.items() if key not in ("label", "problem", "notes", problem.axis)}
+    notes, sizes = tuple(record["notes"]), record[problem.axis]
+    return LearningCurve(sizes=sizes, problem=problem, version=version, notes=notes, **kept)
+
+
+def _listed(value: Any) -> Any:
+    """Return a value as JSON holds it: arrays as lists in which what is not known is None."""
+    if isinstance(value, Mapping):
+        return {name: _listed(each) for name, each in value.items()}
+    if isinstance(value, np.ndarray):
+        return [None if each != each else each for each in value.tolist()]
+    return list(value) if isinstance(value, tuple) else value
+
+
+def dump(data: Mapping[str, Any], path: str | Path | None) -> str:
+    """Return plain data as the text of a JSON file of this package, and write it to ``path`` if given."""
     text = json.dumps({"schema": SCHEMA, "package": "gpcurves", **data}, indent=1, allow_nan=False) + "\n"
     if path is not None:
         write_complete(Path(path), text.encode())
     return text
-
-
-def _small_table(frame: pd.DataFrame) -> str:
-    if len(frame) > 12:
-        picked = np.unique(np.linspace(0, len(frame) - 1, 12).round().astype(int))
-        frame = frame.iloc[picked]
-    return str(frame.dropna(axis=1, how="all").to_html(index=False, float_format="{:.4g}".format, border=0))

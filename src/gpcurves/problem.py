@@ -1,35 +1,25 @@
-"""What every method takes: a kernel, inputs and a noise level; a bare spectrum; or a graph with a kernel between vertices."""
+"""What every method takes: a kernel, inputs and an observation; perhaps a teacher and a design."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, Self
 
-import numpy as np
-
+from gpcurves.designs import Design, Random
 from gpcurves.errors import InputError
-from gpcurves.graphs import (
-    Ensemble,
-    Graph,
-    GraphKernel,
-    as_graph,
-    ensemble_from_dict,
-    graph_from_dict,
-    graph_kernel_from_dict,
-)
-from gpcurves.inputs import Discrete, Inputs, Sample, Torus, inputs_from_dict
-from gpcurves.kernels import Kernel, as_kernel, is_stationary, kernel_from_dict
+from gpcurves.graphs import Ensemble, Graph, GraphKernel, as_graph
+from gpcurves.inputs import Eigenvalues, Inputs, RandomVertices, Vertices
+from gpcurves.kernels import Kernel, as_kernel, is_stationary
+from gpcurves.kernels.sklearn import ScikitLearnKernel
 from gpcurves.numerics.validation import nonnegative
-from gpcurves.spectra import Spectrum, spectrum_of
-
-_FEW, _MANY = 216, 4_096
-"""Nodes for an average over inputs: of a rule that is exact for polynomials, and of a Sobol sequence."""
+from gpcurves.observations import GaussianNoise, Observation, as_observation
+from gpcurves.spectra import Spectrum
 
 
 @dataclass(frozen=True)
 class Teacher:
-    """Where the data really come from, where that is not what the student believes.
+    """Where the data really come from, if the model is misspecified: not what the student (the model) assumes.
 
     Parameters
     ----------
@@ -39,141 +29,173 @@ class Teacher:
         The true noise variance.
     """
 
-    kernel: Kernel | GraphKernel
+    kernel: Kernel | GraphKernel | ScikitLearnKernel
     noise: float
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, GraphKernel):
-            object.__setattr__(self, "kernel", as_kernel(self.kernel))
+        object.__setattr__(self, "kernel", _checked_kernel(self.kernel))
         object.__setattr__(self, "noise", nonnegative("the teacher's noise", self.noise))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Problem:
-    """Gaussian process regression: functions from GP(0, kernel), observed with Gaussian noise.
+    """Functions drawn from a Gaussian process, learnt from labels at inputs.
 
     Parameters
     ----------
     kernel
-        A kernel of this package or of scikit-learn.
+        A kernel of this package or of scikit-learn; on a graph a covariance between vertices.
     inputs
         Where training and test inputs come from.
     noise
-        The noise variance (the papers' sigma squared), at least 0.
+        What a label is: the variance of Gaussian noise (the papers' sigma squared), or an observation.
     teacher
-        The true kernel and noise, where kernel and noise above are only what the student believes.
+        The true kernel and noise, if the data come from another process than the model assumes.
+    design
+        How training inputs are chosen; drawn at random unless given.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=2), noise=0.05).noise
+    0.05
     """
 
-    kernel: Kernel
+    kernel: Any
     inputs: Inputs
-    noise: float
-    teacher: Teacher | None = None
-    axis: ClassVar[str] = "n"
+    observation: Observation
+    teacher: Teacher | None
+    design: Design
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kernel", as_kernel(self.kernel))
-        object.__setattr__(self, "noise", nonnegative("noise", self.noise))
-        if not isinstance(self.inputs, Inputs):
-            raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {self.inputs!r}")
-        if self.teacher is not None and not isinstance(self.teacher, Teacher):
-            raise InputError(f"a teacher must be a Teacher(kernel, noise), got {self.teacher!r}")
-        for kernel in (self.kernel, self.true_kernel):
-            wanted = kernel.input_dim
-            if wanted is not None and wanted != self.inputs.dim:
-                raise InputError(f"the kernel has {wanted} lengthscales but inputs have {self.inputs.dim} dimensions")
-            if isinstance(self.inputs, Torus) and not is_stationary(kernel):
-                raise InputError("the torus needs a stationary kernel, which this is not: use inputs on the box")
+    def __init__(
+        self,
+        kernel: Kernel | GraphKernel | ScikitLearnKernel | None,
+        inputs: Inputs,
+        noise: float | Observation | None = None,
+        teacher: Teacher | None = None,
+        design: Design | None = None,
+        *,
+        observation: Observation | None = None,
+    ) -> None:
+        if (noise is None) == (observation is None):
+            raise InputError("noise is needed: the noise variance, or an observation such as GaussianNoise(0.1)")
+        if not isinstance(inputs, Inputs):
+            raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {inputs!r}")
+        if teacher is not None and not isinstance(teacher, Teacher):
+            raise InputError(f"a teacher must be a Teacher(kernel, noise), got {teacher!r}")
+        set_ = object.__setattr__
+        set_(self, "kernel", None if isinstance(inputs, Eigenvalues) else _checked_kernel(kernel))
+        set_(self, "inputs", inputs)
+        set_(self, "observation", as_observation(noise if observation is None else observation))
+        set_(self, "teacher", teacher)
+        set_(self, "design", Random() if design is None else design)
+        for whose, each in (("", self.kernel), ("of the teacher: ", self.true_kernel)):
+            if (reason := inputs.objection(each)) is not None:
+                raise InputError(whose + reason)
 
     @property
-    def true_kernel(self) -> Kernel:
-        """The kernel of the true function: the teacher's where there is one."""
-        kernel = self.kernel if self.teacher is None else self.teacher.kernel
-        if isinstance(kernel, GraphKernel):
-            raise InputError("the teacher's kernel is between vertices of a graph, and the student's is not")
-        return kernel
+    def axis(self) -> str:
+        """What sizes of training sets are counted in: "n" examples, or "nu" examples per vertex of a graph."""
+        return self.inputs.axis
+
+    @property
+    def noise(self) -> float:
+        """The variance of Gaussian noise; labels of another kind have none."""
+        level = self.observation.noise
+        if level is None:
+            raise InputError(f"{self.observation!r} has no noise variance")
+        return level
+
+    @property
+    def true_kernel(self) -> Any:
+        """The kernel of the true function: the teacher's if there is one."""
+        return self.kernel if self.teacher is None else self.teacher.kernel
+
+    @property
+    def graph(self) -> Graph | Ensemble:
+        """The graph, or the ensemble of graphs, whose vertices are the inputs."""
+        if isinstance(self.inputs, Vertices):
+            return self.inputs.graph
+        if isinstance(self.inputs, RandomVertices):
+            return self.inputs.ensemble
+        raise AttributeError("this problem is not on a graph")
+
+    @property
+    def ensemble(self) -> Ensemble | None:
+        """The ensemble of graphs, or None if inputs are vectors or the graph is given."""
+        return self.inputs.ensemble if isinstance(self.inputs, RandomVertices) else None
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """Eigenvalues of the kernel with respect to the inputs, computed when first asked for."""
-        return spectrum_of(self.kernel, self.inputs)
+        return self.inputs.spectrum(self.kernel)
 
     @cached_property
     def largest_variance(self) -> float | None:
-        """The largest prior variance C(x, x) over all inputs, or None where it has no known limit."""
-        if is_stationary(self.kernel):
-            return self.spectrum.trace
-        if isinstance(self.inputs, Discrete):
-            return float(self.kernel.diag(self.inputs.points).max())
-        return None
+        """The largest prior variance C(x, x) over all inputs, or None if it has no known limit."""
+        if isinstance(self.kernel, Kernel) and is_stationary(self.kernel):
+            return self.spectrum.trace  # on the torus periodic images add to the variance of the kernel
+        return self.inputs.largest_variance(self.kernel)
 
-    @property
+    @cached_property
     def true_variance(self) -> float:
         """The average prior variance of the true function, its error before anything is learnt."""
-        kernel = self.true_kernel
-        if isinstance(self.inputs, Torus):
-            return spectrum_of(kernel, self.inputs).trace
-        if is_stationary(kernel):
-            return float(kernel.diag(np.zeros((1, self.inputs.dim)))[0])
-        count = len(self.inputs.points) if isinstance(self.inputs, Sample) else _FEW if self.inputs.dim <= 3 else _MANY
-        X, weights = self.inputs.nodes(count)
-        return float(weights @ kernel.diag(X))
+        return self.inputs.prior_variance(self.true_kernel)
 
     def coarser(self) -> Problem | None:
-        """Return this problem with a spectrum of lower accuracy, or None where the spectrum is exact."""
-        if self.spectrum.coarse is None:
-            return None
-        other = replace(self)
-        other.__dict__["spectrum"] = self.spectrum.coarse  # where cached_property keeps it
-        return other
+        """Return this problem with a spectrum of lower accuracy, or None if the spectrum is exact."""
+        coarse = self.spectrum.coarse
+        return None if coarse is None else SpectrumProblem(coarse, self.observation)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the pieces alone: what was computed from them is large, and need not travel to workers."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the problem as plain data; `problem_from_dict` builds it again."""
-        plain = {"kernel": self.kernel.to_dict(), "inputs": self.inputs.to_dict(), "noise": self.noise}
+        """Return the problem as plain data; `from_dict` builds it again."""
+        plain: dict[str, Any] = {} if self.kernel is None else {"kernel": self.kernel.to_dict()}
+        plain["inputs"] = self.inputs.to_dict()
+        if isinstance(self.observation, GaussianNoise):
+            plain["noise"] = self.noise
+        else:
+            plain["observation"] = self.observation.to_dict()
         if self.teacher is not None:
-            plain["teacher"] = {"kernel": self.teacher.kernel.to_dict(), "noise": self.teacher.noise}
+            plain["teacher"] = {"kernel": self.true_kernel.to_dict(), "noise": self.teacher.noise}
+        if self.design != Random():
+            plain["design"] = self.design.to_dict()
         return plain
 
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Build a problem from what `to_dict` returned."""
+        inputs = Inputs.from_dict(data["inputs"])
+        kernels: Any = GraphKernel if inputs.axis == "nu" else Kernel
+        teacher, design = data.get("teacher"), data.get("design")
+        return cls(
+            kernels.from_dict(data["kernel"]) if "kernel" in data else None,
+            inputs,
+            data["noise"] if "noise" in data else Observation.from_dict(data["observation"]),
+            None if teacher is None else Teacher(kernels.from_dict(teacher["kernel"]), teacher["noise"]),
+            None if design is None else Design.from_dict(design),
+        )
+
     def describe(self) -> str:
-        """Say the problem in one line."""
-        said = f"{self.kernel!r}, {self.inputs!r}, noise {self.noise:g}"
+        """Return the problem in one line."""
+        parts = [] if self.kernel is None else [repr(self.kernel)]
+        gaussian = isinstance(self.observation, GaussianNoise)
+        parts += [repr(self.inputs), f"noise {self.noise:g}" if gaussian else repr(self.observation)]
+        if self.design != Random():
+            parts.append(repr(self.design))
+        line = ", ".join(parts)
         if self.teacher is not None:
-            said += f"; teacher {self.teacher.kernel!r}, noise {self.teacher.noise:g}"
-        return said
+            line += f"; teacher {self.teacher.kernel!r}, noise {self.teacher.noise:g}"
+        return line
 
 
-@dataclass(frozen=True)
-class SpectrumProblem:
-    """A problem of which only eigenvalues and noise are known; the prior variance is taken to be uniform."""
-
-    spectrum: Spectrum
-    noise: float
-    teacher: ClassVar[None] = None
-    axis: ClassVar[str] = "n"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "noise", nonnegative("noise", self.noise))
-
-    @property
-    def largest_variance(self) -> float:
-        """The prior variance, the same at every input."""
-        return self.spectrum.trace
-
-    def coarser(self) -> SpectrumProblem | None:
-        """Return this problem with a spectrum of lower accuracy, or None where the spectrum is exact."""
-        return None if self.spectrum.coarse is None else SpectrumProblem(self.spectrum.coarse, self.noise)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the problem as plain data; `problem_from_dict` builds it again."""
-        return {"spectrum": self.spectrum.to_dict(), "noise": self.noise}
-
-    def describe(self) -> str:
-        """Say the problem in one line."""
-        return f"{self.spectrum!r}, noise {self.noise:g}"
-
-
-@dataclass(frozen=True)
-class GraphProblem:
-    """Gaussian process regression on the vertices of a graph, of which examples are drawn uniformly.
+def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one)
+    graph: object, kernel: GraphKernel, noise: float | Observation, teacher: Teacher | None = None
+) -> Problem:
+    """Return the problem of learning on the vertices of a graph, of which examples are drawn uniformly.
 
     Parameters
     ----------
@@ -182,63 +204,18 @@ class GraphProblem:
     kernel
         A covariance between vertices.
     noise
-        The noise variance, at least 0.
+        The noise variance, at least 0, or an observation.
     teacher
-        The true kernel and noise, where kernel and noise above are only what the student believes.
+        The true kernel and noise, if the data come from another process than the model assumes.
     """
-
-    graph: Graph | Ensemble
-    kernel: GraphKernel
-    noise: float
-    teacher: Teacher | None = None
-    axis: ClassVar[str] = "nu"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.graph, Ensemble):
-            object.__setattr__(self, "graph", as_graph(self.graph))
-        if not isinstance(self.kernel, GraphKernel):
-            raise InputError(f"on a graph the kernel must be one such as RandomWalkKernel(p=10), got {self.kernel!r}")
-        object.__setattr__(self, "noise", nonnegative("noise", self.noise))
-        if self.teacher is not None and not isinstance(self.teacher, Teacher):
-            raise InputError(f"a teacher must be a Teacher(kernel, noise), got {self.teacher!r}")
-        if self.teacher is not None and not isinstance(self.teacher.kernel, GraphKernel):
-            raise InputError("on a graph the teacher's kernel must be between vertices, as the student's is")
-
-    @property
-    def true_kernel(self) -> GraphKernel:
-        """The kernel of the true function: the teacher's where there is one."""
-        kernel = self.kernel if self.teacher is None else self.teacher.kernel
-        assert isinstance(kernel, GraphKernel)  # checked above
-        return kernel
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the problem as plain data; `problem_from_dict` builds it again."""
-        plain = {"graph": self.graph.to_dict(), "kernel": self.kernel.to_dict(), "noise": self.noise}
-        if self.teacher is not None:
-            plain["teacher"] = {"kernel": self.teacher.kernel.to_dict(), "noise": self.teacher.noise}
-        return plain
-
-    def describe(self) -> str:
-        """Say the problem in one line."""
-        said = f"{self.kernel!r}, {self.graph!r}, noise {self.noise:g}"
-        if self.teacher is not None:
-            said += f"; teacher {self.teacher.kernel!r}, noise {self.teacher.noise:g}"
-        return said
+    inputs = RandomVertices(graph) if isinstance(graph, Ensemble) else Vertices(as_graph(graph))
+    return Problem(kernel, inputs, noise, teacher)
 
 
-VectorProblem = Problem | SpectrumProblem
-AnyProblem = VectorProblem | GraphProblem
+def SpectrumProblem(spectrum: Spectrum, noise: float | Observation) -> Problem:  # noqa: N802  (as above)
+    """Return a problem of which only eigenvalues and noise are known; the prior variance is taken to be uniform."""
+    return Problem(None, Eigenvalues(spectrum), noise)
 
 
-def problem_from_dict(data: dict[str, Any]) -> AnyProblem:
-    """Build a problem from what its ``to_dict`` returned."""
-    if "spectrum" in data:
-        listed = data["spectrum"]
-        return SpectrumProblem(Spectrum(np.array(listed["values"]), np.array(listed["multiplicities"])), data["noise"])
-    told = data.get("teacher")
-    if "graph" in data:
-        build = ensemble_from_dict if "ensemble" in data["graph"] else graph_from_dict
-        true = None if told is None else Teacher(graph_kernel_from_dict(told["kernel"]), told["noise"])
-        return GraphProblem(build(data["graph"]), graph_kernel_from_dict(data["kernel"]), data["noise"], true)
-    teacher = None if told is None else Teacher(kernel_from_dict(told["kernel"]), told["noise"])
-    return Problem(kernel_from_dict(data["kernel"]), inputs_from_dict(data["inputs"]), data["noise"], teacher)
+def _checked_kernel(kernel: object) -> Kernel | GraphKernel:
+    return kernel if isinstance(kernel, GraphKernel) else as_kernel(kernel)

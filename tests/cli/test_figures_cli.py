@@ -9,7 +9,7 @@ import pytest
 
 import gpcurves as gpc
 from gpcurves.cli import run
-from gpcurves.montecarlo import Store
+from gpcurves.montecarlo.store import Store
 from gpcurves.papers.folder import SUFFIXES
 from gpcurves.papers.gallery import FIGURES, Drawn, Effort, Sheet, check, figure
 
@@ -151,7 +151,7 @@ def test_a_claim_that_fails_is_an_exit_code(calls: Calls, capsys: pytest.Capture
         (["solich2002-4"], "unknown figure 'solich2002-4': did you mean 'sollich2002-4'?"),
         (["sollich2002-8", "--again"], "--again belongs to 'all'"),
         (["sollich2002-8", "--out", "FILE"], "it is a file, not a folder"),
-        (["sollich2002-8", "--quick", "--workers", "many"], "workers must be a whole number"),
+        (["sollich2002-8", "--quick", "--workers", "many"], "workers must be an integer"),
     ],
 )
 def test_refusals(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sqlite3
@@ -13,20 +14,25 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from gpcurves import OU, RBF, InputError, LearningCurve, Matern32, NumericalError, Problem, Torus, learning_curve
 from gpcurves.inputs import Box
-from gpcurves.methods.simulation.simulate import DataSets, SimulationInterrupted
-from gpcurves.montecarlo import Interrupted, Settings, Store, run, seed_of, stream, workers
+from gpcurves.methods.base import CurveInterrupted
+from gpcurves.methods.simulation.datasets import DataSets
+from gpcurves.montecarlo import Estimate, Interrupted, Run, Shape, Stop, average, seed_of, stream, workers
+from gpcurves.montecarlo.store import Store
 from gpcurves.numerics.validation import FloatArray
 
 PROBLEM = Problem(OU(0.3), Torus(1), 0.05)
 POINTS = Problem(Matern32(0.3), Box(2), 0.05)
 """Its test inputs are drawn, too."""
+
+
+Results = Mapping[str, FloatArray | float]
 
 
 @dataclass(frozen=True)
@@ -36,20 +42,18 @@ class Numbers:
     folder: Path
     deadly: tuple[int, ...] = ()
     times: int = 1
-    name: str = "numbers"
-    width: int = 3
 
-    @property
-    def description(self) -> Mapping[str, Any]:
-        return {"name": self.name}
+    key: ClassVar[Mapping[str, Any]] = {"name": "numbers"}
+    fields: ClassVar[Mapping[str, Shape]] = {"one": (), "two": (2,)}
 
-    def __call__(self, task: int) -> FloatArray:
+    def draw(self, task: int) -> Results:
         deaths = list(self.folder.glob(f"death-{task}-*"))
         if task in self.deadly and len(deaths) < self.times:
             (self.folder / f"death-{task}-{len(deaths)}").touch()
             os.kill(os.getpid(), signal.SIGKILL)
         (self.folder / f"task-{task}-{time.time_ns()}").touch()
-        return stream(7, task).random(3)
+        numbers = stream(7, task).random(3)
+        return {"two": numbers[1:], "one": float(numbers[0])}  # in another order than the fields
 
     def done(self) -> list[int]:
         return sorted(int(path.name.split("-")[1]) for path in self.folder.glob("task-*"))
@@ -57,6 +61,36 @@ class Numbers:
 
 def expected(count: int) -> FloatArray:
     return np.array([stream(7, task).random(3) for task in range(count)])
+
+
+def repeat(experiment: Numbers, count: int, **settings: Any) -> FloatArray:
+    """Return the numbers of all tasks, a row for each."""
+    values = average(experiment, Run(**settings), Stop(count, count)).values
+    return np.column_stack((values["one"], values["two"]))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Errors at two sizes that agree in all tasks, and that each task says it knows only so well; and random numbers."""
+
+    own: float = 0.0
+    stopped: int | None = None
+
+    key: ClassVar[Mapping[str, Any]] = {"name": "measured"}
+    fields: ClassVar[Mapping[str, Shape]] = {"error": (2,), "error_stderr": (2,), "matrix": (2, 3), "number": ()}
+
+    def draw(self, task: int) -> Results:
+        if task == self.stopped:
+            raise KeyboardInterrupt
+        rng = stream(7, task)
+        told = {"error": np.array([0.1, 0.7]), "error_stderr": np.array([0.1 * self.own, 0.0])}
+        return {**told, "matrix": rng.random((2, 3)), "number": rng.random()}
+
+
+def drawn(count: int) -> tuple[FloatArray, FloatArray]:
+    """Return the matrices and the numbers of the first tasks, by hand."""
+    streams = [stream(7, task) for task in range(count)]
+    return np.array([rng.random((2, 3)) for rng in streams]), np.array([rng.random() for rng in streams])
 
 
 def same(one: LearningCurve, other: LearningCurve) -> bool:
@@ -67,13 +101,13 @@ def same(one: LearningCurve, other: LearningCurve) -> bool:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The data sets that are computed in this process, as they are."""
     tasks: list[int] = []
-    original = DataSets.__call__
+    original = DataSets.draw
 
-    def counting(self: DataSets, task: int) -> FloatArray:
+    def counting(self: DataSets, task: int) -> Results:
         tasks.append(task)
         return original(self, task)
 
-    monkeypatch.setattr(DataSets, "__call__", counting)
+    monkeypatch.setattr(DataSets, "draw", counting)
     return tasks
 
 
@@ -94,23 +128,96 @@ def test_workers_and_batches_change_no_bit(problem: Problem, monkeypatch: pytest
 
 
 def test_every_data_set_has_its_own_stream_whatever_the_number_of_them(tmp_path: Path) -> None:
-    few, many = run(Numbers(tmp_path), 3, Settings()), run(Numbers(tmp_path), 40, Settings(workers=2))
+    few, many = repeat(Numbers(tmp_path), 3), repeat(Numbers(tmp_path), 40, workers=2)
     np.testing.assert_array_equal(few, expected(3))
     np.testing.assert_array_equal(many, expected(40))
     assert len(np.unique(many)) == many.size
 
 
-def test_a_rule_decides_how_many_and_not_who_was_faster(tmp_path: Path) -> None:
-    def gauge(rows: FloatArray) -> float:
-        return 1.5 if len(rows) < 20 else 0.9
+def test_a_rule_decides_how_many_and_not_who_was_faster() -> None:
+    # a precision of 0.1 takes 20 tasks: after 4, nine tenths of these are tried, and after 18 half as many again
+    work = Measured(0.1 * math.sqrt(19.9))
+    one, two = (average(work, Run(workers=count), Stop(4, 1_000, 0.1)) for count in (1, 2))
+    assert one.count == two.count == 27
+    for name in work.fields:
+        np.testing.assert_array_equal(one.values[name], two.values[name])
+    assert one.precision() == pytest.approx(0.1 * math.sqrt(19.9 / 27))
+    assert one.notes("graphs") == []
+    # at most eight times as many in one step: 32, then nine tenths of the 99 that it takes, then half as many again
+    assert average(Measured(0.1 * math.sqrt(99)), Run(), Stop(4, 1_000, 0.1)).count == 135
+    limited = average(work, Run(), Stop(4, 11, 0.1))
+    assert limited.count == 11
+    assert limited.notes("graphs") == ["a precision of 0.13 was reached with 11 graphs, not 0.1"]
+    assert average(work, Run(), Stop(4, 11, 0.3)).count == 4  # precise enough
+    assert average(work, Run(), Stop(4, 11)).count == 4  # no goal
+    assert average(work, Run(), Stop(4, 11)).notes("graphs") == []
 
-    one = run(Numbers(tmp_path), 4, Settings(), gauge, 1.0)
-    two = run(Numbers(tmp_path), 4, Settings(workers=2), gauge, 1.0)
-    np.testing.assert_array_equal(one, two)
-    assert 20 <= len(one) < 40  # at most eight times as many in one step, and about half as many again here
-    assert len(run(Numbers(tmp_path), 4, Settings(), lambda _: 9.0, 1.0, most=11)) == 11
-    assert len(run(Numbers(tmp_path), 4, Settings(), lambda _: 0.5, 1.0)) == 4
-    assert len(run(Numbers(tmp_path), 4, Settings(), lambda _: 9.0)) == 4  # no goal
+
+# --- the one average -------------------------------------------------------------------------------------------------
+
+
+def test_fields_are_averaged_by_name() -> None:
+    estimate = average(Measured(), Run(), Stop(9, 9))
+    matrices, numbers = drawn(9)
+    assert list(estimate.values) == ["error", "error_stderr", "matrix", "number"]
+    assert (estimate.count, estimate.interrupted) == (9, False)
+    np.testing.assert_array_equal(estimate.values["matrix"], matrices)
+    np.testing.assert_array_equal(estimate.values["number"], numbers)
+    np.testing.assert_allclose(estimate.mean("matrix"), matrices.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(estimate.mean("number"), numbers.mean(), rtol=1e-14)
+    np.testing.assert_allclose(estimate.stderr("matrix"), matrices.std(axis=0, ddof=1) / 3, rtol=1e-13)
+    assert estimate.stderr("number") == pytest.approx(np.std(numbers, ddof=1) / 3, rel=1e-13)
+    for share in (0.05, 0.5, 0.75):
+        np.testing.assert_array_equal(estimate.quantile("matrix", share), np.quantile(matrices, share, axis=0))
+    # tasks that agree leave no rounding error, which the plain mean of nine times 0.1 does
+    assert estimate.mean("error").tolist() == [0.1, 0.7]
+    assert estimate.stderr("error").tolist() == [0.0, 0.0]
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        estimate.values["matrix"] = matrices  # type: ignore[index]
+
+
+def test_one_task_is_as_sure_as_it_says() -> None:
+    for own in (0.0, 0.3):
+        estimate = average(Measured(own), Run(), Stop(1, 1))
+        assert estimate.count == 1
+        assert estimate.mean("error").tolist() == [0.1, 0.7]
+        np.testing.assert_allclose(estimate.stderr("error"), [0.1 * own, 0.0], rtol=1e-14)
+        assert estimate.precision() == pytest.approx(own)
+        np.testing.assert_array_equal(estimate.mean("matrix"), drawn(1)[0][0])
+        np.testing.assert_array_equal(estimate.quantile("matrix", 0.05), drawn(1)[0][0])
+
+
+def test_standard_errors_are_the_larger_of_what_tasks_say_and_of_how_they_differ() -> None:
+    errors, own = np.array([[1.0, 1.0], [2.0, 1.0], [4.0, 1.0]]), np.array([[0.1, 0.1], [0.2, 0.2], [0.3, 0.2]])
+    estimate = Estimate({"error": errors, "error_stderr": own, "other": errors}, Stop(3, 3))
+    between = float(np.std([1.0, 2.0, 4.0], ddof=1)) / math.sqrt(3)
+    np.testing.assert_allclose(estimate.stderr("error"), [between, math.sqrt(0.01 + 0.04 + 0.04) / 3], rtol=1e-14)
+    np.testing.assert_allclose(estimate.stderr("other"), [between, 0.0], rtol=1e-14)
+    assert estimate.precision() == pytest.approx(between / (7 / 3))
+
+
+def test_precision_is_that_of_what_is_known() -> None:
+    errors = np.array([[1.0, 0.0, np.nan], [1.2, 0.0, 1.0]])  # an error of zero is exact
+    estimate = Estimate({"error": errors}, Stop(2, 2))
+    assert estimate.precision() == pytest.approx(0.1 / 1.1)
+    assert Estimate({"error": errors[:, 1:]}, Stop(2, 2)).precision() == 0
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_an_interrupted_average_carries_what_there_is(count: int, tmp_path: Path) -> None:
+    store = tmp_path / "results.db"
+    with pytest.raises(Interrupted) as stopped:
+        average(Measured(stopped=count), Run(store=store), Stop(20, 20))
+    estimate = stopped.value.estimate
+    assert isinstance(stopped.value, KeyboardInterrupt)
+    assert estimate.interrupted
+    assert estimate.count == _rows(store) <= count  # whole batches
+    assert estimate.notes("graphs") == [f"interrupted after {estimate.count} graphs"]
+    matrices, numbers = drawn(estimate.count)
+    np.testing.assert_array_equal(estimate.values["matrix"], matrices.reshape(-1, 2, 3))
+    np.testing.assert_array_equal(estimate.values["number"], numbers)
+    resumed = average(Measured(), Run(store=store), Stop(20, 20))
+    np.testing.assert_array_equal(resumed.values["matrix"], drawn(20)[0])
 
 
 def test_seeds() -> None:
@@ -132,7 +239,7 @@ def test_seeds() -> None:
 
 @pytest.mark.parametrize("rng", [-1, 1.5, True, "3"])
 def test_what_is_no_seed_is_refused(rng: Any) -> None:
-    with pytest.raises(InputError, match="rng must be a whole number at least 0, a SeedSequence, a Generator or None"):
+    with pytest.raises(InputError, match="rng must be an integer at least 0, a SeedSequence, a Generator or None"):
         seed_of(rng)
 
 
@@ -351,47 +458,47 @@ def test_two_processes_share_a_store(tmp_path: Path, counted: list[int]) -> None
 
 def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
     work = Numbers(tmp_path, deadly=(11,))
-    np.testing.assert_array_equal(run(work, 40, Settings(workers=2)), expected(40))
+    np.testing.assert_array_equal(repeat(work, 40, workers=2), expected(40))
     assert (tmp_path / "death-11-0").exists()
     assert set(work.done()) == set(range(40))
 
 
 def test_a_worker_that_is_always_killed_is_an_error_in_words(tmp_path: Path) -> None:
     with pytest.raises(NumericalError, match="local workers were killed 3 times, probably for want of memory"):
-        run(Numbers(tmp_path, deadly=(11,), times=99), 40, Settings(workers=2))
+        repeat(Numbers(tmp_path, deadly=(11,), times=99), 40, workers=2)
 
 
 def test_an_interrupted_run_carries_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = tmp_path / "results.db"
-    original = DataSets.__call__
+    original = DataSets.draw
 
-    def until(self: DataSets, task: int) -> FloatArray:
+    def until(self: DataSets, task: int) -> Results:
         if task == 13:
             raise KeyboardInterrupt
         return original(self, task)
 
-    monkeypatch.setattr(DataSets, "__call__", until)
-    with pytest.raises(SimulationInterrupted) as stopped:
+    monkeypatch.setattr(DataSets, "draw", until)
+    with pytest.raises(CurveInterrupted) as stopped:
         learning_curve(PROBLEM, "simulation", [1, 8], datasets=40, rng=5, store=store)
     monkeypatch.undo()
     curve, kept = stopped.value.curve, _rows(store)
     assert 2 <= kept <= 13  # whole batches
     assert curve.notes[0] == f"interrupted after {kept} data sets"
+    assert curve.diagnostics["drawn"] == kept
     complete = learning_curve(PROBLEM, "simulation", [1, 8], datasets=kept, rng=5)
     np.testing.assert_array_equal(curve.error, complete.error)
     np.testing.assert_array_equal(curve.stderr, complete.stderr)
     assert isinstance(stopped.value, KeyboardInterrupt)
 
 
-def test_an_interrupted_run_without_results_is_just_interrupted(tmp_path: Path) -> None:
-    @dataclass(frozen=True)
-    class Stopped(Numbers):
-        def __call__(self, task: int) -> FloatArray:
-            raise KeyboardInterrupt
+def test_an_interrupted_run_without_results_is_just_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> Results:
+        raise KeyboardInterrupt
 
+    monkeypatch.setattr(DataSets, "draw", stop)
     with pytest.raises(Interrupted) as stopped:
-        run(Stopped(tmp_path), 5, Settings())
-    assert stopped.value.results.shape == (0, 3)
+        learning_curve(PROBLEM, "simulation", [1, 8], datasets=40, rng=5)
+    assert stopped.value.estimate.values["error"].shape == (0, 2)
 
 
 # --- what cannot be done ---------------------------------------------------------------------------------------------
@@ -411,8 +518,8 @@ def test_too_many_examples_say_how_much_memory_they_would_need() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"datasets": 1}, "datasets must be a whole number, at least 2, got 1"),
-        ({"test_points": 0}, "test_points must be a whole number, at least 1, got 0"),
+        ({"datasets": 1}, "datasets must be an integer, at least 2, got 1"),
+        ({"test_points": 0}, "test_points must be an integer, at least 1, got 0"),
         ({"test_points": "5"}, "test_points must be a number, got '5'"),
         ({"precision": 0}, "precision must be greater than 0, got 0"),
         ({"also": ["trainign"]}, "did you mean 'training'"),

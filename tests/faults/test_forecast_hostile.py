@@ -53,9 +53,9 @@ def file(tmp_path: Path) -> Path:
     [
         (["--goal-rmse", "inf"], "--goal-rmse must be finite, got inf"),
         (["--goal-rmse", "nan"], "--goal-rmse must be finite, got nan"),
-        (["--n", "0"], "--n must be a whole number, at least 1, got 0"),
-        (["--n", "100,-5"], "--n must be a whole number, at least 1, got -5"),
-        (["--n", "1.5"], "--n must be a whole number, at least 1, got 1.5"),
+        (["--n", "0"], "--n must be an integer, at least 1, got 0"),
+        (["--n", "100,-5"], "--n must be an integer, at least 1, got -5"),
+        (["--n", "1.5"], "--n must be an integer, at least 1, got 1.5"),
         (["--n", "1e20"], "--n must be at most 1e+15"),
         (["--n", "1:20000"], "--n must be at most 10,000 numbers, got 20,000"),
         (["--out", "data.csv"], "cannot write data.csv: the data are read from it"),
@@ -85,7 +85,7 @@ def test_no_part_of_a_report_is_written_if_another_fails(file: Path, monkeypatch
     def fail(*_: object) -> None:
         raise gpc.InputError("no picture")
 
-    monkeypatch.setattr("gpcurves.render.plan.plot", fail)
+    monkeypatch.setattr("gpcurves.render.mpl.draw", fail)
     assert run(["plan", str(file), "--target", "price", "--report", str(file.parent / "r.html"), "--draws", "1"]) == 2
     assert [path.name for path in file.parent.iterdir()] == ["data.csv"]
 
@@ -155,7 +155,7 @@ def odd() -> dict[str, tuple[FloatArray, FloatArray, bool]]:
         "heavy tails": (X, y + rng.standard_cauchy(30), False),
         "tiny": (X, 1e-9 * y, False),
         "large with an offset": (X, 1e12 * y + 1e18, False),
-        "whole numbers": (X, np.round(y), False),
+        "integers": (X, np.round(y), False),
         "coarse": (coarse, coarse.sum(axis=1), False),
         "one that differs": (X, (np.arange(30) == 3).astype(float), False),
         "wide inputs": (10.0 ** (30 * X), y, False),

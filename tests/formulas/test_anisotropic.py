@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
+from gpcurves.inputs.periodic import periodised_matrix
 from gpcurves.kernels import Stationary
-from gpcurves.kernels.periodised import periodised_matrix
 
 
 def lattice(dim: int, reach: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:

@@ -21,7 +21,7 @@ from gpcurves.graphs.tree import (
     shell_profile,
     tree_kernel,
     tree_limit,
-    tree_scale,
+    tree_normaliser,
     tree_spectrum,
 )
 
@@ -212,20 +212,20 @@ def test_neighbours_on_regular_graphs_leave_the_tree_at_the_threshold_and_end_fu
     graph = RandomRegular(3).sample(300, 4)
     threshold = cycle_threshold(3, 300)
     for p in (1, 2, 4, 6):
-        on_graph = mean_correlation(graph, RandomWalkKernel(p, 2.0))
+        on_graph = mean_correlation(graph, RandomWalkKernel(p, 2.0, "global"))
         assert on_graph == pytest.approx(tree_kernel(3, p)[1], rel=0.02)
         assert p / 2 < threshold
     for p in (30, 200):
         assert p / 2 > threshold
-        assert mean_correlation(graph, RandomWalkKernel(p, 2.0)) > tree_kernel(3, p)[1] + 0.01
-    assert mean_correlation(graph, RandomWalkKernel(1000, 2.0)) == pytest.approx(1, abs=1e-6)
+        assert mean_correlation(graph, RandomWalkKernel(p, 2.0, "global")) > tree_kernel(3, p)[1] + 0.01
+    assert mean_correlation(graph, RandomWalkKernel(1000, 2.0, "global")) == pytest.approx(1, abs=1e-6)
     assert tree_kernel(3, 1000)[1] == pytest.approx(2 * math.sqrt(2) / 3, abs=0.004)
 
 
 @pytest.mark.parametrize("distance", [0, 1, 2, 3])
 def test_mean_correlation_is_the_average_over_pairs(distance: int) -> None:
     graph = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5)], 8, [1, 2, 3, 1, 0.5, 1])
-    C = RandomWalkKernel(5, 2.5).on(graph).matrix()
+    C = RandomWalkKernel(5, 2.5, "global").on(graph).matrix()
     lengths = dict(nx.all_pairs_shortest_path_length(graph.to_networkx()))
     pairs = [(i, j) for i in lengths for j, length in lengths[i].items() if length == distance]
     expected = np.mean([C[i, j] / math.sqrt(C[i, i] * C[j, j]) for i, j in pairs])
@@ -235,7 +235,7 @@ def test_mean_correlation_is_the_average_over_pairs(distance: int) -> None:
 
 def test_mean_correlation_over_some_pairs_is_near_that_over_all() -> None:
     graph = RandomRegular(3).sample(5000, 4)
-    kernel = RandomWalkKernel(6, 2.0)
+    kernel = RandomWalkKernel(6, 2.0, "global")
     assert mean_correlation(graph, kernel, 2, pairs=2000) == pytest.approx(tree_kernel(3, 6)[2], rel=0.02)
 
 
@@ -267,8 +267,8 @@ def test_moments_of_the_spectrum_are_return_probabilities(d: int) -> None:
 def test_isolated_vertices_have_one_eigenvalue() -> None:
     t, weight = tree_spectrum(0)
     assert (t.tolist(), weight.tolist()) == ([0.0], [1.0])
-    assert tree_scale(RandomWalkKernel(10), 0) == 2.0**-10
-    assert tree_scale(RandomWalkKernel(10), 1) == 0.5
+    assert tree_normaliser(RandomWalkKernel(10), 0) == 2.0**-10
+    assert tree_normaliser(RandomWalkKernel(10), 1) == 0.5
 
 
 def test_the_spectrum_is_mckays() -> None:
@@ -287,16 +287,18 @@ def test_the_spectrum_is_mckays() -> None:
 
 @pytest.mark.parametrize(("p", "a"), [(1, 2.0), (10, 2.0), (11, 3.0), (1000, 2.0)])
 @pytest.mark.parametrize("d", [2, 3, 7])
-def test_tree_scale_is_the_return_probability(d: int, p: int, a: float) -> None:
-    assert tree_scale(RandomWalkKernel(p, a), d) == pytest.approx(tree_kernel(d, p, a, normalise=False)[0], rel=1e-10)
+def test_tree_normaliser_is_the_return_probability(d: int, p: int, a: float) -> None:
+    assert tree_normaliser(RandomWalkKernel(p, a), d) == pytest.approx(
+        tree_kernel(d, p, a, normalise=False)[0], rel=1e-10
+    )
 
 
 # ---- what is refused ----
 
 BAD: dict[str, tuple[Callable[[], object], str]] = {
-    "degree": (lambda: tree_kernel(1, 5), "degree must be a whole number, at least 2, got 1"),
-    "p": (lambda: tree_kernel(3, -1), "p must be a whole number, at least 0, got -1"),
-    "p, fraction": (lambda: shell_profile(3, 2.5), "p must be a whole number"),  # type: ignore[arg-type]
+    "degree": (lambda: tree_kernel(1, 5), "degree must be an integer, at least 2, got 1"),
+    "p": (lambda: tree_kernel(3, -1), "p must be an integer, at least 0, got -1"),
+    "p, fraction": (lambda: shell_profile(3, 2.5), "p must be an integer"),  # type: ignore[arg-type]
     "a": (lambda: tree_kernel(3, 5, 1.5), "a must be at least 2 for a positive semidefinite kernel, got 1.5"),
     "a, negative": (lambda: tree_kernel(3, 5, -4.0), "a must be at least 2"),
     "a, zero": (lambda: tree_kernel(3, 5, 0.0), "a must be at least 2"),
@@ -304,11 +306,11 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "a of the form": (lambda: scaling_form(3, 10, 1.0), "a must be at least 2"),
     "distance": (lambda: tree_limit(3, -1), "distances must be finite and at least 0"),
     "distance, NaN": (lambda: tree_limit(3, [0, math.nan]), "distances must be finite and at least 0"),
-    "line": (lambda: cycle_threshold(2, 100), "degree must be a whole number, at least 3, got 2"),
-    "tiny graph": (lambda: cycle_threshold(3, 3), "vertices must be a whole number, at least 4, got 3"),
+    "line": (lambda: cycle_threshold(2, 100), "degree must be an integer, at least 3, got 2"),
+    "tiny graph": (lambda: cycle_threshold(3, 3), "vertices must be an integer, at least 4, got 3"),
     "noise": (lambda: first_example(3, 10, 2.0, -1.0), "noise must be at least 0, got -1"),
     "noise, NaN": (lambda: first_example(3, 10, 2.0, math.nan), "noise must be finite"),
-    "spectrum": (lambda: tree_spectrum(-1), "degree must be a whole number, at least 0, got -1"),
+    "spectrum": (lambda: tree_spectrum(-1), "degree must be an integer, at least 0, got -1"),
     "too far": (
         lambda: mean_correlation([[0, 1], [1, 0]], DiffusionKernel(1.0), 2),
         "no two vertices at the distance 2",

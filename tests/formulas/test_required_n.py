@@ -21,7 +21,6 @@ from gpcurves import (
     Torus,
     required_n,
 )
-from gpcurves.problem import VectorProblem
 
 FLOORED = {"wv"}
 """Methods whose error does not fall to zero with noise."""
@@ -71,7 +70,7 @@ def test_without_noise_a_finite_spectrum_is_learnt_with_as_many_examples() -> No
     assert required_n(problem, 1e-300, "ov") == 1
 
 
-UNREACHABLE: list[tuple[VectorProblem, str, float]] = [
+UNREACHABLE: list[tuple[Problem, str, float]] = [
     (Problem(RBF(0.2), Torus(1), 0.1), "wv", 0.05),
     (Problem(OU(0.2), Box(1), 0.1), "wv", 0.0909),
     (SpectrumProblem(SPECTRA["power law"], 1.0), "lc", 1e-13),
@@ -82,7 +81,7 @@ UNREACHABLE: list[tuple[VectorProblem, str, float]] = [
 
 
 @pytest.mark.parametrize(("problem", "method", "goal"), UNREACHABLE)
-def test_unreachable_goals_say_how_far_one_gets(problem: VectorProblem, method: str, goal: float) -> None:
+def test_unreachable_goals_say_how_far_one_gets(problem: Problem, method: str, goal: float) -> None:
     with pytest.raises(
         GoalUnreachableError, match=rf"method '{method}' does not reach the error {goal:g} within 1e\+12 examples"
     ):

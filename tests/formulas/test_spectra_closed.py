@@ -14,10 +14,9 @@ from scipy.integrate import quad
 
 from cases import g, smooth_sum
 from gpcurves import OU, RBF, GammaExponential, Gaussian, Matern, Matern32, Matern52, RationalQuadratic, Spectrum, Torus
+from gpcurves.inputs.periodic import periodised_matrix
 from gpcurves.kernels import Kernel, Product, Stationary, Sum
-from gpcurves.kernels.periodised import periodised_matrix
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.spectra import spectrum_of
 
 LARGE_H = np.geomspace(1e-3, 1e12, 16).tolist()
 
@@ -57,12 +56,12 @@ def lattice(dim: int, largest: int) -> FloatArray:
         (GammaExponential(0.3, gamma=2), 2, 12),
         (RationalQuadratic(0.4, alpha=3.0), 1, 60),
         (RationalQuadratic(0.4, alpha=3.0), 2, 60),
-        (Matern(0.5, nu=30), 2, 200),
+        (Matern(0.5, smoothness=30), 2, 200),
     ],
     ids=repr,
 )
 def test_smooth_kernels_on_the_torus_are_lattice_sums(kernel: Kernel, dim: int, largest: int) -> None:
-    spectrum = spectrum_of(kernel, Torus(dim))
+    spectrum = Torus(dim).spectrum(kernel)
     values = np.sort(transform(kernel, lattice(dim, largest)))[::-1]
     for h in [0.0, *LARGE_H[:8]]:
         np.testing.assert_allclose(g(spectrum, h), math.fsum(values / (1 + h * values)), rtol=1e-11)
@@ -92,9 +91,9 @@ def test_smooth_kernels_on_the_torus_are_lattice_sums(kernel: Kernel, dim: int, 
         (Matern32(0.2), 2),
         (Matern32(0.2), 3),
         (Matern52((0.2, 0.2, 0.1)), 3),
-        (Matern(0.2, nu=0.8), 2),
-        (Matern(0.15, nu=0.3), 1),
-        (Matern(0.15, nu=0.3), 3),
+        (Matern(0.2, smoothness=0.8), 2),
+        (Matern(0.15, smoothness=0.3), 1),
+        (Matern(0.15, smoothness=0.3), 3),
         (GammaExponential(0.2, gamma=1), 2),
         (RBF(0.1) + OU(0.2, 0.3), 2),
         (RBF((0.1, 0.2)) + Matern32((0.05, 0.1), 0.3), 2),
@@ -109,13 +108,13 @@ def test_trace_is_the_periodised_sum_of_images(kernel: Kernel, dim: int) -> None
     reach = max(math.ceil(40 * float(np.max(part.lengthscale))) for part in parts)  # type: ignore[attr-defined]
     images = kernel(origin, lattice(dim, min(reach, 10)))
     assert kernel(origin, np.eye(dim)[:1] * (min(reach, 10) + 1)).max() < 1e-13
-    np.testing.assert_allclose(spectrum_of(kernel, Torus(dim)).trace, math.fsum(images[0]), rtol=1e-10)
+    np.testing.assert_allclose(Torus(dim).spectrum(kernel).trace, math.fsum(images[0]), rtol=1e-10)
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.2, 3.0])
 def test_ou_on_the_circle_at_every_h(scale: float) -> None:
     # sum over q of 2l/(B^2 + (2 pi l q)^2) = coth(B/2l)/B with B^2 = 1 + 2lh
-    spectrum = spectrum_of(OU(scale), Torus(1))
+    spectrum = Torus(1).spectrum(OU(scale))
     for h in [0.0, *LARGE_H]:
         root = math.sqrt(1 + 2 * scale * h)
         np.testing.assert_allclose(g(spectrum, h), 1 / (root * math.tanh(root / (2 * scale))), rtol=1e-11)
@@ -150,7 +149,7 @@ def radial(function: Callable[[float], float], dim: int, lower: float) -> float:
     [
         (Matern32(0.1), 1, 1_000_000, 1e-11),
         (Matern52(0.05), 1, 100_000, 1e-11),
-        (Matern(0.1, nu=0.2), 1, 2_000_000, 2e-9),  # whose explicit sum is the weaker one
+        (Matern(0.1, smoothness=0.2), 1, 2_000_000, 2e-9),  # whose explicit sum is the weaker one
         (OU(0.1), 2, 1500, 1e-9),
         (Matern52(0.1), 2, 400, 1e-11),
         (Matern52(0.2), 3, 90, 1e-9),
@@ -160,7 +159,7 @@ def radial(function: Callable[[float], float], dim: int, lower: float) -> float:
 def test_rough_kernels_on_the_torus_are_lattice_sums_with_an_integral_beyond(
     kernel: Stationary, dim: int, largest: int, accuracy: float
 ) -> None:
-    spectrum = spectrum_of(kernel, Torus(dim))
+    spectrum = Torus(dim).spectrum(kernel)
     scale = kernel.lengthscales(dim)[0]
     counts = shell_counts(dim, largest) if dim > 1 else np.where(np.arange(largest + 1) == 0, 1.0, 2.0)
     radius = np.sqrt(np.arange(len(counts))) if dim > 1 else np.arange(largest + 1.0)
@@ -185,7 +184,7 @@ def test_rough_kernels_on_the_torus_are_lattice_sums_with_an_integral_beyond(
 )
 def test_at_large_h_the_lattice_sum_is_an_integral(kernel: Stationary, dim: int) -> None:
     # λ/(1+hλ) then varies over many lattice spacings, and Poisson's formula has only its first term
-    spectrum = spectrum_of(kernel, Torus(dim))
+    spectrum = Torus(dim).spectrum(kernel)
     for h in (1e8, 1e10, 1e12):
 
         def term(r: float, h: float = h) -> float:
@@ -201,7 +200,7 @@ def test_at_large_h_the_lattice_sum_is_an_integral(kernel: Stationary, dim: int)
     ("dim", "scale"), [(1, (0.3,)), (2, (0.3, 0.3)), (3, (0.3,) * 3), (2, (0.3, 0.6)), (4, (0.5,) * 4)]
 )
 def test_multiplicities_count_integer_vectors(dim: int, scale: tuple[float, ...]) -> None:
-    spectrum = spectrum_of(RBF(scale if len(set(scale)) > 1 else scale[0]), Torus(dim))
+    spectrum = Torus(dim).spectrum(RBF(scale if len(set(scale)) > 1 else scale[0]))
     counted = Counter(
         round(sum((s * q) ** 2 for s, q in zip(scale, v, strict=True)), 9) for v in lattice(dim, 3).tolist()
     )
@@ -232,7 +231,7 @@ def test_gaussian_inputs_are_products_of_geometric_series(kernel: RBF, inputs: G
     for beta in each:
         values = np.multiply.outer(values, (1 - beta) * beta ** np.arange(longest)).ravel()
     values = np.sort(values)[::-1]
-    spectrum = spectrum_of(kernel, inputs)
+    spectrum = inputs.spectrum(kernel)
     np.testing.assert_allclose(spectrum.trace, kernel.variance, rtol=1e-12)
     for h in (1e-3, 1.0, 1e3, 1e6):
         expected = kernel.variance - math.fsum(h * values * values / (1 + h * values))
@@ -248,7 +247,7 @@ def test_gaussian_inputs_are_products_of_geometric_series(kernel: RBF, inputs: G
 
 
 def test_gaussian_multiplicities_are_binomial() -> None:
-    spectrum = spectrum_of(RBF(0.5), Gaussian(4, 0.2))
+    spectrum = Gaussian(4, 0.2).spectrum(RBF(0.5))
     assert spectrum.multiplicities[:30].tolist() == [math.comb(s + 3, 3) for s in range(30)]
 
 
@@ -261,7 +260,7 @@ def one_dimensional_power_sum(scale: float, power: float) -> float:
 def test_ten_dimensions_take_bounded_memory_and_keep_their_digits(scales: tuple[float, ...]) -> None:
     tracemalloc.start()
     try:
-        spectrum = spectrum_of(RBF(scales if len(set(scales)) > 1 else scales[0]), Torus(10))
+        spectrum = Torus(10).spectrum(RBF(scales if len(set(scales)) > 1 else scales[0]))
         found = [smooth_sum(spectrum, lambda value, p=p: value ** (p - 1)) for p in (0.5, 1.0, 1.5, 2.0)]  # type: ignore[misc]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -272,7 +271,7 @@ def test_ten_dimensions_take_bounded_memory_and_keep_their_digits(scales: tuple[
 
 
 def test_gaussian_inputs_in_ten_dimensions_conserve_the_trace() -> None:
-    spectrum = spectrum_of(RBF(tuple(0.5 + 0.1 * i for i in range(10))), Gaussian(10, 0.5))
+    spectrum = Gaussian(10, 0.5).spectrum(RBF(tuple(0.5 + 0.1 * i for i in range(10))))
     np.testing.assert_allclose(spectrum.trace, 1, rtol=1e-9)
     squares = math.prod((1 + 4 * 0.5 / (0.5 + 0.1 * i) ** 2) ** -0.5 for i in range(10))
     np.testing.assert_allclose(smooth_sum(spectrum, lambda value: value), squares, rtol=1e-9)
@@ -282,7 +281,7 @@ def test_gaussian_inputs_in_ten_dimensions_conserve_the_trace() -> None:
     ("kernel", "dim"), [(OU(0.2), 1), (OU(0.2), 2), (Matern32(0.3), 3), (OU(0.3), 4), (OU((0.3, 0.2)), 2)], ids=repr
 )
 def test_sums_in_order_go_on_smoothly_beyond_the_list(kernel: Kernel, dim: int) -> None:
-    spectrum = spectrum_of(kernel, Torus(dim))
+    spectrum = Torus(dim).spectrum(kernel)
     assert spectrum.tail is not None
     np.testing.assert_allclose(spectrum.beyond(np.zeros(1))[0], spectrum.trace, rtol=1e-9)
     end = spectrum.listed
@@ -305,7 +304,7 @@ def test_sums_in_order_go_on_smoothly_beyond_the_list(kernel: Kernel, dim: int) 
 
 def test_sums_in_order_beyond_the_list_on_the_circle() -> None:
     # sum over |q| > Q of 2l/(1 + (2 pi l q)^2), by the midpoint rule: (2/pi) arctan(1/(2 pi l (Q + 1/2)))
-    spectrum = spectrum_of(OU(0.2), Torus(1))
+    spectrum = Torus(1).spectrum(OU(0.2))
     for wave in (5e4, 1e5, 199_999.0, 200_000.0, 1e6, 1e8, 1e10):
         expected = 2 / math.pi * math.atan(1 / (0.4 * math.pi * (wave + 0.5)))
         np.testing.assert_allclose(spectrum.beyond(np.array([2 * wave + 1]))[0], expected, rtol=1e-9)
@@ -324,5 +323,5 @@ def test_periodised_matrix_has_the_closed_form_as_its_spectrum() -> None:
 
 def test_a_closed_form_that_does_not_exist_is_not_invented() -> None:
     unlike = RBF((0.1, 0.2)) + RBF((0.2, 0.1))
-    assert spectrum_of(unlike, Torus(2)).origin.startswith("numerical")
-    assert isinstance(spectrum_of(unlike, Torus(2)), Spectrum)
+    assert Torus(2).spectrum(unlike).origin.startswith("numerical")
+    assert isinstance(Torus(2).spectrum(unlike), Spectrum)

@@ -26,8 +26,7 @@ from gpcurves import (
 )
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel
-from gpcurves.spectra import spectrum_of
-from gpcurves.spectra.nystrom import numerical_spectrum
+from gpcurves.spectra import Tail
 
 _rng = np.random.default_rng(23)
 POINTS = _rng.normal(size=(14, 2))
@@ -36,7 +35,7 @@ CHANCE = _rng.dirichlet(np.ones(14))
 
 @pytest.mark.parametrize("kernel", [RBF(0.6), OU(1.0, 2.0), Linear(bias=0.5), RBF(0.3) + Linear()], ids=repr)
 def test_discrete_inputs_are_diagonalised(kernel: Kernel) -> None:
-    spectrum = spectrum_of(kernel, Discrete(POINTS, CHANCE))
+    spectrum = Discrete(POINTS, CHANCE).spectrum(kernel)
     root = np.diag(np.sqrt(CHANCE))
     values, vectors = np.linalg.eigh(root @ kernel(POINTS) @ root)
     values, vectors = values[::-1], vectors[:, ::-1]
@@ -47,19 +46,19 @@ def test_discrete_inputs_are_diagonalised(kernel: Kernel) -> None:
     np.testing.assert_allclose(spectrum.trace, CHANCE @ kernel.diag(POINTS), rtol=1e-12)
     variances = kernel.diag(POINTS)
     if np.ptp(variances) == 0:
-        assert spectrum.variance_overlaps is None
+        assert "variance" not in spectrum.channels
     else:  # <C(x,x) phi_i^2> with phi_i(x) = vector_i(x) / sqrt(p(x))
-        assert spectrum.variance_overlaps is not None
+        assert "variance" in spectrum.channels
         for i in range(size):
             phi = vectors[:, i] / np.sqrt(CHANCE)
             expected = math.fsum(p * v * f * f for p, v, f in zip(CHANCE, variances, phi, strict=True))
-            np.testing.assert_allclose(spectrum.variance_overlaps[i], expected, rtol=1e-9)
+            np.testing.assert_allclose(spectrum.channels["variance"][i], expected, rtol=1e-9)
 
 
 def test_inputs_that_never_occur_do_not_matter() -> None:
     chance = np.array([0.5, 0.0, 0.3, 0.2])
-    all_of_them = spectrum_of(OU(0.4), Discrete(POINTS[:4], chance))
-    without = spectrum_of(OU(0.4), Discrete(POINTS[[0, 2, 3]], chance[[0, 2, 3]]))
+    all_of_them = Discrete(POINTS[:4], chance).spectrum(OU(0.4))
+    without = Discrete(POINTS[[0, 2, 3]], chance[[0, 2, 3]]).spectrum(OU(0.4))
     np.testing.assert_allclose(all_of_them.values, without.values, rtol=1e-12)
 
 
@@ -77,7 +76,7 @@ def test_inputs_that_never_occur_do_not_matter() -> None:
     ids=repr,
 )
 def test_numerical_spectra_are_within_their_error_estimate_of_the_closed_form(kernel: Kernel, inputs: Inputs) -> None:
-    exact, numerical = spectrum_of(kernel, inputs), numerical_spectrum(kernel, inputs)
+    exact, numerical = inputs.spectrum(kernel), inputs.numerical_spectrum(kernel)
     assert exact.origin == "closed form"
     assert numerical.coarse is not None
     np.testing.assert_allclose(numerical.trace, exact.trace, rtol=1e-11)
@@ -108,7 +107,7 @@ def ou_on_the_interval(scale: float, count: int) -> list[float]:
 
 
 def test_ou_on_the_interval_has_its_classic_eigenvalues() -> None:
-    spectrum = spectrum_of(OU(0.4), Box(1))
+    spectrum = Box(1).spectrum(OU(0.4))
     expected = ou_on_the_interval(0.4, 20)
     # Gauss-Legendre meets the kink of the kernel with an error of second order in the spacing
     np.testing.assert_allclose(spectrum.values[:20], expected, rtol=2e-3)
@@ -119,7 +118,7 @@ def test_ou_on_the_interval_has_its_classic_eigenvalues() -> None:
 def test_linear_kernels_have_finite_rank_and_exact_eigenvalues() -> None:
     # weights are independent: eigenvalues are those of the second moment of the inputs, and the bias
     covariance = np.array([[0.5, 0.2], [0.2, 0.3]])
-    spectrum = spectrum_of(Linear(1.5, 0.4), Gaussian(covariance=covariance))  # type: ignore[arg-type]
+    spectrum = Gaussian(covariance=covariance).spectrum(Linear(1.5, 0.4))  # type: ignore[arg-type]
     expected = sorted([*(1.5 * np.linalg.eigvalsh(covariance)), 1.5 * 0.4], reverse=True)
     np.testing.assert_allclose(spectrum.values, expected, rtol=1e-12)
     assert spectrum.tail is None
@@ -132,22 +131,22 @@ def test_polynomial_kernels_have_finite_rank_and_exact_eigenvalues() -> None:
     moments = np.array([[1 / (i + j + 1) for j in range(3)] for i in range(3)])
     weight = np.sqrt(np.diag([bias**2, 2 * bias, 1.0]))
     expected = np.linalg.eigvalsh(weight @ moments @ weight)[::-1]
-    spectrum = spectrum_of(Polynomial(1.0, bias, 2), Box(1))
+    spectrum = Box(1).spectrum(Polynomial(1.0, bias, 2))
     np.testing.assert_allclose(spectrum.values, expected, rtol=1e-10)
     assert spectrum.count == 3
 
 
 def test_variance_overlaps_on_the_interval_are_integrals() -> None:
     # C = x x': one eigenfunction sqrt(3) x, eigenvalue 1/3, <C(x,x) phi^2> = 3 <x^4> = 3/5
-    spectrum = spectrum_of(Linear(), Box(1))
-    assert spectrum.variance_overlaps is not None
-    np.testing.assert_allclose([spectrum.values[0], spectrum.variance_overlaps[0]], [1 / 3, 3 / 5], rtol=1e-12)
+    spectrum = Box(1).spectrum(Linear())
+    assert "variance" in spectrum.channels
+    np.testing.assert_allclose([spectrum.values[0], spectrum.channels["variance"][0]], [1 / 3, 3 / 5], rtol=1e-12)
 
 
 def test_a_sample_stands_for_the_distribution_it_was_drawn_from() -> None:
     kernel, inputs = RBF(0.5), Gaussian(1, 0.3)
     sample = Sample(inputs.draw(1600, np.random.default_rng(7)))
-    numerical, exact = spectrum_of(kernel, sample), spectrum_of(kernel, inputs)
+    numerical, exact = sample.spectrum(kernel), inputs.spectrum(kernel)
     np.testing.assert_allclose(numerical.trace, 1, rtol=1e-12)
     assert numerical.coarse is not None
     # the sampling error of the leading eigenvalues is about their size times sqrt(2 / 1600)
@@ -158,7 +157,7 @@ def test_a_sample_stands_for_the_distribution_it_was_drawn_from() -> None:
 
 def test_small_and_repeated_samples_are_accepted() -> None:
     for points in (np.array([[0.3]]), np.array([[0.3], [0.3], [0.8]]), np.zeros((50, 2))):
-        spectrum = spectrum_of(RBF(0.5), Sample(points))
+        spectrum = Sample(points).spectrum(RBF(0.5))
         np.testing.assert_allclose(spectrum.trace, 1, rtol=1e-12)
 
 
@@ -168,7 +167,7 @@ def test_small_and_repeated_samples_are_accepted() -> None:
     ids=repr,
 )
 def test_the_trace_is_conserved_however_few_eigenvalues_are_trusted(kernel: Kernel, inputs: Inputs) -> None:
-    spectrum = numerical_spectrum(kernel, inputs)
+    spectrum = inputs.numerical_spectrum(kernel)
     assert spectrum.tail is not None
     np.testing.assert_allclose(spectrum.trace, 1, rtol=1e-9)
     np.testing.assert_allclose(spectrum.beyond(np.zeros(1)), 1, rtol=1e-9)
@@ -232,3 +231,13 @@ def test_kernels_not_positive_definite_on_the_inputs_are_refused() -> None:
 
     with pytest.raises(InputError, match="must be positive semi-definite"):
         _ = Problem(ExpSineSquared(), Box(2), 0.1).spectrum
+
+
+def test_spectra_with_different_tails_differ() -> None:
+    slow, fast = (Box(1).spectrum(Matern32(scale)) for scale in (0.01, 0.0101))
+    assert slow == Box(1).spectrum(Matern32(0.01))
+    assert slow != fast
+    listed = Spectrum([1.0, 0.5])
+    tail = Tail.sharp(lambda index: -2 * np.log(index), 2.0)
+    assert Spectrum([1.0, 0.5], tail=tail) != listed
+    assert Spectrum([1.0, 0.5], channels={"variance": np.ones(2)}) != listed

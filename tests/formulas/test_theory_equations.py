@@ -202,11 +202,11 @@ def test_methods_for_whole_numbers_refuse_fractions() -> None:
     for name, method in METHODS.items():
         if "n" not in method.axes:
             continue
-        if method.continuous:
+        if not method.integers:
             between, around = evaluate(problem, name, [2.5])[0], evaluate(problem, name, [2, 3])
             assert around[1] < between < around[0]
         else:
-            with pytest.raises(NotApplicableError, match=r"n must be whole numbers, got 2\.5"):
+            with pytest.raises(NotApplicableError, match=r"n must be integers, got 2\.5"):
                 evaluate(problem, name, [2.5])
 
 

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from cases import PAIRS, PROBLEMS, SPECTRA, applicable, evaluate, listed
 from gpcurves import METHODS, OU, RBF, Discrete, Linear, Problem, Spectrum, SpectrumProblem, Torus
 from gpcurves.kernels import Kernel
-from gpcurves.methods.formulas import Kind
+from gpcurves.methods import Kind, Scope
 from gpcurves.numerics.validation import FloatArray
 
 SIZES = np.array([0, 1, 2, 5, 20, 100, 1000], dtype=float)
@@ -149,9 +149,9 @@ def test_bounds_bound_the_exact_average_over_all_data_sets(method: str, name: st
     for n, error in zip(sizes, evaluate(problem, method, sizes).tolist(), strict=True):
         average, smallest = enumerated(name, noise, n)
         if chosen.kind is Kind.LOWER_BOUND:
-            single = chosen.of == "every single data set" and (uniform or method == "mw")
+            single = chosen.scope is Scope.EVERY_DATASET and (uniform or method == "mw")
             assert error <= (smallest if single else average) * (1 + 1e-9) + 1e-14
-        elif chosen.kind is Kind.UPPER_BOUND and (chosen.of == "average error" or average < noise):
+        elif chosen.kind is Kind.UPPER_BOUND and (chosen.scope is Scope.AVERAGE or average < noise):
             assert error >= average * (1 - 1e-9)
         elif chosen.kind is Kind.APPROXIMATION and noise == 5.0:
             np.testing.assert_allclose(error, average, rtol=0.08)

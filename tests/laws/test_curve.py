@@ -7,11 +7,11 @@ import pytest
 
 import gpcurves as gpc
 
-PROBLEMS: dict[str, gpc.Problem | gpc.SpectrumProblem] = {
+PROBLEMS: dict[str, gpc.Problem] = {
     "torus": gpc.Problem(gpc.RBF((0.1, 0.2), variance=2.0), gpc.Torus(dim=2), 0.05),
     "box": gpc.Problem(gpc.OU(0.3) + 0.5 * gpc.RBF(0.1), gpc.Box(dim=1), 0.01),
     "gaussian": gpc.Problem(gpc.RBF(0.3), gpc.Gaussian(covariance=((1.0, 0.2), (0.2, 2.0))), 0.1),
-    "discrete": gpc.Problem(gpc.Matern(0.5, nu=0.7), gpc.Discrete([[0.0], [1.0], [2.0]], [0.5, 0.3, 0.2]), 0.1),
+    "discrete": gpc.Problem(gpc.Matern(0.5, smoothness=0.7), gpc.Discrete([[0.0], [1.0], [2.0]], [0.5, 0.3, 0.2]), 0.1),
     "sample": gpc.Problem(gpc.Matern32(0.5) * gpc.RBF(2.0), gpc.Sample(np.linspace(0, 1, 60)), 0.1),
     "linear": gpc.Problem(gpc.Linear(bias=1.0), gpc.Gaussian(dim=2, variance=1.0), 0.1),
     "spectrum": gpc.SpectrumProblem(gpc.Spectrum([3.0, 1.0], [1, 4]), 0.2),
@@ -106,22 +106,22 @@ def test_an_expansion_that_breaks_down_says_so() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "is not a learning curve"),
-        ("[]", "is not a learning curve"),
+        ("{", "holds no result that was saved"),
+        ("[]", "holds no result that was saved"),
         (
-            '{"schema": 1, "version": "0", "problem": {"spectrum": {"values": [1], "multiplicities": [1]}, "noise": 1}, '
+            '{"schema": 2, "version": "0", "problem": {"inputs": {"type": "Eigenvalues", "values": [1], "multiplicities": [1]}, "noise": 1}, '
             '"curve": {"method": "lc", "n": [1], "error": ["x"], "notes": []}}',
-            "is not a learning curve",
+            "holds no result that was saved",
         ),
         (
-            '{"schema": 1, "version": "0", "problem": {"spectrum": {"values": [1], "multiplicities": [1]}, "noise": 1}, '
+            '{"schema": 2, "version": "0", "problem": {"inputs": {"type": "Eigenvalues", "values": [1], "multiplicities": [1]}, "noise": 1}, '
             '"curve": {"method": "lc", "n": [1], "error": [], "notes": []}}',
             "error must have as many values as n",
         ),
         ('{"schema": 99, "curve": {}}', "has schema 99"),
         (
-            '{"schema": 1, "problem": {"kernel": {"type": "Nope"}, "inputs": {}, "noise": 1}}',
-            "unknown kernel type 'Nope'",
+            '{"schema": 2, "curve": {}, "problem": {"kernel": {"type": "Nope"}, "inputs": {"type": "Torus"}, "noise": 1}}',
+            "unknown kernel 'Nope' in saved data",
         ),
     ],
 )
@@ -147,7 +147,7 @@ def test_missing_file() -> None:
         ("torus", {"n": 2.5}, "n must be an integer"),
         ("torus", {"n": [1], "methods": []}, "methods must not be empty"),
         ("torus", {"n": [1], "methods": ["lcx"]}, "did you mean 'lc'"),
-        ("torus", {"n": [1.5], "methods": ["d"]}, "method 'd' does not apply: n must be whole numbers, got 1.5"),
+        ("torus", {"n": [1.5], "methods": ["d"]}, "method 'd' does not apply: n must be integers, got 1.5"),
         ("torus", {"n": [1], "methods": ["wv"]}, "method 'wv' does not apply: inputs must be one-dimensional"),
         ("torus", {"n": [1], "noise": 1.0}, "noise is part of the problem"),
     ],
@@ -157,12 +157,34 @@ def test_bad_requests(problem: str, options: dict[str, object], message: str) ->
         gpc.learning_curves(PROBLEMS[problem], **options)  # type: ignore[arg-type]
 
 
-def test_sets_are_of_one_problem_and_each_method_once() -> None:
-    lc = gpc.learning_curve(PROBLEMS["torus"], "lc", n=[1])
-    with pytest.raises(gpc.InputError, match="must be of one problem"):
-        gpc.CurveSet.of(lc, gpc.learning_curve(PROBLEMS["linear"], "ov", n=[1]))
-    with pytest.raises(gpc.InputError, match="one occurs twice"):
-        gpc.CurveSet.of(lc, lc)
+def test_sets_hold_several_problems_and_settings_under_labels_that_tell_them_apart() -> None:
+    base = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), 0.05)
+    swept = gpc.sweep(base, n=[0, 10], methods=["lc", "ov"], noise=[0.01, 0.1], lengthscale=[0.1, 0.2])
+    assert len(swept) == 8
+    assert "lc, lengthscale 0.1, noise 0.01" in swept
+    assert len(swept.problems) == 4
+    other = gpc.learning_curve(gpc.Problem(gpc.RBF(0.2), gpc.Torus(dim=1), 0.1), "ov", n=[0, 10])
+    np.testing.assert_array_equal(swept["ov, lengthscale 0.2, noise 0.1"].error, other.error)
+    precise = [gpc.learning_curve(base, "simulation", [3], datasets=count, rng=1) for count in (2, 3)]
+    assert list(gpc.CurveSet.of(*precise)) == ["simulation, datasets 2", "simulation, datasets 3"]
+    kernels = gpc.sweep(base, n=[0, 10], kernel=[gpc.RBF(0.1), gpc.OU(0.1)])
+    assert list(kernels) == ["lc, kernel RBF(lengthscale=0.1)", "lc, kernel OU(lengthscale=0.1)"]
+    with pytest.raises(gpc.InputError, match="same problem, method and options"):
+        gpc.CurveSet.of(other, other)
+    with pytest.raises(gpc.InputError, match="several problems"):
+        _ = swept.problem
+    with pytest.raises(gpc.InputError, match="needs a list of values"):
+        gpc.sweep(base, n=[1], noise=0.1)
+
+
+def test_sets_of_several_problems_are_saved_and_drawn(tmp_path: Path) -> None:
+    swept = gpc.sweep(gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), 0.05), n=[0, 10, 30], noise=[0.01, 0.1, 1.0])
+    swept.to_json(tmp_path / "swept.json")
+    back = gpc.load(tmp_path / "swept.json")
+    assert list(back) == list(swept)
+    assert back.problems == swept.problems
+    lines = swept.plot().lines_
+    assert len({(line.get_color(), line.get_linestyle()) for line in lines.values()}) == 3
 
 
 def test_curves_on_different_sizes_draw_together() -> None:

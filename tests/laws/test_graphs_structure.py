@@ -10,6 +10,7 @@ import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import mpmath
@@ -20,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
-from gpcurves import InputError
+from gpcurves import GraphProblem, InputError, RandomWalkKernel, learning_curve
 from gpcurves.graphs import (
     DegreeDistribution,
     Ensemble,
@@ -29,11 +30,10 @@ from gpcurves.graphs import (
     PowerLaw,
     RandomRegular,
     as_graph,
-    ensemble_from_dict,
     graph_from_dict,
     graph_with_degrees,
 )
-from gpcurves.graphs.ensembles import ENSEMBLES, is_graphical
+from gpcurves.graphs.configuration import is_graphical
 from gpcurves.graphs.groups import check_group, members
 from gpcurves.numerics.validation import FloatArray
 
@@ -330,7 +330,7 @@ BAD_GRAPHS: dict[str, tuple[Callable[[], object], str]] = {
     "fractions": (lambda: Graph.from_edges([(0.5, 1.0)]), "edges must be pairs of vertex numbers"),
     "names": (lambda: Graph.from_edges([("a", "b")]), "edges must be pairs of vertex numbers"),
     "negative number": (lambda: Graph.from_edges([(-1, 0)]), "vertex numbers must be at least 0, got -1"),
-    "too few vertices": (lambda: Graph.from_edges([(0, 5)], 5), "vertices must be a whole number, at least 6, got 5"),
+    "too few vertices": (lambda: Graph.from_edges([(0, 5)], 5), "vertices must be an integer, at least 6, got 5"),
     "too few weights": (lambda: Graph.from_edges(PAIRS, weights=[1]), r"weights must be one per edge \(5\), got 1"),
     "no numbers": (lambda: Graph.from_edges(PAIRS, weights="light"), "weights must be numbers"),
     "labels, number": (lambda: Graph([[0, 1], [1, 0]], "abc"), r"labels must be one per vertex \(2\), got 3"),
@@ -387,7 +387,8 @@ FOUR: dict[str, Ensemble] = {
 
 
 def test_every_ensemble_is_tested() -> None:
-    assert {type(ensemble) for ensemble in FOUR.values()} == set(ENSEMBLES.values())
+    ours = {kind for kind in Ensemble.known.values() if kind.__module__.startswith("gpcurves.")}
+    assert {type(ensemble) for ensemble in FOUR.values()} == ours
 
 
 def test_poisson_probabilities_are_the_naive_formula() -> None:
@@ -592,15 +593,45 @@ def test_uneven_degrees_are_kept_exactly() -> None:
 
 @pytest.mark.parametrize("name", FOUR)
 def test_saved_and_loaded_ensemble_is_the_same(name: str) -> None:
-    again = ensemble_from_dict(json.loads(json.dumps(FOUR[name].to_dict())))
+    again = Ensemble.from_dict(json.loads(json.dumps(FOUR[name].to_dict())))
     assert again == FOUR[name]
     assert repr(again) == repr(FOUR[name])
     assert again.sample(30, 2) == FOUR[name].sample(30, 2)
 
 
+@dataclass(frozen=True)
+class _Geometric(Ensemble):
+    """Degrees with geometric probabilities: what somebody may write who needs no more than this."""
+
+    ratio: float = 0.5
+
+    def degree_probabilities(self, largest: int) -> FloatArray:
+        return (1 - self.ratio) * self.ratio ** np.arange(largest + 1.0)
+
+
+def test_degree_probabilities_are_all_that_an_ensemble_must_define() -> None:
+    ensemble = _Geometric(0.6)
+    assert ensemble.mean_degree == pytest.approx(1.5, rel=1e-12)
+    assert ensemble.degree_distribution().sum() == pytest.approx(1, abs=1e-6)
+    graph = ensemble.sample(20_000, 1)
+    share = np.bincount(graph.neighbours)[:5] / 20_000
+    expected = ensemble.degree_probabilities(4)
+    assert (abs(share - expected) < 4 * np.sqrt(expected / 20_000)).all()
+    curve = learning_curve(GraphProblem(ensemble, RandomWalkKernel(2), 0.1), "cavity", nu=[1.0], precision=0.2, rng=0)
+    assert 0 < curve.error[0] < 1
+
+
+def test_ensembles_by_their_names_and_numbers_on_the_command_line() -> None:
+    kinds: dict[str, Any] = Ensemble.offered()
+    assert kinds["regular"](3.0) == RandomRegular(3)
+    assert kinds["er"](2.5) == ErdosRenyi(2.5)
+    assert kinds["powerlaw"](2.5, 2.0) == PowerLaw(alpha=2.5, cutoff=2.0)
+    assert kinds["degrees"]((0.1, 0.9)) == DegreeDistribution((0.1, 0.9))
+
+
 BAD_ENSEMBLES: dict[str, tuple[Callable[[], object], str]] = {
-    "regular, negative": (lambda: RandomRegular(-1), "degree must be a whole number, at least 0, got -1"),
-    "regular, fraction": (lambda: RandomRegular(2.5), "degree must be a whole number"),  # type: ignore[arg-type]
+    "regular, negative": (lambda: RandomRegular(-1), "degree must be an integer, at least 0, got -1"),
+    "regular, fraction": (lambda: RandomRegular(2.5), "degree must be an integer"),  # type: ignore[arg-type]
     "regular, odd": (lambda: RandomRegular(3).sample(5, 0), "no graph has 5 vertices of degree 3: .* even"),
     "regular, too many": (lambda: RandomRegular(4).sample(4, 0), "no graph has 4 vertices of degree 4: .* less than 4"),
     "mean, negative": (lambda: ErdosRenyi(-0.1), "mean degree must be at least 0, got -0.1"),
@@ -619,22 +650,23 @@ BAD_ENSEMBLES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: DegreeDistribution((0, 0, 0, 1)).sample(5, 0),
         "no graph of 5 vertices has degrees as Degree",
     ),
-    "no vertices": (lambda: ErdosRenyi().sample(0), "vertices must be a whole number, at least 1, got 0"),
-    "half a vertex": (lambda: PowerLaw().sample(2.5), "vertices must be a whole number"),  # type: ignore[arg-type]
+    "no vertices": (lambda: ErdosRenyi().sample(0), "vertices must be an integer, at least 1, got 0"),
+    "half a vertex": (lambda: PowerLaw().sample(2.5), "vertices must be an integer"),  # type: ignore[arg-type]
     "too many vertices": (lambda: ErdosRenyi().sample(10**12), "vertices must be at most"),
-    "negative degrees": (lambda: ErdosRenyi(3).degree_probabilities(-1), "largest must be a whole number"),
-    "negative degrees, given": (lambda: FOUR["given"].degree_probabilities(-2), "largest must be a whole number"),
+    "negative degrees": (lambda: ErdosRenyi(3).degree_probabilities(-1), "largest must be an integer"),
+    "negative degrees, given": (lambda: FOUR["given"].degree_probabilities(-2), "largest must be an integer"),
     "degrees, odd": (lambda: graph_with_degrees([1, 1, 1]), "their sum must be even, got 3"),
     "degrees, many": (lambda: graph_with_degrees([2, 2]), "no simple graph has these degrees"),
     "degrees, not graphical": (lambda: graph_with_degrees([3, 3, 1, 1]), "no simple graph has these degrees"),
     "degrees, negative": (lambda: graph_with_degrees([-1, 1]), "degrees must be at least 0, got -1"),
-    "degrees, fraction": (lambda: graph_with_degrees([1.5, 0.5]), "degrees must be a list of whole numbers"),
-    "degrees, NaN": (lambda: graph_with_degrees([math.nan, 1]), "degrees must be a list of whole numbers"),
-    "degrees, infinite": (lambda: graph_with_degrees([math.inf, 1]), "degrees must be a list of whole numbers"),
-    "degrees, text": (lambda: graph_with_degrees(["a", "b"]), "degrees must be a list of whole numbers"),
-    "degrees, ragged": (lambda: graph_with_degrees([[1], [1, 2]]), "degrees must be a list of whole numbers"),
-    "degrees, none": (lambda: graph_with_degrees([]), "degrees must be a list of whole numbers"),
-    "unknown": (lambda: ensemble_from_dict({"ensemble": "ErdosReny"}), "did you mean 'ErdosRenyi'"),
+    "degrees, fraction": (lambda: graph_with_degrees([1.5, 0.5]), "degrees must be a list of integers"),
+    "degrees, NaN": (lambda: graph_with_degrees([math.nan, 1]), "degrees must be a list of integers"),
+    "degrees, infinite": (lambda: graph_with_degrees([math.inf, 1]), "degrees must be a list of integers"),
+    "degrees, text": (lambda: graph_with_degrees(["a", "b"]), "degrees must be a list of integers"),
+    "degrees, ragged": (lambda: graph_with_degrees([[1], [1, 2]]), "degrees must be a list of integers"),
+    "degrees, none": (lambda: graph_with_degrees([]), "degrees must be a list of integers"),
+    "unknown": (lambda: Ensemble.from_dict({"type": "ErdosReny"}), "unknown ensemble 'ErdosReny' in saved data"),
+    "unknown name": (lambda: Ensemble.named("power"), "did you mean 'powerlaw'"),
 }
 
 

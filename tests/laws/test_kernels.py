@@ -29,7 +29,7 @@ from gpcurves import (
     Problem,
     RationalQuadratic,
 )
-from gpcurves.kernels import Kernel, Product, Stationary, Sum, as_kernel, is_stationary, kernel_from_dict
+from gpcurves.kernels import Kernel, Product, Stationary, Sum, as_kernel, is_stationary
 from gpcurves.kernels import base as kernel_base
 from gpcurves.kernels.composite import line_covariance
 from gpcurves.kernels.sklearn import SklearnKernel
@@ -48,14 +48,16 @@ CORRELATION: dict[type[Kernel], Callable[[Any, Any], Any]] = {
     OU: lambda k, r: mpmath.exp(-r),
     Matern32: lambda k, r: (1 + mpmath.sqrt(3) * r) * mpmath.exp(-mpmath.sqrt(3) * r),
     Matern52: lambda k, r: (1 + mpmath.sqrt(5) * r + 5 * r**2 / 3) * mpmath.exp(-mpmath.sqrt(5) * r),
-    Matern: lambda k, r: matern(mpmath.mpf(k.nu), r),
+    Matern: lambda k, r: matern(mpmath.mpf(k.smoothness), r),
     RationalQuadratic: lambda k, r: (1 + r**2 / (2 * mpmath.mpf(k.alpha))) ** -mpmath.mpf(k.alpha),
     GammaExponential: lambda k, r: mpmath.exp(-(r ** mpmath.mpf(k.gamma))),
 }
 STATIONARY = {name: k for name, k in KERNELS.items() if isinstance(k, Stationary)}
 MATERN_ORDERS = (0.05, 0.5, 0.99, 1.0, 1.5, 2.0, 2.5, 3.0, 4.7, 7.0, 20.0, 20.3, 50.0)
 # Whole nu is a limit taken over its neighbours, which costs digits.
-LOSS = [(k, 1e-9 if isinstance(k, Matern) and k.nu == round(k.nu) else 1e-12) for k in STATIONARY.values()]
+LOSS = [
+    (k, 1e-9 if isinstance(k, Matern) and k.smoothness == round(k.smoothness) else 1e-12) for k in STATIONARY.values()
+]
 
 
 def naive(kernel: Kernel, x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:
@@ -83,7 +85,7 @@ def test_matrix_is_the_formula_at_every_pair(name: str) -> None:
 
 
 def test_every_kernel_class_is_in_the_registry() -> None:
-    classes = {name for name, cls in kernel_base.KERNELS.items() if not inspect.isabstract(cls)} - {"DotProduct"}
+    classes = {name for name, cls in kernel_base.Kernel.known.items() if not inspect.isabstract(cls)} - {"DotProduct"}
     assert classes == {type(part).__name__ for kernel in KERNELS.values() for part in parts(kernel)}
 
 
@@ -105,7 +107,7 @@ def test_laws(name: str) -> None:
 @pytest.mark.parametrize("name", KERNELS)
 def test_saved_and_loaded_kernel_is_the_same(name: str) -> None:
     kernel = KERNELS[name]
-    again = kernel_from_dict(json.loads(json.dumps(kernel.to_dict())))
+    again = Kernel.from_dict(json.loads(json.dumps(kernel.to_dict())))
     assert type(again) is type(kernel)
     assert again == kernel
     assert repr(again) == repr(kernel)
@@ -123,7 +125,7 @@ def test_loss_keeps_its_digits_at_small_distances(kernel: Stationary, accuracy: 
 
 @pytest.mark.parametrize("nu", MATERN_ORDERS)
 def test_matern_of_any_order(nu: float) -> None:
-    kernel = Matern(nu=nu)
+    kernel = Matern(smoothness=nu)
     distance = np.array([1e-8, 1e-6, 1e-4, 7e-4, 0.01, 0.1, 0.3, 0.5, 1.0, 2.0, 7.0])
     with mpmath.workdps(40):
         expected = [matern(mpmath.mpf(nu), mpmath.mpf(r)) for r in distance.tolist()]
@@ -172,9 +174,9 @@ def radial_transform(correlation: Callable[[Any], Any], s: float, dim: int) -> f
         OU(),
         Matern32(),
         Matern52(),
-        Matern(nu=0.8),
-        Matern(nu=1),
-        Matern(nu=3.3),
+        Matern(smoothness=0.8),
+        Matern(smoothness=1),
+        Matern(smoothness=3.3),
         RationalQuadratic(alpha=7),
         GammaExponential(gamma=1),
         GammaExponential(gamma=2),
@@ -223,7 +225,7 @@ SKLEARN: list[tuple[Any, Kernel]] = [
     (sklearn_kernels.Matern(0.7, nu=0.5), OU(0.7)),
     (sklearn_kernels.Matern(0.7, nu=1.5), Matern32(0.7)),
     (sklearn_kernels.Matern(0.7, nu=2.5), Matern52(0.7)),
-    (sklearn_kernels.Matern(0.7, nu=3.1), Matern(0.7, nu=3.1)),
+    (sklearn_kernels.Matern(0.7, nu=3.1), Matern(0.7, smoothness=3.1)),
     (sklearn_kernels.Matern(0.7, nu=np.inf), RBF(0.7)),
     (sklearn_kernels.RationalQuadratic(0.7, 1.9), RationalQuadratic(0.7, alpha=1.9)),
     (sklearn_kernels.DotProduct(1.3), Linear(bias=1.3**2)),
@@ -255,7 +257,7 @@ def test_scikit_learn_kernels_without_counterpart_are_wrapped(theirs: Any) -> No
     kernel = as_kernel(theirs)
     assert not is_stationary(kernel)
     np.testing.assert_allclose(kernel(X, Y), theirs(X, Y), rtol=1e-14)
-    assert kernel_from_dict(json.loads(json.dumps(kernel.to_dict()))) == kernel
+    assert Kernel.from_dict(json.loads(json.dumps(kernel.to_dict()))) == kernel
     assert Problem(theirs, Box(2), 0.1).kernel == kernel
 
 
@@ -274,17 +276,17 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: OU(math.nan), "lengthscale must be finite, got nan"),
     (lambda: OU(1.0, math.inf), "variance must be finite, got inf"),
     (lambda: OU(1.0, 0.0), "variance must be greater than 0, got 0"),
-    (lambda: Matern(nu=0), "nu must be greater than 0, got 0"),
-    (lambda: Matern(nu=51), "nu must be at most 50, got 51: from there on use RBF, its limit"),
+    (lambda: Matern(smoothness=0), "smoothness must be greater than 0, got 0"),
+    (lambda: Matern(smoothness=51), "smoothness must be at most 50, got 51: from there on use RBF, its limit"),
     (lambda: RationalQuadratic(alpha=-1), "alpha must be greater than 0, got -1"),
     (lambda: GammaExponential(gamma=2.1), "gamma must be at most 2, got 2.1"),
     (lambda: Linear(bias=-0.1), "bias must be at least 0, got -0.1"),
-    (lambda: Polynomial(degree=0), "degree must be a whole number, at least 1, got 0"),
-    (lambda: Polynomial(degree=1.5), "degree must be a whole number, at least 1, got 1.5"),  # type: ignore[arg-type]
+    (lambda: Polynomial(degree=0), "degree must be an integer, at least 1, got 0"),
+    (lambda: Polynomial(degree=1.5), "degree must be an integer, at least 1, got 1.5"),  # type: ignore[arg-type]
     (lambda: RBF() * -2, "the factor of a kernel must be greater than 0, got -2"),
     (lambda: RBF() + 1, "a kernel must be one of gpcurves or of scikit-learn, got 1"),
     (lambda: RBF((1.0, 2.0)) + OU((1.0, 2.0, 3.0)), r"must agree on the input dimension, got \[2, 3\]"),
-    (lambda: kernel_from_dict({"type": "RFB"}), "unknown kernel type 'RFB'"),
+    (lambda: Kernel.from_dict({"type": "RFB"}), "unknown kernel 'RFB'"),
 ]
 
 

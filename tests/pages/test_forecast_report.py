@@ -16,7 +16,7 @@ import pytest
 
 import gpcurves as gpc
 from gpcurves.forecasting import Forecast
-from gpcurves.render.plan_page import page
+from gpcurves.render.views import view_of
 
 TARGET = "<script>alert('x')</script> of_a_name_so_long_that_no_telephone_shows_it_on_one_line_without_breaking_it"
 
@@ -38,7 +38,7 @@ def goals(forecast: Forecast) -> list[float | None]:
 
 def test_names_are_escaped_and_goals_out_of_sight_leave_the_picture_alone(forecast: Forecast) -> None:
     for goal in goals(forecast):
-        text = page(forecast, None, goal)
+        text = view_of(forecast, goal=goal).page()
         assert "<script>alert" not in text
         assert "<b>bold" not in text
         figure = forecast.plot(goal=goal)
@@ -96,5 +96,5 @@ def test_the_report_in_a_browser(forecast: Forecast, tmp_path: Path) -> None:
     assert [frame["width"] for frame in found] == [390, 1200]
     for frame in found:
         assert frame["overflow"] == 0
-        assert frame["verdict"] == forecast.verdict(goal).label.capitalize()
+        assert frame["verdict"] == view_of(forecast, goal=goal).headline  # type: ignore[attr-defined]
         assert frame["curves"] >= 6

@@ -26,7 +26,7 @@ from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
 from gpcurves.forecasting.intervals import DOWN, LEVEL, UP, PosteriorCurves
 from gpcurves.forecasting.verdict import Label
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.plan_page import page
+from gpcurves.render.views import view_of
 
 
 def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray, gpc.Problem]:
@@ -96,7 +96,7 @@ def test_deterministic_promises_more() -> None:
     assert "without noise" in sure.notes[0]
     assert "noise floor" not in str(sure.verdict())
     assert json.loads(sure.to_json(goal=np.float32(0.1)))["deterministic"] is True  # type: ignore[arg-type]
-    assert "noise leaves" not in page(sure, None, 0.01)
+    assert "noise floor" not in view_of(sure, goal=0.01).page()
     assert sure.at([960])["rmse"][0] < 0.1 * sure.at([60])["rmse"][0]
 
 

@@ -59,7 +59,7 @@ def test_predictions_are_those_of_scikit_learn_with_the_same_hyperparameters(det
     standard = standardise_arrays(X, y, None, np.random.default_rng(0), 1_000)
     found = find_peaks(standard.X, standard.y, deterministic)
     means, variances = [], []
-    for peak, shape in zip(found, (RBF, lambda scales: Matern(scales, nu=2.5)), strict=True):
+    for peak, shape in zip(found, (RBF, lambda scales: Matern(scales, smoothness=2.5)), strict=True):
         variance, *lengthscales, noise = np.exp(peak.mode)
         kernel = ConstantKernel(variance) * shape(lengthscales) + WhiteKernel(noise)
         theirs = GaussianProcessRegressor(kernel, alpha=JITTER * variance, optimizer=None)
@@ -188,7 +188,7 @@ def test_a_display_from_a_gaussian_process_of_scikit_learn() -> None:
     shown = gpc.LearningCurveForecast.from_estimator(pipeline, X, pd.Series(y, name="yield"), goal=1.0, rng=5, ax=ax)
     assert not hasattr(regressor, "kernel_")  # a clone was fitted
     ours = gpc.forecast(regressor.fit(StandardScaler().fit_transform(X), y), rng=5)
-    pd.testing.assert_frame_equal(shown.forecast_.to_frame(), ours.to_frame(), rtol=1e-5)
+    pd.testing.assert_frame_equal(shown.result_.to_frame(), ours.to_frame(), rtol=1e-5)
     assert shown.ax_ is ax
     assert shown.figure_ is ax.figure
     assert "yield" in ax.get_ylabel()
@@ -196,14 +196,14 @@ def test_a_display_from_a_gaussian_process_of_scikit_learn() -> None:
     again = shown.plot()
     assert again.ax_ is not ax
     assert "goal" not in again.lines_
-    assert again.forecast_ is shown.forecast_
+    assert again.result_ is shown.result_
     assert again._repr_png_()[:4] == b"\x89PNG"
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, lambda model: Pipeline([("only", model)])])
 def test_a_display_from_a_model_without_steps_before(wrap: Any) -> None:
     X, y = rows()
-    found = gpc.LearningCurveForecast.from_estimator(wrap(quick_model()), X, y).forecast_
+    found = gpc.LearningCurveForecast.from_estimator(wrap(quick_model()), X, y).result_
     pd.testing.assert_frame_equal(found.to_frame(), quick_model().fit(X, y).forecast_.to_frame(), check_exact=True)
 
 
@@ -214,11 +214,11 @@ def test_a_display_names_what_the_steps_before_made() -> None:
         [("scaled", StandardScaler(), ["heat", "mass"]), ("kind", OneHotEncoder(drop="first"), ["kind"])],
         sparse_threshold=0,
     )
-    found = gpc.LearningCurveForecast.from_estimator(make_pipeline(columns, quick_model()), table, y).forecast_
+    found = gpc.LearningCurveForecast.from_estimator(make_pipeline(columns, quick_model()), table, y).result_
     assert found.relevance is not None
     assert found.relevance.names == ("scaled__heat", "scaled__mass", "kind__kind_b")
     silent = make_pipeline(FunctionTransformer(np.log), quick_model())  # does not tell names
-    found = gpc.LearningCurveForecast.from_estimator(silent, X, y).forecast_
+    found = gpc.LearningCurveForecast.from_estimator(silent, X, y).result_
     assert found.relevance is not None
     assert found.relevance.names == ("x0", "x1")
 
@@ -263,7 +263,7 @@ def test_bad_rows_are_refused(X: Any, y: Any, message: str) -> None:
 @pytest.mark.parametrize(("name", "value"), [("draws", 0), ("draws", 1.5), ("rng", -1)])
 def test_bad_parameters_are_refused_by_the_fit(name: str, value: object) -> None:
     model = gpc.LearningCurveForecast().set_params(**{name: value})
-    with pytest.raises(gpc.InputError, match=f"{name} must be a whole number"):
+    with pytest.raises(gpc.InputError, match=f"{name} must be an integer"):
         model.fit(*rows())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,12 @@ from gpcurves import (
     load,
     vertex_variances,
 )
-from gpcurves.methods.simulation.graphs import Eigenvalues, GraphDataSets
-from gpcurves.methods.simulation.simulate import SimulationInterrupted
+from gpcurves.methods.base import CurveInterrupted
+from gpcurves.methods.simulation.vertex_datasets import GraphEigenvalues, VertexDataSets
 from gpcurves.montecarlo import Interrupted
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import problem_from_dict
+
+Results = Mapping[str, FloatArray | float]
 
 LOCAL = RandomWalkKernel(10, 2.0, "local")
 GLOBAL = RandomWalkKernel(10, 2.0, "global")
@@ -47,13 +48,13 @@ NAMED = Graph.from_edges([(0, 1), (1, 2), (3, 4)], 6, [0.5, 2.0, 1.0], ["a", "b"
 RING = Graph.from_edges([(k, (k + 1) % 12) for k in range(12)])
 GIVEN = GraphProblem(RING, LOCAL, 0.1)
 DRAWN = GraphProblem(ErdosRenyi(3), LOCAL, 0.1)
-TAUGHT = GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(4, 3.0), 0.2))
+TAUGHT = GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(4, 3.0, "global"), 0.2))
 VECTORS = Problem(RBF(0.1), Torus(1), 0.1)
 FEW: dict[str, Any] = {"vertices": 20, "graphs": 4, "datasets": 2, "rng": 5}
 
 
-def simulated(problem: GraphProblem, nu: object = (0.5, 1.0), **options: Any) -> LearningCurve:
-    return learning_curve(problem, "simulation", nu=list(nu) if isinstance(nu, tuple) else nu, **options)
+def simulated(problem: Problem, nu: Any = (0.5, 1.0), **options: Any) -> LearningCurve:
+    return learning_curve(problem, "simulation", nu=nu, **options)
 
 
 def same(one: LearningCurve, other: LearningCurve) -> bool:
@@ -82,26 +83,35 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "vertices belongs to an ensemble of graphs",
     ),
     "vertices of variances": (lambda: vertex_variances(GIVEN, 1.0, vertices=5), "vertices belongs to an ensemble"),
-    "one data set": (lambda: simulated(GIVEN, datasets=1), "datasets must be a whole number, at least 2, got 1"),
-    "no data set": (lambda: simulated(GIVEN, datasets=0), "datasets must be a whole number, at least 2, got 0"),
-    "no data set on a graph": (lambda: simulated(DRAWN, datasets=0), "datasets must be a whole number, at least 1"),
-    "half a data set": (lambda: simulated(GIVEN, datasets=2.5), "datasets must be a whole number"),
-    "no data set of variances": (lambda: vertex_variances(GIVEN, 1.0, datasets=0), "datasets must be a whole number"),
-    "one graph": (lambda: simulated(DRAWN, graphs=1), "graphs must be a whole number, at least 2, got 1"),
-    "no graph": (lambda: simulated(DRAWN, graphs=0), "graphs must be a whole number, at least 2, got 0"),
-    "no vertices": (lambda: simulated(DRAWN, vertices=0), "vertices must be a whole number, at least 1, got 0"),
+    "precision of variances": (
+        lambda: vertex_variances(DRAWN, 1.0, precision=0.1),
+        "method 'simulation' takes no option 'precision'",
+    ),
+    "groups of variances": (lambda: vertex_variances(GIVEN, 1.0, among=["giant"]), "takes no option 'among'"),
+    "variances of vectors": (lambda: vertex_variances(VECTORS, 1.0), "a problem on a graph is needed"),
+    "one data set": (lambda: simulated(GIVEN, datasets=1), "datasets must be an integer, at least 2, got 1"),
+    "no data set": (lambda: simulated(GIVEN, datasets=0), "datasets must be an integer, at least 1, got 0"),
+    "no data set on a graph": (lambda: simulated(DRAWN, datasets=0), "datasets must be an integer, at least 1"),
+    "half a data set": (lambda: simulated(GIVEN, datasets=2.5), "datasets must be an integer"),
+    "no data set of variances": (lambda: vertex_variances(GIVEN, 1.0, datasets=0), "datasets must be an integer"),
+    "one graph": (lambda: simulated(DRAWN, graphs=1), "graphs must be an integer, at least 2, got 1"),
+    "no graph": (lambda: simulated(DRAWN, graphs=0), "graphs must be an integer, at least 2, got 0"),
+    "no vertices": (lambda: simulated(DRAWN, vertices=0), "vertices must be an integer, at least 1, got 0"),
     "no precision": (lambda: simulated(GIVEN, precision=0), "precision must be greater than 0, got 0"),
     "odd regular graphs": (
         lambda: simulated(GraphProblem(RandomRegular(3), LOCAL, 0.1), vertices=15, graphs=2, rng=1),
         "no graph has 15 vertices of degree 3",
     ),
     "an unknown group": (lambda: simulated(GIVEN, among=["isolatd"]), "did you mean 'isolated'"),
-    "a group without its number": (lambda: simulated(GIVEN, among=["degree=K"]), "needs a whole number at least 0"),
-    "a group with half a number": (lambda: simulated(GIVEN, among=["degree=1.5"]), "a group degree=K needs a whole"),
+    "a group without its number": (lambda: simulated(GIVEN, among=["degree=K"]), "needs an integer at least 0"),
+    "a group with half a number": (lambda: simulated(GIVEN, among=["degree=1.5"]), "a group degree=K needs an integer"),
     "a group that is a number": (lambda: simulated(GIVEN, among=[3]), "group"),
     "groups that are a number": (lambda: simulated(GIVEN, among=3), "group"),
     "an unknown option": (lambda: simulated(GIVEN, dataset=3), "method 'simulation' takes no option 'dataset'"),
-    "an option of vectors": (lambda: simulated(GIVEN, test_points=3), "takes no option 'test_points'"),
+    "an option of vectors": (
+        lambda: simulated(GIVEN, test_points=3),
+        "test_points belongs to inputs that are vectors",
+    ),
     "data sets for theory": (
         lambda: learning_curve(DRAWN, "eigenvalue", nu=[1.0], datasets=3),
         "method 'eigenvalue' takes no option 'datasets'",
@@ -112,20 +122,24 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an option for none": (
         lambda: learning_curves(DRAWN, nu=[1.0], methods=["eigenvalue", "simulation"], test_points=3),
-        "none of these methods takes the option 'test_points'",
+        "test_points belongs to inputs that are vectors",
+    ),
+    "an option of none": (
+        lambda: learning_curves(DRAWN, nu=[1.0], methods=["eigenvalue", "simulation"], population=3),
+        "none of these methods takes the option 'population'",
     ),
     "an unknown method": (lambda: learning_curve(GIVEN, "eigenvalues", nu=[1.0]), "did you mean 'eigenvalue'"),
     "a kernel of vectors": (lambda: GraphProblem(RING, RBF(0.1), 0.1), "on a graph the kernel must be one such as"),  # type: ignore[arg-type]
     "a teacher of vectors": (
         lambda: GraphProblem(RING, LOCAL, 0.1, Teacher(RBF(0.1), 0.1)),
-        "on a graph the teacher's kernel must be between vertices",
+        "of the teacher: on a graph the kernel must be one such as",
     ),
     "a teacher of graphs": (
         lambda: Problem(RBF(0.1), Torus(1), 0.1, Teacher(LOCAL, 0.1)),
-        "the teacher's kernel is between vertices of a graph",
+        "of the teacher: a kernel between vertices of a graph needs a graph",
     ),
     "negative noise": (lambda: GraphProblem(RING, LOCAL, -0.1), "noise must be at least 0, got -0.1"),
-    "no graph at all": (lambda: GraphProblem(3, LOCAL, 0.1), "a graph must be a Graph, a NetworkX"),  # type: ignore[arg-type]
+    "no graph at all": (lambda: GraphProblem(3, LOCAL, 0.1), "a graph must be a Graph, a NetworkX"),
 }
 
 
@@ -175,7 +189,7 @@ def test_all_on_an_ensemble_takes_the_graphs_for_the_theory() -> None:
 
 
 def test_all_with_options_of_a_simulation_takes_it_too() -> None:
-    problem = GraphProblem(RandomRegular(3), RandomWalkKernel(4), 0.1)
+    problem = GraphProblem(RandomRegular(3), RandomWalkKernel(4, normalise="global"), 0.1)
     curves = learning_curves(problem, nu=[0.5, 1.0], **FEW)
     assert set(curves) == {"simulation", "eigenvalue", "mckay", "cavity"}
     assert set(curves.skipped) == {"master"}
@@ -186,7 +200,8 @@ def test_all_with_options_of_a_simulation_takes_it_too() -> None:
 
 def test_where_no_theory_applies_it_says_so() -> None:
     with pytest.raises(
-        NotApplicableError, match=r"no theory applies: student and teacher must agree.* simulate it instead"
+        NotApplicableError,
+        match=r"no theory applies: the model must be well specified \(student and teacher agree\).* simulate it instead",
     ):
         learning_curves(TAUGHT, nu=[1.0])
     curves = learning_curves(TAUGHT, nu=[1.0], datasets=3, rng=1)
@@ -203,13 +218,15 @@ def test_methods_by_name_must_apply() -> None:
 
 # --- what comes back -------------------------------------------------------------------------------------------------
 
-KEPT: dict[str, GraphProblem] = {
+KEPT: dict[str, Problem] = {
     "given, with names and weights": GraphProblem(NAMED, GLOBAL, 0.1),
     "given, without edges": GraphProblem(Graph.from_edges([], 3), LOCAL, 0.0),
     "erdos-renyi": DRAWN,
     "regular": GraphProblem(RandomRegular(4), DiffusionKernel(1.5, "local"), 1e-8),
-    "power law": GraphProblem(PowerLaw(2.5, 2.0), RegularisedLaplacianKernel(2.0), 0.1),
-    "degrees": GraphProblem(DegreeDistribution((0.1, 0.2, 0.3, 0.4)), PolynomialWalkKernel((0.5, 0.2, 0.3)), 0.1),
+    "power law": GraphProblem(PowerLaw(2.5, 2.0), RegularisedLaplacianKernel(2.0, "global"), 0.1),
+    "degrees": GraphProblem(
+        DegreeDistribution((0.1, 0.2, 0.3, 0.4)), PolynomialWalkKernel((0.5, 0.2, 0.3), "global"), 0.1
+    ),
     "taught": TAUGHT,
     "taught, drawn": GraphProblem(ErdosRenyi(2), LOCAL, 0.1, Teacher(GLOBAL, 0.0)),
 }
@@ -237,8 +254,7 @@ def test_a_curve_survives_a_file(name: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(found.details[key], values)
     np.testing.assert_array_equal(found.stderr, curve.stderr)
     # and it can be computed again from itself
-    again = {k: v for k, v in found.options.items() if k != "drawn"}
-    assert same(simulated(found.problem, found.nu.tolist(), rng=found.rng, **again), curve)
+    assert same(simulated(found.problem, found.nu, rng=found.rng, **found.options), curve)
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -249,7 +265,7 @@ def test_a_set_of_curves_survives_a_file(name: str, tmp_path: Path) -> None:
     methods = "all" if quick else ["eigenvalue", "simulation"]
     curves = learning_curves(problem, nu=[0.5, 1.0], methods=methods, **options)
     path = tmp_path / "curves.json"
-    curves.save(path)
+    curves.to_json(path)
     found = load(path)
     assert isinstance(found, CurveSet)
     assert found.problem == problem
@@ -263,14 +279,14 @@ def test_any_degree_distribution_survives_being_written_down() -> None:
     for seed in range(30):
         chance = np.random.default_rng(seed).random(7)
         problem = GraphProblem(DegreeDistribution(tuple((chance / chance.sum()).tolist())), LOCAL, 0.1)
-        assert problem_from_dict(json.loads(json.dumps(problem.to_dict()))) == problem, seed
+        assert Problem.from_dict(json.loads(json.dumps(problem.to_dict()))) == problem, seed
 
 
 def test_names_and_weights_of_a_graph_come_back(tmp_path: Path) -> None:
     learning_curve(KEPT["given, with names and weights"], "eigenvalue", nu=[1.0]).to_json(tmp_path / "curve.json")
-    problem = load(tmp_path / "curve.json").problem
-    assert isinstance(problem, GraphProblem)
-    graph = problem.graph
+    curve = load(tmp_path / "curve.json")
+    assert isinstance(curve, LearningCurve)
+    graph = curve.problem.graph
     assert isinstance(graph, Graph)
     assert graph.labels == ("a", "b", "ü", "d e", "5", "")
     np.testing.assert_array_equal(graph.adjacency.toarray(), NAMED.adjacency.toarray())
@@ -322,13 +338,13 @@ def test_a_curve_cannot_be_changed() -> None:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The tasks that are computed in this process, as they are."""
     tasks: list[int] = []
-    for kind in (GraphDataSets, Eigenvalues):
+    for kind in (VertexDataSets, GraphEigenvalues):
 
-        def counting(self: Any, task: int, original: Callable[[Any, int], FloatArray] = kind.__call__) -> FloatArray:
+        def counting(self: Any, task: int, original: Callable[[Any, int], Results] = kind.draw) -> Results:
             tasks.append(task)
             return original(self, task)
 
-        monkeypatch.setattr(kind, "__call__", counting)
+        monkeypatch.setattr(kind, "draw", counting)
     return tasks
 
 
@@ -344,7 +360,7 @@ def test_workers_change_no_bit() -> None:
 
 
 @pytest.mark.parametrize(("problem", "many"), [(GIVEN, "datasets"), (DRAWN, "graphs")], ids=["given", "drawn"])
-def test_a_store_goes_on_where_it_stopped(problem: GraphProblem, many: str, tmp_path: Path, counted: list[int]) -> None:
+def test_a_store_goes_on_where_it_stopped(problem: Problem, many: str, tmp_path: Path, counted: list[int]) -> None:
     fixed = {"rng": 5} | ({"vertices": 20, "datasets": 2} if many == "graphs" else {})
     without = simulated(problem, **{**fixed, many: 10})
     counted.clear()
@@ -378,13 +394,13 @@ def test_a_store_tells_problems_apart(tmp_path: Path, counted: list[int]) -> Non
         GraphProblem(weighted, LOCAL, 0.1),
         GraphProblem(RING, GLOBAL, 0.1),
         GraphProblem(RING, LOCAL, 0.11),
-        GraphProblem(RING, DiffusionKernel(), 0.1),
+        GraphProblem(RING, DiffusionKernel(normalise="global"), 0.1),
         TAUGHT,
-        GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(4, 3.0), 0.3)),
-        GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(5, 3.0), 0.2)),
+        GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(4, 3.0, "global"), 0.3)),
+        GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(5, 3.0, "global"), 0.2)),
     ]
     store = tmp_path / "results.db"
-    variants: list[tuple[GraphProblem, dict[str, Any]]] = [(problem, {}) for problem in problems]
+    variants: list[tuple[Problem, dict[str, Any]]] = [(problem, {}) for problem in problems]
     variants += [(GIVEN, {"rng": 6}), (GIVEN, {"nu": (1.0, 0.5)}), (GIVEN, {"among": ["giant"]})]
     variants += [(DRAWN, FEW | {"graphs": 3, **extra}) for extra in ({}, {"vertices": 21}, {"datasets": 3})]
     variants += [(GraphProblem(ErdosRenyi(2.5), LOCAL, 0.1), FEW | {"graphs": 3})]
@@ -408,16 +424,18 @@ def test_names_of_vertices_do_not_matter_to_a_store(tmp_path: Path, counted: lis
 
 
 @pytest.mark.parametrize(("problem", "many"), [(GIVEN, "datasets"), (DRAWN, "graphs")], ids=["given", "drawn"])
-def test_a_precision_is_reached_and_then_it_stops(problem: GraphProblem, many: str) -> None:
+def test_a_precision_is_reached_and_then_it_stops(problem: Problem, many: str) -> None:
     size = {"vertices": 20, "datasets": 2} if many == "graphs" else {}
     curve = simulated(problem, precision=0.05, rng=5, **size)
     assert curve.stderr is not None
     assert (curve.stderr <= 0.05 * curve.error).all()
-    assert 10 <= curve.options[many] < 500
-    assert curve.options[many] == curve.options["drawn"]
+    assert 10 <= curve.diagnostics["drawn"] < 500
+    fixed = {name: value for name, value in curve.options.items() if name != "precision"}
+    alone = simulated(problem, rng=5, **{**fixed, many: curve.diagnostics["drawn"]})
+    np.testing.assert_array_equal(alone.error, curve.error)
     assert same(curve, simulated(problem, precision=0.05, rng=5, workers=2, **size))
     limited = simulated(problem, precision=1e-4, rng=5, **{**size, many: 12})
-    assert limited.options[many] == 12
+    assert limited.diagnostics["drawn"] == limited.options[many] == 12
     assert limited.notes[0].startswith("a precision of 0.")
     assert limited.notes[0].endswith(
         f"was reached with 12 {'data sets' if many == 'datasets' else 'graphs'}, not 0.0001"
@@ -426,11 +444,11 @@ def test_a_precision_is_reached_and_then_it_stops(problem: GraphProblem, many: s
 
 @pytest.mark.parametrize(("problem", "many"), [(GIVEN, "datasets"), (DRAWN, "graphs")], ids=["given", "drawn"])
 def test_an_interrupted_run_carries_what_there_is(
-    problem: GraphProblem, many: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    problem: Problem, many: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = GraphDataSets.__call__
+    original = VertexDataSets.draw
 
-    def until(self: GraphDataSets, task: int) -> FloatArray:
+    def until(self: VertexDataSets, task: int) -> Results:
         if task == 13:
             raise KeyboardInterrupt
         return original(self, task)
@@ -438,29 +456,31 @@ def test_an_interrupted_run_carries_what_there_is(
     fixed = {"rng": 5} | ({"vertices": 20, "datasets": 2} if many == "graphs" else {})
     store = tmp_path / "results.db"
     with monkeypatch.context() as context:
-        context.setattr(GraphDataSets, "__call__", until)
-        with pytest.raises(SimulationInterrupted) as stopped:
+        context.setattr(VertexDataSets, "draw", until)
+        with pytest.raises(CurveInterrupted) as stopped:
             simulated(problem, store=store, among=["giant"], **{**fixed, many: 30})
     curve = stopped.value.curve
-    count = curve.options["drawn"]
+    count = curve.diagnostics["drawn"]
     assert 2 <= count <= 13
     assert curve.notes[0] == f"interrupted after {count} {'data sets' if many == 'datasets' else 'graphs'}"
     complete = simulated(problem, among=["giant"], **{**fixed, many: count})
     np.testing.assert_array_equal(curve.error, complete.error)
     np.testing.assert_array_equal(curve.stderr, complete.stderr)
-    assert curve.options == complete.options
+    assert {**curve.options, many: count} == complete.options
+    assert curve.diagnostics == complete.diagnostics
     resumed = simulated(problem, store=store, among=["giant"], **{**fixed, many: 30})
+    assert curve.options == resumed.options
     assert same(resumed, simulated(problem, among=["giant"], **{**fixed, many: 30}))
 
 
 def test_an_interrupted_run_without_results_is_just_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*_: object) -> FloatArray:
+    def stop(*_: object) -> Results:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(GraphDataSets, "__call__", stop)
+    monkeypatch.setattr(VertexDataSets, "draw", stop)
     with pytest.raises(Interrupted) as stopped:
         simulated(GIVEN, datasets=5, rng=1)
-    assert not isinstance(stopped.value, SimulationInterrupted)
+    assert stopped.value.estimate.count == 0
 
 
 TOO_LARGE: dict[str, Callable[[], object]] = {

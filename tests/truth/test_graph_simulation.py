@@ -34,10 +34,11 @@ from gpcurves import (
     prediction_vectors,
     vertex_variances,
 )
-from gpcurves.graphs import GraphKernel
+from gpcurves.graphs import GraphKernel, Normalisation
 from gpcurves.graphs.graph import IntArray
 from gpcurves.methods.simulation import vertices
-from gpcurves.methods.simulation.graphs import examples, one_data_set, training_counts
+from gpcurves.methods.simulation.single import one_data_set
+from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
 from gpcurves.methods.simulation.vertices import curve_variances, mismatched_errors, posterior_variances
 from gpcurves.numerics.validation import FloatArray
 
@@ -48,10 +49,10 @@ FOREST = Graph.from_edges([(0, 1), (1, 2), (2, 3), (1, 4), (4, 5), (5, 6), (7, 8
 RANDOM = ErdosRenyi(3).sample(40, 3)
 REGULAR_KERNELS: list[GraphKernel] = [
     RandomWalkKernel(3, 2.3, "local"),
-    RandomWalkKernel(5, 3.0),
+    RandomWalkKernel(5, 3.0, "global"),
     RandomWalkKernel(2, 2.5, "none"),
     DiffusionKernel(1.4, "local"),
-    RegularisedLaplacianKernel(2.0),
+    RegularisedLaplacianKernel(2.0, "global"),
 ]
 """Kernels whose matrices can be inverted."""
 
@@ -99,7 +100,9 @@ def test_posterior_variances_are_the_inverse_of_a_sum_of_precisions(kernel: Grap
 
 
 @pytest.mark.parametrize("noise", [1e6, 0.1, 1e-4, 1e-8, 1e-12, 1e-15])
-@pytest.mark.parametrize("kernel", [RandomWalkKernel(3, 2.3, "local"), RegularisedLaplacianKernel(2.0)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel", [RandomWalkKernel(3, 2.3, "local"), RegularisedLaplacianKernel(2.0, "global")], ids=repr
+)
 def test_relative_accuracy_survives_low_noise(kernel: GraphKernel, noise: float) -> None:
     C = kernel.on(FOREST).matrix()
     counts = counts_of([2, 0, 1, 0, 1, 3, 0, 1, 1, 2, 0])
@@ -108,7 +111,9 @@ def test_relative_accuracy_survives_low_noise(kernel: GraphKernel, noise: float)
 
 @pytest.mark.parametrize("noise", [1e-4, 1e-8, 1e-12])
 @pytest.mark.parametrize("normalise", ["local", "global"])
-def test_a_singular_covariance_costs_as_many_digits_as_the_noise_is_small(normalise: str, noise: float) -> None:
+def test_a_singular_covariance_costs_as_many_digits_as_the_noise_is_small(
+    normalise: Normalisation, noise: float
+) -> None:
     C = RandomWalkKernel(10, 2.0, normalise).on(FOREST).matrix()
     counts = counts_of([2, 0, 1, 0, 1, 3, 0, 1, 1, 2, 0])
     found, exact = posterior_variances(C, counts, noise), by_many_digits(C, counts, noise)
@@ -128,7 +133,7 @@ def test_a_pair_of_vertices_is_one_at_a_equal_to_two(noise: float) -> None:
 
 @pytest.mark.parametrize("noise", [1e3, 0.1, 1e-8, 1e-12])
 @pytest.mark.parametrize("normalise", ["local", "global", "none"])
-def test_isolated_vertices_learn_alone(normalise: str, noise: float) -> None:
+def test_isolated_vertices_learn_alone(normalise: Normalisation, noise: float) -> None:
     C = RandomWalkKernel(10, 2.0, normalise).on(FOREST).matrix()
     counts = counts_of([1, 1, 1, 1, 1, 1, 1, 1, 1, 7, 0])
     found = posterior_variances(C, counts, noise)
@@ -137,7 +142,7 @@ def test_isolated_vertices_learn_alone(normalise: str, noise: float) -> None:
     assert C[9, 9] == pytest.approx({"local": 1.0, "none": 2.0**-10}.get(normalise, C[10, 10]), rel=1e-14)
 
 
-@pytest.mark.parametrize("kernel", [LOCAL, GLOBAL, RandomWalkKernel(3, 2.3)], ids=repr)
+@pytest.mark.parametrize("kernel", [LOCAL, GLOBAL, RandomWalkKernel(3, 2.3, "global")], ids=repr)
 def test_without_noise_what_was_seen_is_known(kernel: GraphKernel) -> None:
     for graph in (FOREST, RANDOM):
         C = kernel.on(graph).matrix()
@@ -166,7 +171,7 @@ def test_no_examples_leave_the_prior() -> None:
 
 
 def test_many_times_more_examples_than_vertices_are_counts() -> None:
-    C = RandomWalkKernel(3, 2.3).on(FOREST).matrix()
+    C = RandomWalkKernel(3, 2.3, "global").on(FOREST).matrix()
     counts = drawn_counts(FOREST, 1e12, 3)
     found = posterior_variances(C, counts, 0.3)
     np.testing.assert_allclose(found, 0.3 / counts, rtol=1e-9)  # the prior no longer matters
@@ -190,7 +195,7 @@ def test_posterior_variances_are_those_of_scikit_learn() -> None:
 
 
 @pytest.mark.parametrize("noise", [10.0, 0.1, 1e-4])
-@pytest.mark.parametrize("kernel", [LOCAL, GLOBAL, RandomWalkKernel(4, 3.0)], ids=repr)
+@pytest.mark.parametrize("kernel", [LOCAL, GLOBAL, RandomWalkKernel(4, 3.0, "global")], ids=repr)
 def test_updating_gives_what_starting_afresh_does(
     kernel: GraphKernel, noise: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,11 +203,9 @@ def test_updating_gives_what_starting_afresh_does(
     before = C.copy()
     growing = training_counts(np.array([0, 0, *range(60, 90, 2), 91, 91]), 40, np.random.default_rng(2))
     afresh = [posterior_variances(C, counts, noise) for counts in growing]
-    with monkeypatch.context() as context:
-        context.setattr(vertices, "posterior_variances", lambda *_: pytest.fail("it started afresh"))
-        np.testing.assert_allclose(curve_variances(C, growing, noise), afresh, rtol=1e-10)
-    monkeypatch.setattr(vertices, "_SAFE_NOISE", math.inf)
-    np.testing.assert_array_equal(curve_variances(C, growing, noise), afresh)
+    np.testing.assert_array_equal(curve_variances(C, growing, noise, safe_noise=math.inf), afresh)
+    monkeypatch.setattr(vertices, "posterior_variances", lambda *_: pytest.fail("it started afresh"))
+    np.testing.assert_allclose(curve_variances(C, growing, noise), afresh, rtol=1e-10)
     np.testing.assert_array_equal(C, before)
 
 
@@ -228,8 +231,8 @@ def test_low_noise_is_never_updated() -> None:
 
 TAUGHT: dict[str, tuple[GraphKernel, GraphKernel, float, float]] = {
     "normalised otherwise": (LOCAL, GLOBAL, 0.1, 0.1),
-    "shorter walk, wrong noise": (RandomWalkKernel(4, 2.5), RandomWalkKernel(10, 2.0, "local"), 0.01, 0.5),
-    "a teacher without noise": (DiffusionKernel(1.5, "local"), RandomWalkKernel(3, 3.0), 0.3, 0.0),
+    "shorter walk, wrong noise": (RandomWalkKernel(4, 2.5, "global"), RandomWalkKernel(10, 2.0, "local"), 0.01, 0.5),
+    "a teacher without noise": (DiffusionKernel(1.5, "local"), RandomWalkKernel(3, 3.0, "global"), 0.3, 0.0),
     "low noise": (GLOBAL, LOCAL, 1e-4, 1e-4),
 }
 
@@ -493,10 +496,11 @@ def test_the_order_of_nu_does_not_matter() -> None:
 def test_all_data_sets_are_on_the_graph_that_is_given() -> None:
     curve = learning_curve(GraphProblem(RANDOM, GLOBAL, 0.1), "simulation", nu=[0.0, 1.0], datasets=7, rng=3)
     assert stderr_of(curve)[0] < 1e-15  # the prior is the same for all
-    assert curve.options == {"datasets": 7, "drawn": 7}
+    assert (curve.options, curve.diagnostics) == ({"datasets": 7}, {"drawn": 7})
     ensemble = published(0.1, RandomWalkKernel(10, 2.0, "none"), [0.0], vertices=40, graphs=5, datasets=3, rng=3)
     assert stderr_of(ensemble)[0] > 0
-    assert ensemble.options == {"vertices": 40, "datasets": 3, "graphs": 5, "drawn": 5}
+    assert ensemble.options == {"vertices": 40, "datasets": 3, "graphs": 5}
+    assert ensemble.diagnostics == {"drawn": 5}
 
 
 def test_fractions_of_an_example_are_exact_on_average() -> None:
@@ -504,7 +508,7 @@ def test_fractions_of_an_example_are_exact_on_average() -> None:
     assert examples([0.26], 10, 0.41)[0] == 3
     np.testing.assert_array_equal(examples([0.1, 0.7, 1.1, 2.3], 10, 0.999999), [1, 7, 11, 23])
     empty = Graph.from_edges([], vertices=2)  # two vertices: the error is known for every number of examples
-    problem = GraphProblem(empty, RandomWalkKernel(1), 0.5)  # globally normalised: prior variance 1
+    problem = GraphProblem(empty, RandomWalkKernel(1, normalise="global"), 0.5)  # globally normalised: prior variance 1
     curve = learning_curve(problem, "simulation", nu=[0.5, 0.65, 1.0], datasets=1000, rng=1)
     assert curve.stderr is not None
     one, two = (1 + 1 / 3) / 2, 0.5 * 1 / 3 + 0.5 * (1 + 1 / 5) / 2
@@ -513,7 +517,7 @@ def test_fractions_of_an_example_are_exact_on_average() -> None:
 
 
 def test_a_million_examples_per_vertex_are_no_more_work() -> None:
-    problem = GraphProblem(RANDOM, RandomWalkKernel(3, 2.3), 0.1)
+    problem = GraphProblem(RANDOM, RandomWalkKernel(3, 2.3, "global"), 0.1)
     curve = learning_curve(problem, "simulation", nu=[1e6, 1e9], datasets=3, rng=3)
     np.testing.assert_allclose(curve.error, [1e-7, 1e-10], rtol=1e-4)  # noise / nu
     with pytest.raises(InputError, match=r"nu must be at most 1e\+09"):
@@ -790,7 +794,7 @@ def test_prediction_vectors_refuse_problems_without_a_graph_or_noise() -> None:
     with pytest.raises(InputError, match="a problem on a given graph: draw one with"):
         prediction_vectors(GraphProblem(RandomRegular(3), LOCAL, 0.1), [0])
     with pytest.raises(InputError, match="a problem on a given graph"):
-        prediction_vectors(Problem(RBF(0.1), Torus(1), 0.1), [0])  # type: ignore[arg-type]
+        prediction_vectors(Problem(RBF(0.1), Torus(1), 0.1), [0])
     with pytest.raises(InputError, match="need noise greater than 0"):
         prediction_vectors(GraphProblem(RANDOM, LOCAL, 0.0), [0])
 

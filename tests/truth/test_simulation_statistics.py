@@ -25,15 +25,16 @@ from gpcurves import (
 )
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel
-from gpcurves.methods.formulas import Kind
-from gpcurves.methods.formulas.bounds import MODIFIED
-from gpcurves.methods.simulation.dataset import Factor, Prior
-from gpcurves.methods.simulation.simulate import QUANTILES
+from gpcurves.methods import Kind
+from gpcurves.methods.base import Scope
+from gpcurves.methods.sampled import QUANTILES
+from gpcurves.methods.simulation.dataset import Prior
 from gpcurves.montecarlo import stream
+from gpcurves.numerics.cholesky import Factor
 from gpcurves.numerics.validation import FloatArray
 
 
-def simulated(problem: Problem, n: object, **options: Any) -> tuple[LearningCurve, FloatArray]:
+def simulated(problem: Problem, n: list[int], **options: Any) -> tuple[LearningCurve, FloatArray]:
     curve = learning_curve(problem, "simulation", n, **options)
     assert curve.stderr is not None
     return curve, curve.stderr
@@ -108,7 +109,7 @@ def test_bounds_hold_in_the_scenarios_of_the_paper(figure: str) -> None:
     room = 4 * stderr + 1e-10 * found.error
     kinds = []
     for name, method in METHODS.items():
-        if method.objection(problem) is not None or method.of == MODIFIED:
+        if method.objection(problem) is not None or method.scope is Scope.MODIFIED:
             continue
         if method.kind is Kind.LOWER_BOUND:
             assert (method(problem, n) <= found.error + room).all(), name
@@ -136,7 +137,7 @@ ROUGH = Problem(OU(0.3), Torus(1), 0.01)
 
 def test_precision_is_reached_and_not_much_exceeded() -> None:
     found, stderr = simulated(ROUGH, [0, 5, 30], precision=0.01, rng=6)
-    drawn = found.options["drawn"]
+    drawn = found.diagnostics["drawn"]
     assert (stderr <= 0.01 * found.error).all()
     assert found.notes == ()
     # the same data sets, fewer of them, would not have done
@@ -146,11 +147,11 @@ def test_precision_is_reached_and_not_much_exceeded() -> None:
 
 def test_precision_is_capped_and_says_so() -> None:
     found, stderr = simulated(ROUGH, [30], precision=1e-4, datasets=50, rng=6)
-    assert found.options["drawn"] == 50
+    assert found.diagnostics["drawn"] == 50
     assert stderr[0] > 1e-4 * found.error[0]
     assert any("precision" in note and "50 data sets" in note for note in found.notes)
     few, _ = simulated(ROUGH, [30], precision=0.5, datasets=5, rng=6)
-    assert few.options["drawn"] == 5
+    assert few.diagnostics["drawn"] == 5
 
 
 @pytest.mark.parametrize(
@@ -254,15 +255,15 @@ def test_nothing_is_added_to_the_diagonal() -> None:
     problem = Problem(RBF(0.2), Torus(1), 0.0)
     prior = Prior(problem.kernel, problem.inputs, 0.0)
     X = np.array([[0.3], [0.3 + 1e-4], [0.8]])
-    K = prior.observed(X).copy()
+    K = prior.observe(X).copy()
     np.testing.assert_array_equal(np.diagonal(K), prior.variances(X))
-    factor = Factor.of(K)
+    factor = Factor.from_matrix(K)
     assert factor.size == 3
     gap = X[1, 0] - X[0, 0]
     assert factor.L[1, 1] == pytest.approx(gap / 0.2, rel=1e-4)  # sqrt(1 - exp(-(g/l)^2)), up to images
     X[1] = X[0] + 2e-8  # a pivot of 1e-14, positive but without a digit to rely on
-    assert Factor.of(prior.observed(X)).size == 1
-    assert Factor.of(prior.observed(X[[0, 0, 2]])).size == 1
+    assert Factor.from_matrix(prior.observe(X)).size == 1
+    assert Factor.from_matrix(prior.observe(X[[0, 0, 2]])).size == 1
 
 
 def test_an_input_seen_before_teaches_nothing_more_without_noise() -> None:

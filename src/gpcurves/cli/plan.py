@@ -36,7 +36,7 @@ _MOST_SIZES = 10_000
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Write to a .csv, .json, .png, .svg or .html file.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
-@click.option("--quiet", is_flag=True, help="No progress, and no text for people.")
+@click.option("--quiet", "-q", is_flag=True, help="Suppress progress and messages.")
 def plan(
     data: Path,
     target: str,
@@ -72,11 +72,9 @@ def plan(
     output.check_out(out, as_json)
     from gpcurves.forecasting import forecast
     from gpcurves.numerics.files import write_complete
-    from gpcurves.render.plan import check_report, render, report_files
+    from gpcurves.render.formats import render
 
-    if report is not None:
-        check_report(report)
-    written = [*report_files(report)] if report is not None else []
+    written = [] if report is None else _report_files(report)
     written += [out] if out is not None else []
     _check_kept(data, written)
     if pool is not None:
@@ -93,7 +91,7 @@ def plan(
         rng=rng,
         progress=False if quiet else None,
     )
-    contents = {path: render(path.suffix.lower(), result, n, goal) for path in written}
+    contents = {path: render(result, path.suffix.lower(), n=n, goal=goal) for path in written}
     for path, content in contents.items():
         write_complete(path, content)
     if as_json:
@@ -102,6 +100,18 @@ def plan(
         click.echo(result.to_frame(n).to_csv(index=False, float_format="%.6g"), nl=False)
     if not quiet:
         _say(result, goal, list(contents))
+
+
+def _report_files(path: Path) -> list[Path]:
+    """Return the page, the picture and the data that a report consists of, if they can be written."""
+    from gpcurves.render.formats import check_output
+
+    if path.suffix.lower() != ".html":
+        raise InputError(f"--report writes a page: its name must end with .html, got {path}")
+    files = [path, path.with_suffix(".png"), path.with_suffix(".json")]
+    for each in files:
+        check_output(each)
+    return files
 
 
 def _goal(text: str) -> float:
@@ -113,7 +123,7 @@ def _goal(text: str) -> float:
 def _sizes(text: str) -> list[int]:
     from gpcurves.numerics.validation import whole
 
-    values = parse.size_list("--n", text, whole=True)
+    values = parse.size_list("--n", text, integers=True)
     if len(values) > _MOST_SIZES:
         raise InputError(f"--n must be at most {_MOST_SIZES:,} numbers, got {len(values):,}")
     return [whole("--n", value, 1, 1e15) for value in values]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -27,12 +27,9 @@ from gpcurves.forecasting.regression import Mixture, Regression
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.seeds import Rng, seed_of
+from gpcurves.numerics.display import Display
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.rows import FEWEST_ROWS, find_name, standardise_arrays
-
-if TYPE_CHECKING:
-    from gpcurves.render.picture import Display
-    from gpcurves.render.plan import ForecastDisplay
 
 
 class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -131,7 +128,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, goal: float | None = None, rng: Rng = 0, ax: Any = None
-    ) -> ForecastDisplay:
+    ) -> Display:
         """Draw how an estimator will learn from more rows than there are.
 
         ``LearningCurveDisplay.from_estimator`` of scikit-learn draws how it learns from fewer.
@@ -152,17 +149,15 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
 
         Returns
         -------
-        ForecastDisplay
-            Has ``forecast_``, ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws once more.
+        Display
+            Has ``result_`` (the forecast), ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws once more.
         """
-        from gpcurves.render.plan import display
-
         last = _find_last(estimator)
         if last is not estimator:
             X = _transform(estimator, X, y)
         model = clone(last).fit(X, y)
         result = model.forecast_ if isinstance(model, LearningCurveForecast) else forecast(model, rng=rng)
-        return display(replace(result, target=find_name(y)), goal, ax)
+        return replace(result, target=find_name(y)).plot(ax, goal=goal)
 
 
 def _find_last(estimator: Any) -> Any:

@@ -18,19 +18,18 @@ from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import never_rise
 from gpcurves.forecasting.relevance import Relevance
 from gpcurves.forecasting.verdict import Prospects, RequiredN, Verdict, judge
+from gpcurves.numerics.display import Shown
 from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.validation import FloatArray, positive, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpcurves.render.picture import Display
-
 _PLAIN = ("target", "rows", "fitted_rows", "columns", "noise_rmse", "deterministic")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Forecast:
+class Forecast(Shown):
     """The root mean squared error against noisy held-out targets, in the target's own units, at any number of rows.
 
     Attributes
@@ -207,18 +206,6 @@ class Forecast:
         """Return the forecast at 1, 2, 4, 8 and 16 times the rows at hand, or at these n."""
         return self.at([k * self.rows for k in (1, 2, 4, 8, 16)] if n is None else n)
 
-    def plot(self, ax: Any = None, *, goal: float | None = None) -> Display:
-        """Draw the forecast with its band, what cross-validation shows, and a goal; returns a `Display`."""
-        from gpcurves.render.plan import plot
-
-        return plot(self, goal, ax)
-
-    def save(self, path: str | Path, *, n: object = None, goal: float | None = None) -> None:
-        """Write the report (.html), a picture (.png, .svg), all numbers (.json) or the table (.csv)."""
-        from gpcurves.render.plan import save
-
-        save(self, path, n, goal)
-
     @property
     def horizon(self) -> int:
         """The largest number of rows at which goals are looked for."""
@@ -233,11 +220,6 @@ class Forecast:
 
     def __repr__(self) -> str:
         return f"<Forecast of {self.target!r} from {self.rows} rows and {self.columns} inputs: {self.verdict()}>"
-
-    def _repr_html_(self) -> str:
-        from gpcurves.render.plan import notebook
-
-        return notebook(self)
 
 
 def _as_plain(arrays: Any) -> dict[str, list[float]]:

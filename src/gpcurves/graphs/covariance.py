@@ -1,4 +1,4 @@
-r"""A kernel on a graph: prior variances, rows and products by sparse products, and dense algebra where it fits.
+r"""A kernel on a graph: prior variances, rows and products by sparse products, and dense algebra on small graphs.
 
 Normalisation (Urry & Sollich 2013, section 3.2): :math:`C_{ij} = \hat C_{ij}/\sqrt{\kappa_i\kappa_j}` with
 :math:`\kappa_i = \langle\hat C_{jj}\rangle_j` ("global"), :math:`\hat C_{ii}` ("local") or 1 ("none").
@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray
-from gpcurves.graphs.kernels import GraphKernel, Rows
+from gpcurves.graphs.series import Rows
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray, frozen
+
+if TYPE_CHECKING:
+    from gpcurves.graphs.kernels.base import GraphKernel
 
 _ENTRIES = 4_000_000
 """Numbers that a block of rows may hold."""
 _DENSE = 0.08
-"""Fill of a block of rows from which on it is cheaper as a dense array."""
+"""Share of non-zero entries from which on a block of rows is cheaper as a dense array."""
 _PROBES = 64
+"""Vertices at which the number of vertices within reach is measured."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,7 @@ class GraphCovariance:
     Attributes
     ----------
     kernel, graph
-        What it is of.
+        The kernel and the graph.
     """
 
     kernel: GraphKernel
@@ -43,7 +47,9 @@ class GraphCovariance:
         """The kernel's diagonal before normalisation, from sparse products in blocks of rows."""
         V = self.graph.vertices
         result = np.empty(V)
-        result[self.graph.isolated] = self.kernel.of(np.zeros(1))[0]
+        result[self.graph.isolated] = self.kernel.eigenvalue(np.zeros(1))[0]
+        # The diagonal needs walks of half the length, which meet few vertices of a large graph: rows start sparse, unless
+        # the walk from a typical vertex covers much of the graph.
         todo = np.flatnonzero(~self.graph.isolated)
         if len(todo) == 0:
             return frozen(result)
@@ -55,62 +61,63 @@ class GraphCovariance:
         return frozen(result)
 
     @cached_property
-    def scale(self) -> FloatArray:
-        r""":math:`\kappa_i`, by which the kernel is divided at each vertex."""
+    def normaliser(self) -> FloatArray:
+        r""":math:`\kappa_i`; the kernel is divided by :math:`\sqrt{\kappa_i\kappa_j}`."""
         if self.kernel.normalise == "none":
             return frozen(np.ones(self.graph.vertices))
         local = self.kernel.normalise == "local"
-        scale = self.raw_diagonal if local else np.full(self.graph.vertices, self.raw_diagonal.mean())
-        if scale.min() <= self.kernel.rounding:
+        kappa = self.raw_diagonal if local else np.full(self.graph.vertices, self.raw_diagonal.mean())
+        if kappa.min() <= self.kernel.rounding:  # a quotient of rounding errors would look like a covariance
             raise InputError(
-                f"{self.kernel!r} gives vertex {self.graph.label(int(np.argmin(scale)))} a prior variance of 0, by which "
+                f"{self.kernel!r} gives vertex {self.graph.label(int(np.argmin(kappa)))} a prior variance of 0, by which "
                 f"{self.kernel.normalise} normalisation would divide: add a constant to the polynomial"
             )
-        return frozen(scale)
+        return frozen(kappa)
 
     @cached_property
     def variances(self) -> FloatArray:
         """The prior variance of each vertex."""
         if self.kernel.normalise == "local":
             return frozen(np.ones(self.graph.vertices))
-        return frozen(self.raw_diagonal / self.scale)
+        return frozen(self.raw_diagonal / self.normaliser)
 
     def __matmul__(self, vectors: FloatArray) -> FloatArray:
         """Return the product with a vector, or with the columns of an array, by sparse products."""
         given = np.asarray(vectors, dtype=np.float64)
         if given.ndim not in (1, 2) or given.shape[0] != self.graph.vertices:
             raise InputError(f"vectors must have {self.graph.vertices} rows, one per vertex, got {given.shape}")
-        root = 1 / np.sqrt(self.scale)
+        root = 1 / np.sqrt(self.normaliser)
         rows = np.atleast_2d(given.T) * root
         product = np.asarray(self.kernel.apply(rows, self._step)) * root
         return product[0] if given.ndim == 1 else product.T
 
     def rows(self, vertices: object) -> FloatArray:
         """Return rows of the covariance matrix, as an array of shape (rows, vertices)."""
-        chosen = np.atleast_1d(np.asarray(vertices))
+        numbers = np.atleast_1d(np.asarray(vertices))
         V = self.graph.vertices
         if (
-            chosen.ndim != 1
-            or chosen.dtype.kind not in "iu"
-            or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < V)
+            numbers.ndim != 1
+            or numbers.dtype.kind not in "iu"
+            or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < V)
         ):
             raise InputError(f"vertices must be numbers between 0 and {V - 1}")
         check_memory(
-            24.0 * len(chosen) * V, f"{len(chosen)} rows of a covariance over {V} vertices", "ask for fewer rows"
+            24.0 * len(numbers) * V, f"{len(numbers)} rows of a covariance over {V} vertices", "ask for fewer rows"
         )
-        root = 1 / np.sqrt(self.scale)
-        result = np.empty((len(chosen), V))
+        root = 1 / np.sqrt(self.normaliser)
+        result = np.empty((len(numbers), V))
         size = max(1, _ENTRIES // V)
-        for start in range(0, len(chosen), size):
-            block = chosen[start : start + size]
+        for start in range(0, len(numbers), size):
+            block = numbers[start : start + size]
             raw = self.kernel.apply(self._units(block, dense=True), self._step)
             result[start : start + size] = np.asarray(raw) * root * root[block, None]
         return result
 
     def matrix(self) -> FloatArray:
-        """Return the whole covariance matrix as a dense array; refused where memory does not hold it."""
+        """Return the whole covariance matrix as a dense array; refused if memory does not hold it."""
         check_dense(self.graph, 3)
         C = self.rows(np.arange(self.graph.vertices))
+        # Rows are computed one by one, and differ from columns by rounding errors. The diagonal is known more accurately.
         C += C.T
         C /= 2
         np.fill_diagonal(C, self.variances)
@@ -123,9 +130,9 @@ class GraphCovariance:
         check_dense(self.graph, 3)
         if self.kernel.normalise == "local":
             values = eigvalsh(self.matrix(), overwrite_a=True, check_finite=False)
-        else:
+        else:  # small eigenvalues keep their relative accuracy through the function of t
             t = eigvalsh(self.graph.T.toarray(), overwrite_a=True, check_finite=False)
-            values = np.sort(self.kernel.of(np.clip(t, -1, 1)) / self.scale[0])
+            values = np.sort(self.kernel.eigenvalue(np.clip(t, -1, 1)) / self.normaliser[0])
         return np.asarray(np.maximum(values, 0.0))
 
     def _step(self, rows: Rows) -> Rows:
@@ -152,7 +159,10 @@ class GraphCovariance:
         return 0.0 if len(todo) == 0 else self._row_size(todo) * len(todo) * self.kernel.reach
 
     def _row_size(self, todo: IntArray) -> float:
-        """Estimate how many vertices a walk from one vertex reaches in as many steps as the diagonal takes."""
+        """Estimate how many vertices a walk from one vertex reaches in as many steps as the diagonal takes.
+
+        Vertices that the sample misses may reach more; ``_step`` makes their rows dense on the way.
+        """
         probes = todo[np.linspace(0, len(todo) - 1, min(_PROBES, len(todo))).astype(np.int64)]
         V = self.graph.vertices
         reached: Any = self._units(probes, dense=False)

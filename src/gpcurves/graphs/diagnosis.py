@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpcurves.graphs.graph import Graph, IntArray, as_graph
-from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel, graph_kernel_from_dict
+from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel
+from gpcurves.numerics.display import Shown
 from gpcurves.numerics.validation import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from gpcurves.render.histogram import HistogramDisplay
 
 _LEVELS = {"smallest": 0.0, "1 %": 0.01, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95,
            "99 %": 0.99, "largest": 1.0}  # fmt: skip
@@ -25,7 +24,7 @@ _EVEN, _UNEVEN = 1.5, 10.0
 
 
 @dataclass(frozen=True, eq=False)
-class Diagnosis:
+class Diagnosis(Shown):
     """Prior variances of the vertices when a kernel is normalised globally, as graph GP libraries do.
 
     Attributes
@@ -126,12 +125,6 @@ class Diagnosis:
             "verdict": self.verdict(),
         }
 
-    def plot(self, ax: Any = None, **options: Any) -> HistogramDisplay:
-        """Draw a histogram of the prior variances into ``ax``, or into a new figure; returns what was drawn."""
-        from gpcurves.render.histogram import plot_diagnosis
-
-        return plot_diagnosis(self, ax, **options)
-
     def __repr__(self) -> str:
         return f"Diagnosis(ratio {self.ratio:.3g}, {self.graph!r}, {self.kernel!r})"
 
@@ -146,7 +139,6 @@ def diagnose(graph: object, kernel: GraphKernel | None = None) -> Diagnosis:
     kernel
         The kernel; a random walk of 10 steps with a = 2 if None. Its own normalisation is not used.
     """
-    chosen = RandomWalkKernel() if kernel is None else kernel
-    globally = graph_kernel_from_dict({**chosen.to_dict(), "normalise": "global"})
-    known = as_graph(graph)
-    return Diagnosis(known, globally, globally.on(known).variances)
+    globally = (RandomWalkKernel() if kernel is None else kernel).normalised("global")
+    network = as_graph(graph)
+    return Diagnosis(network, globally, globally.on(network).variances)

@@ -9,51 +9,74 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from scipy.integrate import quad
 from scipy.special import betaln, gammaincc, gammaln
 
-from gpcurves.errors import InputError, NumericalError, unknown_name
+from gpcurves.errors import InputError
+from gpcurves.graphs.configuration import check_size, graph_with_degrees, is_graphical
 from gpcurves.graphs.graph import Graph, IntArray
-from gpcurves.numerics.plain import full_repr
+from gpcurves.numerics.parameters import parameter
+from gpcurves.numerics.plain import Piece, full_repr
 from gpcurves.numerics.validation import FloatArray, nonnegative, positive, whole
 
-_ROUNDS = 200
 _ATTEMPTS = 20
-_FEW_ENDS = 400
-"""Ends of edges up to which a graph is shuffled, if it was not drawn with exactly the probability of any other."""
-_MOST_VERTICES = 50_000_000
+_MOST_NEIGHBOURS = 20_000
+_TAIL = 1e-6
+"""Share of all vertices, and of all edges, that a degree distribution may leave out."""
 
 
-class Ensemble(ABC):
+class Ensemble(Piece, ABC, family="ensemble"):
     """A distribution over graphs of any size, known by its degrees.
+
+    The command line builds an ensemble from its name and numbers, in the order of the fields.
+
+    An ensemble must define ``degree_probabilities``; the rest follows, or may be defined if there is a better way.
 
     Laws: ``degree_probabilities`` is non-negative and sums to 1 up to the tail cut off; sampled graphs are simple, and
     their degrees have this distribution as the number of vertices grows.
     """
 
-    @property
-    @abstractmethod
-    def mean_degree(self) -> float:
-        """Average number of neighbours."""
-
     @abstractmethod
     def degree_probabilities(self, largest: int) -> FloatArray:
         """Return the probabilities of the degrees 0, 1, …, ``largest``."""
 
-    @abstractmethod
+    @property
+    def mean_degree(self) -> float:
+        """Average number of neighbours."""
+        probabilities = self.degree_probabilities(_MOST_NEIGHBOURS)
+        return float(probabilities @ np.arange(len(probabilities)))
+
+    def degree_distribution(self) -> FloatArray:
+        """Return the probabilities of the degrees 0, 1, …; the rest holds a negligible share of all vertices and edges."""
+        if self.mean_degree == 0:
+            raise InputError("the ensemble has no edges: every vertex is isolated")
+        size = 64
+        while True:
+            probabilities = self.degree_probabilities(size)
+            ends = np.cumsum(probabilities * np.arange(size + 1)) / self.mean_degree
+            enough = np.flatnonzero((ends >= 1 - _TAIL) & (np.cumsum(probabilities) >= 1 - _TAIL))
+            if len(enough):
+                return probabilities[: int(enough[0]) + 1]
+            if size >= _MOST_NEIGHBOURS:
+                return probabilities
+            size *= 4
+
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
         """Draw independent degrees."""
+        probabilities = self.degree_distribution()
+        return rng.choice(len(probabilities), size=vertices, p=probabilities / probabilities.sum())
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
         """Draw a simple graph."""
-        count, generator = _asked(vertices, rng)
+        count, generator = check_size(vertices, rng)
         for _ in range(_ATTEMPTS):
             degrees = np.minimum(self.sample_degrees(count, generator), count - 1)
-            for _ in range(1_000):  # an odd sum is no graph: draw one vertex again
+            for _ in range(1_000):  # no graph has degrees with an odd sum: draw one of them again
                 if degrees.sum() % 2 == 0:
                     break
                 degrees[generator.integers(count)] = min(int(self.sample_degrees(1, generator)[0]), count - 1)
@@ -61,22 +84,42 @@ class Ensemble(ABC):
                 return graph_with_degrees(degrees, generator)
         raise InputError(f"no graph of {count} vertices has degrees as {self!r} draws them: take more vertices")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the ensemble as plain data; `ensemble_from_dict` builds it again."""
-        return {"ensemble": type(self).__name__} | {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-
     def __repr__(self) -> str:
         return full_repr(self)
+
+
+def _check_exponent(name: str, value: object) -> float:
+    number = positive(name, value)
+    if number <= 1:
+        raise InputError(f"{name} must be greater than 1 for a finite mean degree, got {number:g}")
+    return number
+
+
+def _check_probabilities(name: str, value: object) -> tuple[float, ...]:
+    try:
+        probabilities = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be a list of numbers") from error
+    if (
+        probabilities.ndim != 1
+        or probabilities.size == 0
+        or not np.isfinite(probabilities).all()
+        or (probabilities < 0).any()
+    ):
+        raise InputError(f"{name} must be a list of finite numbers, at least 0")
+    if abs(probabilities.sum() - 1) > 1e-6:
+        raise InputError(f"{name} must sum to 1, got {probabilities.sum():g}")
+    if abs(probabilities.sum() - 1) > 1e-12:  # what was normalised once stays as it is
+        probabilities = probabilities / probabilities.sum()
+    return tuple(probabilities.tolist())
 
 
 @dataclass(frozen=True, repr=False)
 class RandomRegular(Ensemble):
     """Every vertex has the same number of neighbours."""
 
-    degree: int = 3
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", whole("degree", self.degree, 0))
+    name: ClassVar[str] = "regular"
+    degree: int = parameter(3, help="Number of neighbours of every vertex", check=partial(whole, minimum=0))
 
     @property
     def mean_degree(self) -> float:
@@ -90,7 +133,7 @@ class RandomRegular(Ensemble):
         return np.full(vertices, self.degree, dtype=np.int64)
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
-        count, generator = _asked(vertices, rng)
+        count, generator = check_size(vertices, rng)
         if count * self.degree % 2:
             raise InputError(f"no graph has {count} vertices of degree {self.degree}: their product must be even")
         if self.degree >= count:
@@ -102,10 +145,8 @@ class RandomRegular(Ensemble):
 class ErdosRenyi(Ensemble):
     """Every pair of vertices is joined independently, with the same small probability: Poisson degrees."""
 
-    mean: float = 3.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", nonnegative("mean degree", self.mean))
+    name: ClassVar[str] = "er"
+    mean: float = parameter(3.0, help="Average number of neighbours", check=nonnegative, label="mean degree")
 
     @property
     def mean_degree(self) -> float:
@@ -122,31 +163,26 @@ class ErdosRenyi(Ensemble):
         return rng.poisson(self.mean, vertices)
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
-        count, generator = _asked(vertices, rng)
+        count, generator = check_size(vertices, rng)
         if self.mean > count - 1:
             raise InputError(f"a graph of {count} vertices has a mean degree of at most {count - 1}, got {self.mean:g}")
         pairs = count * (count - 1) // 2
         edges = int(generator.binomial(pairs, self.mean / (count - 1))) if count > 1 else 0
-        chosen = _distinct(pairs, edges, generator)
+        numbers = _draw_distinct(pairs, edges, generator)
         # the pair number k of (i, j), i < j, is k = j (j - 1) / 2 + i
-        j = np.floor((1 + np.sqrt(1 + 8.0 * chosen)) / 2).astype(np.int64)
-        j -= j * (j - 1) // 2 > chosen
-        j += (j + 1) * j // 2 <= chosen
-        return Graph.from_edges(np.stack((chosen - j * (j - 1) // 2, j), axis=1), count)
+        j = np.floor((1 + np.sqrt(1 + 8.0 * numbers)) / 2).astype(np.int64)
+        j -= j * (j - 1) // 2 > numbers
+        j += (j + 1) * j // 2 <= numbers
+        return Graph.from_edges(np.stack((numbers - j * (j - 1) // 2, j), axis=1), count)
 
 
 @dataclass(frozen=True, repr=False)
 class PowerLaw(Ensemble):
     """Poisson degrees with Pareto distributed means: exponent alpha and lower cut-off of the means."""
 
-    alpha: float = 2.5
-    cutoff: float = 2.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", positive("alpha", self.alpha))
-        object.__setattr__(self, "cutoff", positive("cutoff", self.cutoff))
-        if self.alpha <= 1:
-            raise InputError(f"alpha must be greater than 1 for a finite mean degree, got {self.alpha:g}")
+    name: ClassVar[str] = "powerlaw"
+    alpha: float = parameter(2.5, help="Exponent of the distribution of means, greater than 1", check=_check_exponent)
+    cutoff: float = parameter(2.0, help="Smallest mean", check=positive)
 
     @property
     def mean_degree(self) -> float:
@@ -165,20 +201,10 @@ class PowerLaw(Ensemble):
 class DegreeDistribution(Ensemble):
     """Any degree distribution, given by the probabilities of the degrees 0, 1, 2 and so on."""
 
-    pmf: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        try:
-            chance = np.array(self.pmf, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError("degree probabilities must be a list of numbers") from error
-        if chance.ndim != 1 or chance.size == 0 or not np.isfinite(chance).all() or (chance < 0).any():
-            raise InputError("degree probabilities must be a list of finite numbers, at least 0")
-        if abs(chance.sum() - 1) > 1e-6:
-            raise InputError(f"degree probabilities must sum to 1, got {chance.sum():g}")
-        if abs(chance.sum() - 1) > 1e-12:  # what was normalised once stays as it is
-            chance = chance / chance.sum()
-        object.__setattr__(self, "pmf", tuple(chance.tolist()))
+    name: ClassVar[str] = "degrees"
+    pmf: tuple[float, ...] = parameter(
+        help="Probabilities of the degrees 0, 1, 2, ...", check=_check_probabilities, label="degree probabilities"
+    )
 
     @property
     def mean_degree(self) -> float:
@@ -187,159 +213,23 @@ class DegreeDistribution(Ensemble):
 
     def degree_probabilities(self, largest: int) -> FloatArray:
         padded = np.zeros(whole("largest", largest, 0) + 1)
-        known = self.pmf[: largest + 1]
-        padded[: len(known)] = known
+        first = self.pmf[: largest + 1]
+        padded[: len(first)] = first
         return padded
 
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
         return rng.choice(len(self.pmf), size=vertices, p=self.pmf)
 
 
-ENSEMBLES: dict[str, type[Ensemble]] = {
-    kind.__name__: kind for kind in (RandomRegular, ErdosRenyi, PowerLaw, DegreeDistribution)
-}
-
-
-def ensemble_from_dict(data: dict[str, Any]) -> Ensemble:
-    """Build an ensemble from what its ``to_dict`` returned."""
-    options = dict(data)
-    name = options.pop("ensemble")
-    if name not in ENSEMBLES:
-        raise unknown_name("ensemble", name, ENSEMBLES)
-    return ENSEMBLES[name](**options)
-
-
-def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = None) -> Graph:
-    """Draw a simple graph with these degrees, raising where no graph has them.
-
-    A random pairing that happens to be simple is every such graph equally often. Where that takes too many attempts,
-    swaps remove loops and double edges, all of a round at once; a swap of two edges keeps every degree. This favours some
-    graphs, by an amount that falls as one over the number of vertices, so that small graphs are shuffled after it.
-    """
-    try:
-        given = np.asarray(degrees, dtype=np.float64)
-    except (TypeError, ValueError):
-        given = np.empty(0)
-    if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all() or (given != np.floor(given)).any():
-        raise InputError("degrees must be a list of whole numbers, one per vertex")
-    wanted = given.astype(np.int64)
-    if (wanted < 0).any():
-        raise InputError(f"degrees must be at least 0, got {wanted.min()}")
-    if wanted.sum() % 2:
-        raise InputError(f"no graph has these degrees: their sum must be even, got {wanted.sum()}")
-    if not is_graphical(wanted):
-        raise InputError("no simple graph has these degrees: the largest need more neighbours than there are")
-    _, generator = _asked(len(wanted), rng)
-    stubs = np.repeat(np.arange(len(wanted)), wanted)
-    for _ in range(_pairings(wanted)):
-        pairing = generator.permutation(stubs).reshape(-1, 2)
-        if len(_bad(pairing, len(wanted))) == 0:
-            return Graph.from_edges(pairing, len(wanted))
-    edges = None
-    few = len(stubs) <= _FEW_ENDS
-    for _ in range(1 if few else _ATTEMPTS):
-        edges = _untangled(generator.permutation(stubs).reshape(-1, 2), len(wanted), generator)
-        if edges is not None:
-            break
-    if edges is None or few:
-        edges = _shuffled(_greedy(wanted) if edges is None else edges, len(wanted), generator)
-    return Graph.from_edges(edges, len(wanted))
-
-
-def _pairings(degrees: IntArray) -> int:
-    """Return how many random pairings are worth trying: they are simple with probability exp(-c - c²), if sparse."""
-    ends = float(degrees.sum())
-    c = float((degrees * (degrees - 1)).sum()) / max(2 * ends, 1.0)
-    return 0 if ends > 10 * _FEW_ENDS or c + c * c > 4.6 else min(int(7 * math.exp(c + c * c)) + 1, 100)
-
-
-def is_graphical(degrees: IntArray) -> bool:
-    """Tell whether some simple graph has these degrees, by the theorem of Erdős and Gallai."""
-    if degrees.sum() % 2 or (degrees < 0).any():
-        return False
-    ordered = np.sort(degrees)[::-1]
-    k = np.arange(1, len(ordered) + 1)
-    large = np.searchsorted(-ordered, -k, side="right")  # how many degrees are at least k
-    ends = np.maximum(large, k)
-    sums = np.concatenate(([0], np.cumsum(ordered)))
-    allowed = k * (k - 1) + k * (ends - k) + sums[-1] - sums[ends]
-    return bool((sums[1:] <= allowed).all())
-
-
-def _untangled(edges: IntArray, vertices: int, rng: np.random.Generator) -> IntArray | None:
-    """Swap ends of bad edges with ends of random ones until no edge is a loop or a repeat; None if that fails."""
-    fewest, stuck = len(edges) + 1, 0
-    while stuck < _ROUNDS:
-        bad = _bad(edges, vertices)
-        if len(bad) == 0:
-            return edges
-        fewest, stuck = min(fewest, len(bad)), stuck + 1 if len(bad) >= fewest else 0
-        partner = rng.integers(len(edges), size=len(bad))
-        once = np.unique(partner, return_index=True)[1]
-        bad, partner = bad[once], partner[once]
-        keep = ~np.isin(partner, bad)
-        bad, partner = bad[keep], partner[keep]
-        # one end of each bad edge changes places with one end of its partner, whichever end that is
-        flip = rng.random(len(partner)) < 0.5
-        edges[partner[flip]] = edges[partner[flip], ::-1]
-        edges[bad, 1], edges[partner, 1] = edges[partner, 1].copy(), edges[bad, 1].copy()
-    return None
-
-
-def _bad(edges: IntArray, vertices: int) -> IntArray:
-    """Return the edges that are loops or repeat another edge."""
-    low, high = edges.min(axis=1), edges.max(axis=1)
-    key = low * vertices + high
-    order = np.argsort(key, kind="stable")
-    repeated = np.zeros(len(edges), dtype=bool)
-    repeated[order[1:]] = key[order[1:]] == key[order[:-1]]
-    return np.flatnonzero(repeated | (low == high))
-
-
-def _greedy(degrees: IntArray) -> IntArray:
-    """Return one simple graph with these degrees (Havel and Hakimi), for crowded graphs that pairing does not find."""
-    left = degrees.copy()
-    pairs = []
-    for _ in range(len(degrees)):
-        vertex = int(np.argmax(left))
-        need = int(left[vertex])
-        if need == 0:
-            break
-        left[vertex] = 0
-        others = np.argsort(-left, kind="stable")[:need]
-        left[others] -= 1
-        pairs.append(np.stack((np.full(need, vertex), others), axis=1))
-    if (left != 0).any():
-        raise NumericalError("no simple graph with these degrees was found")
-    return np.concatenate(pairs) if pairs else np.empty((0, 2), dtype=np.int64)
-
-
-def _shuffled(edges: IntArray, vertices: int, rng: np.random.Generator) -> IntArray:
-    """Make a given graph random: many swaps of two edges, each kept where the graph stays simple."""
-    present = {tuple(sorted(edge)) for edge in edges.tolist()}
-    picks = rng.integers(max(len(edges), 1), size=(20 * len(edges), 2))
-    for (first, second), flip in zip(picks.tolist(), (rng.random(len(picks)) < 0.5).tolist(), strict=True):
-        (i, j), (k, m) = edges[first].tolist(), edges[second].tolist()
-        if flip:
-            k, m = m, k
-        new = tuple(sorted((i, m))), tuple(sorted((k, j)))
-        if first == second or i == m or k == j or new[0] == new[1] or new[0] in present or new[1] in present:
-            continue
-        present -= {tuple(sorted((i, j))), tuple(sorted((k, m)))}
-        present |= set(new)
-        edges[first], edges[second] = (i, m), (k, j)
-    return edges
-
-
-def _distinct(below: int, count: int, rng: np.random.Generator) -> IntArray:
+def _draw_distinct(below: int, count: int, rng: np.random.Generator) -> IntArray:
     """Draw ``count`` distinct numbers uniformly."""
     if count > below // 2:
         return rng.permutation(below)[:count]
-    chosen = np.empty(0, dtype=np.int64)
-    while len(chosen) < count:  # a few too many at a time
-        drawn = rng.integers(below, size=count - len(chosen) + 16)
-        chosen = np.unique(np.concatenate((chosen, drawn)))
-    return rng.permutation(chosen)[:count] if len(chosen) > count else chosen
+    numbers = np.empty(0, dtype=np.int64)
+    while len(numbers) < count:  # a few too many at a time
+        drawn = rng.integers(below, size=count - len(numbers) + 16)
+        numbers = np.unique(np.concatenate((numbers, drawn)))
+    return rng.permutation(numbers)[:count] if len(numbers) > count else numbers
 
 
 def _power_law(alpha: float, cutoff: float, largest: int) -> FloatArray:
@@ -365,7 +255,3 @@ def _power_law(alpha: float, cutoff: float, largest: int) -> FloatArray:
 
 def _falling(y: float, rate: float, cutoff: float) -> float:
     return math.exp(rate * y - cutoff * math.expm1(y))
-
-
-def _asked(vertices: object, rng: np.random.Generator | int | None) -> tuple[int, np.random.Generator]:
-    return whole("vertices", vertices, 1, _MOST_VERTICES), np.random.default_rng(rng)

@@ -1,30 +1,43 @@
-"""What an input distribution is: a dimension, draws from it, and nodes that integrate over it."""
+"""What an input distribution is, and everything that depends on it: one file per distribution holds all of it."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar
 
 import numpy as np
 
-from gpcurves.errors import InputError
-from gpcurves.numerics.plain import short_repr
+from gpcurves.kernels import Kernel, as_rbf, is_stationary, line_covariance
+from gpcurves.numerics.plain import Piece
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.spectra import Spectrum
+from gpcurves.spectra.nystrom import NODES, Decay, numerical_spectrum
 
-INPUTS: dict[str, type[Inputs]] = {}
-"""Every input distribution by its name, for loading saved problems. Classes enter themselves."""
+Overlap = Callable[[FloatArray], FloatArray]
+"""Takes inputs X and returns the matrix of averages over a test input, <C_a(x, x*) C_b(x*, x')>, between its rows."""
+Nodes = tuple[FloatArray, FloatArray]
+"""Points, and weights that sum to 1."""
+_FEW_NODES, _MANY_NODES = 216, 4_096
+"""Nodes for the average prior variance: of a rule that is exact for polynomials, and of a Sobol sequence."""
 
 
-class Inputs(ABC):
-    """A distribution over input vectors.
+class Inputs(Piece, ABC, family="input distribution"):
+    """A distribution over inputs.
 
-    Laws: the weights of ``nodes`` are positive and sum to 1; draws have shape (count, dim).
+    A new distribution needs ``dim``, ``draw`` and ``nodes``; everything else has a numerical default, which a class
+    overrides if it knows something exact.
+
+    Laws: the weights of ``nodes`` are positive and sum to 1; draws have shape (count, dim); ``kernel_matrix`` is symmetric and
+    positive semi-definite; the trace of ``spectrum`` is ``prior_variance``.
     """
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        INPUTS[cls.__name__] = cls
+    axis: ClassVar[str] = "n"
+    """What sizes of training sets are counted in: "n" examples, or "nu" examples per vertex of a graph."""
+    enumerable: ClassVar[bool] = False
+    """Whether ``nodes`` are all inputs that there are, so that noise-free examples can leave nothing to learn."""
 
     @property
     @abstractmethod
@@ -33,42 +46,77 @@ class Inputs(ABC):
 
     @abstractmethod
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
-        """Draw independent inputs."""
+        """Draw independent inputs, one per row."""
 
     @abstractmethod
-    def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
+    def nodes(self, count: int) -> Nodes:
         """Return about ``count`` points and weights that integrate smooth functions over the distribution."""
 
-    def __repr__(self) -> str:
-        return short_repr(self)
+    def objection(self, kernel: Any) -> str | None:
+        """Say why a kernel does not fit these inputs, or return None if it does."""
+        if not isinstance(kernel, Kernel):
+            return "a kernel between vertices of a graph needs a graph: use GraphProblem(graph, kernel, noise)"
+        if kernel.input_dim is not None and kernel.input_dim != self.dim:
+            return f"the kernel has {kernel.input_dim} lengthscales but inputs have {self.dim} dimensions"
+        return None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the distribution as plain data; `inputs_from_dict` builds it again."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-        return {
-            "type": type(self).__name__,
-            **{key: np.asarray(value).tolist() for key, value in plain.items() if value is not None},
-        }
+    def kernel_matrix(self, kernel: Kernel, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        """Return the covariances between the rows of X and those of Y (of X itself if not given)."""
+        return kernel(X, Y)
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Build a distribution of this class from its parameters."""
-        return cls(**data)
+    def variances(self, kernel: Kernel, X: FloatArray) -> FloatArray:
+        """Return the prior variance at the rows of X."""
+        return kernel.diag(X)
 
+    def spectrum(self, kernel: Kernel) -> Spectrum:
+        """Return the eigenvalues of a kernel with respect to this distribution, numerically unless overridden."""
+        return self.numerical_spectrum(kernel)
 
-def inputs_from_dict(data: dict[str, Any]) -> Inputs:
-    """Build an input distribution from what `Inputs.to_dict` returned."""
-    parameters = dict(data)
-    name = parameters.pop("type", None)
-    if name not in INPUTS:
-        raise InputError(f"unknown input distribution {name!r} in saved problem")
-    return INPUTS[name].from_dict(parameters)
+    def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
+        """Return the eigenvalues from a matrix on nodes, with a tail, also if there is a closed form."""
+        return numerical_spectrum(
+            lambda X: self.kernel_matrix(kernel, X), self.nodes, NODES, Decay(kernel.smoothness, self.dim)
+        )
 
+    def prior_variance(self, kernel: Kernel) -> float:
+        """Return the average prior variance, the error before anything is learnt."""
+        if is_stationary(kernel):
+            return float(kernel.diag(np.zeros((1, self.dim)))[0])
+        X, weights = self.nodes(_FEW_NODES if self.dim <= 3 else _MANY_NODES)
+        return float(weights @ self.variances(kernel, X))
 
-def tensor_rule(dim: int, one: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the tensor product of a one-dimensional rule."""
-    mesh = np.meshgrid(*([one] * dim), indexing="ij")
-    weights = weight
-    for _ in range(dim - 1):
-        weights = np.multiply.outer(weights, weight)
-    return np.stack([axis.ravel() for axis in mesh], axis=1), weights.ravel()
+    def largest_variance(self, kernel: Kernel) -> float | None:
+        """Return the largest prior variance of a kernel that is not stationary, or None if it has no known limit."""
+        return None
+
+    def overlap(self, first: Kernel, second: Kernel) -> Overlap | None:
+        r"""Return :math:`B(x,x') = \langle C_a(x,x_*)C_b(x_*,x')\rangle_{x_*}` in closed form, or None if there is none.
+
+        With it the generalisation error of a data set needs no test points: it is exact. Sums of kernels are pairs of terms.
+        """
+        pairs = [self.overlap_of_terms(as_rbf(a) or a, as_rbf(b) or b) for a in first.terms for b in second.terms]
+        known = [pair for pair in pairs if pair is not None]
+        if len(known) < len(pairs):
+            return None
+        return known[0] if len(known) == 1 else lambda X: reduce(add, (pair(X) for pair in known))
+
+    def overlap_of_terms(self, first: Kernel, second: Kernel) -> Overlap | None:
+        """Return the closed form for two kernels that are not sums, or None if there is none."""
+        return None
+
+    def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
+        """Return nodes that average the products of these kernels exactly, or None if there are no such nodes."""
+        return None
+
+    def line_covariance(
+        self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """Return C(a), C(0) - C(a) without cancellation, and C(0), for a stationary kernel on one-dimensional inputs."""
+        return line_covariance(kernel, distance)
+
+    def mean_over_nearest(self, n: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray | None:
+        """Return the mean of a function of the distance to the nearest of n examples, for each n ≥ 1.
+
+        Only for one-dimensional inputs; None if the law of this distance is not known.
+        """
+        return None

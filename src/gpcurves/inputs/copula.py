@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -12,6 +11,8 @@ from scipy.special import ndtr, ndtri
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs
 from gpcurves.inputs.finite import Sample
+from gpcurves.numerics.cholesky import factorise
+from gpcurves.numerics.quadrature import sobol_rule
 from gpcurves.numerics.validation import FloatArray, frozen
 from gpcurves.numerics.validation import points as checked_points
 
@@ -21,6 +22,8 @@ _FEW_VALUES = 0.2
 
 class Pool(Sample):
     """Rows from which further ones are taken: every row once before any is repeated."""
+
+    name = ""
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
         rounds = max(1, -(-count // len(self.points)))
@@ -42,6 +45,7 @@ class Copula(Inputs):
         One number per row. A category takes part in the copula as a number, its rank by the average of the targets.
     """
 
+    name = ""
     points: FloatArray
     categories: tuple[tuple[int, ...], ...] = ()
     targets: FloatArray | None = None
@@ -65,10 +69,8 @@ class Copula(Inputs):
         return self._transform(rng.standard_normal((count, len(self._root))))
 
     def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
-        from scipy.stats import qmc
-
-        sobol = qmc.Sobol(len(self._root), scramble=True, rng=0).random_base2(int(np.ceil(np.log2(count))))
-        return self._transform(ndtri(sobol)), np.full(len(sobol), 1.0 / len(sobol))
+        uniform, weights = sobol_rule(len(self._root), count)
+        return self._transform(ndtri(uniform)), weights
 
     def _transform(self, normal: FloatArray) -> FloatArray:
         """Return the inputs that belong to independent standard normal numbers."""
@@ -119,11 +121,7 @@ class Copula(Inputs):
         with np.errstate(invalid="ignore"):
             correlation = np.nan_to_num(np.atleast_2d(np.corrcoef(scores, rowvar=False)))  # 0 with a constant column
         shrink = min(1.0, columns / n)
-        return np.linalg.cholesky((1 - shrink) * correlation + (shrink + 1e-9) * np.eye(columns))
-
-    def to_dict(self) -> dict[str, Any]:
-        plain = {"type": "Copula", "points": self.points.tolist(), "categories": list(map(list, self.categories))}
-        return plain if self.targets is None else plain | {"targets": self.targets.tolist()}
+        return factorise((1 - shrink) * correlation + (shrink + 1e-9) * np.eye(columns))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Copula) and self.to_dict() == other.to_dict()

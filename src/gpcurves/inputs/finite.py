@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.errors import InputError
-from gpcurves.inputs.base import Inputs
-from gpcurves.numerics.validation import FloatArray, frozen
+from gpcurves.inputs.base import Inputs, Nodes
+from gpcurves.inputs.polynomial import MOST_WEIGHTED_POINTS
+from gpcurves.kernels import Kernel, is_stationary
+from gpcurves.numerics.parameters import parameter
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.numerics.validation import points as checked_points
+from gpcurves.numerics.validation import probabilities as checked_probabilities
+from gpcurves.spectra import Spectrum
+from gpcurves.spectra.nystrom import NODES, Decay, matrix_spectrum, numerical_spectrum
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class _Finite(Inputs):
-    points: FloatArray
+    points: FloatArray = parameter(help="File with one input per row")
+
+    enumerable = True
 
     def __init__(self, points: npt.ArrayLike) -> None:
         object.__setattr__(self, "points", checked_points("points", points))
@@ -24,6 +32,18 @@ class _Finite(Inputs):
     def dim(self) -> int:
         """Number of components of an input."""
         return int(self.points.shape[1])
+
+    def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
+        return self.nodes(len(self.points)) if len(self.points) <= MOST_WEIGHTED_POINTS else None
+
+    def mean_over_nearest(self, n: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        x, weights = self.nodes(len(self.points))
+        distance = abs(x - x[:, 0])
+        order = np.argsort(distance, axis=1, kind="stable")
+        sorted_distance = np.take_along_axis(distance, order, axis=1)
+        missing = np.maximum(1.0 - np.cumsum(weights[order], axis=1), 0.0)[:, :-1]
+        step = np.diff(function(sorted_distance.ravel()).reshape(distance.shape), axis=1)
+        return np.array([weights @ (missing**m * step).sum(axis=1) for m in n.tolist()])
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.to_dict() == other.to_dict()
@@ -40,35 +60,42 @@ class Sample(_Finite):
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
         return self.points[rng.integers(len(self.points), size=count)]
 
-    def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
+    def nodes(self, count: int) -> Nodes:
         every = max(1, -(-len(self.points) // count))
-        chosen = self.points[::every]
-        return chosen, np.full(len(chosen), 1.0 / len(chosen))
+        thinned = self.points[::every]
+        return thinned, np.full(len(thinned), 1.0 / len(thinned))
+
+    def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
+        count = min(NODES, len(self.points))
+        # the noise of sampling is in every eigenvalue, the largest too
+        return numerical_spectrum(kernel, self.nodes, count, Decay(kernel.smoothness, self.dim), sampled=True)
+
+    def prior_variance(self, kernel: Kernel) -> float:
+        if is_stationary(kernel):
+            return super().prior_variance(kernel)
+        X, weights = self.nodes(len(self.points))
+        return float(weights @ kernel.diag(X))
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Discrete(_Finite):
     """Exactly these points, with these probabilities (equal ones if not given)."""
 
-    probabilities: FloatArray
+    name = ""
+    probabilities: FloatArray = parameter(help="Probability of each point")
 
     def __init__(self, points: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> None:
         super().__init__(points)
-        count = len(self.points)
-        try:
-            chance = np.full(count, 1.0 / count) if probabilities is None else np.array(probabilities, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError("probabilities must be numbers") from error
-        if chance.shape != (count,):
-            raise InputError(f"probabilities must be one per point ({count}), got shape {chance.shape}")
-        if not np.isfinite(chance).all() or (chance < 0).any():
-            raise InputError("probabilities must be finite and at least 0")
-        if abs(chance.sum() - 1) > 1e-9:
-            raise InputError(f"probabilities must sum to 1, got {chance.sum():g}")
-        object.__setattr__(self, "probabilities", frozen(chance / chance.sum()))
+        object.__setattr__(self, "probabilities", checked_probabilities(probabilities, len(self.points)))
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
         return self.points[rng.choice(len(self.points), size=count, p=self.probabilities)]
 
-    def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
+    def nodes(self, count: int) -> Nodes:
         return self.points, self.probabilities
+
+    def spectrum(self, kernel: Kernel) -> Spectrum:
+        return matrix_spectrum(kernel(self.points), self.probabilities)
+
+    def largest_variance(self, kernel: Kernel) -> float | None:
+        return float(kernel.diag(self.points).max())

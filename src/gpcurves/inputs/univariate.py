@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs
-from gpcurves.numerics.quadrature import gauss_legendre
+from gpcurves.numerics.quadrature import GAUSS_NODES, GAUSS_WEIGHTS, distance_edges, gauss_legendre
 from gpcurves.numerics.validation import FloatArray
 
 
@@ -20,6 +21,8 @@ class Univariate(Inputs):
     distribution
         For example ``scipy.stats.beta(2, 5)``.
     """
+
+    name = ""
 
     def __init__(self, distribution: Any) -> None:
         named = getattr(getattr(distribution, "dist", None), "name", None)
@@ -42,6 +45,27 @@ class Univariate(Inputs):
         u, weight = np.polynomial.legendre.leggauss(count)
         return np.asarray(self.distribution.ppf((u + 1) / 2))[:, None], weight / 2
 
+    def mean_over_nearest(self, n: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        law = self.distribution
+        x, share = self.quantiles(np.concatenate(([0.0], 2.0 ** np.arange(-40, 0.0))))
+        first, last = law.support()
+        edges = distance_edges(float(x[-1] - x[0]), n)
+        result = np.zeros(len(n))
+        for at, weight in zip(x.tolist(), share.tolist(), strict=True):
+            ends = [end for end in (at - first, last - at) if edges[1] < end < edges[-1]]  # where the density may jump
+            a, width = gauss_legendre(np.unique(np.concatenate((edges, ends))))
+            density = law.pdf(at + a) + law.pdf(at - a)
+            probability = law.cdf(at + a) - law.cdf(at - a)
+            small = probability < 1e-3
+            lower, upper = np.maximum(at - a[small], first), np.minimum(at + a[small], last)
+            probability[small] = _interval_probability(law.pdf, lower, upper)
+            with np.errstate(divide="ignore"):
+                outside = np.log(law.sf(at + a) + law.cdf(at - a))
+                log_none = np.where(probability < 0.5, np.log1p(-np.minimum(probability, 0.5)), outside)
+            log_none = np.maximum(log_none, -1e30)  # so that 0 times it is 0
+            result += weight * n * (np.exp(np.multiply.outer(n - 1, log_none)) @ (width * density * function(a)))
+        return result
+
     def quantiles(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return points and weights by Gauss-Legendre between these quantiles in both tails; 0 to 1/2 is half of it."""
         u, weight = gauss_legendre(edges)
@@ -53,13 +77,13 @@ class Univariate(Inputs):
         return {"type": "Univariate", "name": law.dist.name, "args": list(law.args), "kwds": dict(law.kwds)}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
+    def from_parameters(cls, parameters: dict[str, Any]) -> Self:
         from scipy import stats
 
-        family = getattr(stats, str(data["name"]), None)
+        family = getattr(stats, str(parameters["name"]), None)
         if not isinstance(family, stats.rv_continuous):
-            raise InputError(f"scipy.stats has no continuous distribution {data['name']!r}")
-        return cls(family(*data["args"], **data["kwds"]))
+            raise InputError(f"scipy.stats has no continuous distribution {parameters['name']!r}")
+        return cls(family(*parameters["args"], **parameters["kwds"]))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Univariate) and self.to_dict() == other.to_dict()
@@ -70,3 +94,12 @@ class Univariate(Inputs):
         law = self.distribution
         words = [f"{value:g}" for value in law.args] + [f"{key}={value:g}" for key, value in law.kwds.items()]
         return f"Univariate({law.dist.name}({', '.join(words)}))"
+
+
+def _interval_probability(
+    density: Callable[[FloatArray], FloatArray], lower: FloatArray, upper: FloatArray
+) -> FloatArray:
+    """Return the probability of small intervals by quadrature, which keeps its relative accuracy."""
+    half = (upper - lower) / 2
+    probability: FloatArray = half * (density(lower[:, None] + half[:, None] * (1 + GAUSS_NODES)) @ GAUSS_WEIGHTS)
+    return probability

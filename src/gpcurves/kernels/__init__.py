@@ -1,7 +1,7 @@
 """Covariance functions on vectors."""
 
 from gpcurves.errors import InputError
-from gpcurves.kernels.base import Kernel, kernel_from_dict
+from gpcurves.kernels.base import Kernel
 from gpcurves.kernels.composite import Product, Sum, as_rbf, is_stationary, line_covariance
 from gpcurves.kernels.dotproduct import Linear, Polynomial
 from gpcurves.kernels.sklearn import from_sklearn, is_sklearn_kernel
@@ -33,7 +33,6 @@ __all__ = [
     "as_kernel",
     "as_rbf",
     "is_stationary",
-    "kernel_from_dict",
     "line_covariance",
 ]
 

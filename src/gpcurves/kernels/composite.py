@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.kernels.base import Kernel, kernel_from_dict
+from gpcurves.kernels.base import Kernel
 from gpcurves.numerics.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 class Composite(Kernel):
     """Several kernels taken together."""
 
+    name = ""
     parts: tuple[Kernel, ...]
 
     def __post_init__(self) -> None:
@@ -44,13 +45,14 @@ class Composite(Kernel):
         return min(known) if len(known) == len(self.parts) else None
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Build the composite from its parts."""
-        return cls(tuple(kernel_from_dict(part) for part in data["parts"]))
+    def from_parameters(cls, parameters: dict[str, Any]) -> Self:
+        return cls(tuple(Kernel.from_dict(part) for part in parameters["parts"]))
 
 
 class Sum(Composite):
     """Independent contributions added."""
+
+    name = ""
 
     @property
     def terms(self) -> tuple[Kernel, ...]:
@@ -71,6 +73,8 @@ class Sum(Composite):
 
 class Product(Composite):
     """Covariances multiplied point by point."""
+
+    name = ""
 
     def __call__(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         return reduce(mul, (part(X, Y) for part in self.parts))

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from gpcurves.kernels.base import Kernel
+from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, nonnegative, positive, whole
 
 
@@ -25,12 +26,9 @@ class DotProduct(Kernel):
         of a weight.
     """
 
-    variance: float = 1.0
-    bias: float = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "variance", positive("variance", self.variance))
-        object.__setattr__(self, "bias", nonnegative("bias", self.bias))
+    name = ""
+    variance: float = parameter(1.0, help="Prior variance of the kernel", check=positive)
+    bias: float = parameter(0.0, help="Constant added to the scalar product", check=nonnegative)
 
     @property
     def smoothness(self) -> float:
@@ -60,12 +58,9 @@ class Linear(DotProduct):
 class Polynomial(DotProduct):
     r"""Polynomials up to a degree: :math:`\sigma_f^2 (x \cdot x' + b)^p`."""
 
-    bias: float = 1.0
-    degree: int = 2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "degree", whole("degree", self.degree, 1))
+    name = "poly"
+    bias: float = parameter(1.0, help="Constant added to the scalar product", check=nonnegative)
+    degree: int = parameter(2, help="Degree of the polynomial", check=lambda name, value: whole(name, value, 1))
 
     def power(self) -> int:
         return self.degree

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -15,10 +15,21 @@ from gpcurves.kernels.stationary import OU, RBF, Matern, Matern32, Matern52, Rat
 from gpcurves.numerics.validation import FloatArray
 
 
+class ScikitLearnKernel(Protocol):
+    """What tells a kernel of scikit-learn apart, for type checkers."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return its parameters."""
+
+    def diag(self, X: Any) -> Any:
+        """Return the prior variances at the rows of X."""
+
+
 @dataclass(frozen=True)
 class SklearnKernel(Kernel):
     """A scikit-learn kernel without a counterpart here, evaluated by scikit-learn."""
 
+    name = ""
     kernel: Any
     factor: float = 1.0
 
@@ -35,8 +46,8 @@ class SklearnKernel(Kernel):
         return {"type": "SklearnKernel", "kernel": _describe(self.kernel), "factor": self.factor}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        return cls(_rebuild(data["kernel"]), data["factor"])
+    def from_parameters(cls, parameters: dict[str, Any]) -> Self:
+        return cls(_rebuild(parameters["kernel"]), parameters["factor"])
 
 
 def is_sklearn_kernel(thing: object) -> bool:
@@ -56,7 +67,7 @@ def from_sklearn(kernel: Any) -> Kernel:
     if name == "Matern":
         named: dict[float, type[OU] | type[Matern32] | type[Matern52] | type[RBF]]
         named = {0.5: OU, 1.5: Matern32, 2.5: Matern52, np.inf: RBF}
-        return named[kernel.nu](_scale(kernel)) if kernel.nu in named else Matern(_scale(kernel), nu=kernel.nu)
+        return named[kernel.nu](_scale(kernel)) if kernel.nu in named else Matern(_scale(kernel), smoothness=kernel.nu)
     if name == "RationalQuadratic":
         return RationalQuadratic(_scale(kernel), alpha=kernel.alpha)
     if name == "DotProduct":

@@ -18,6 +18,7 @@ from scipy.special import digamma, gamma, gammainc, gammaln, k0, k1, kv, kve
 
 from gpcurves.errors import InputError
 from gpcurves.kernels.base import Kernel
+from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, positive, positive_each
 
 _ROWS = 128
@@ -37,12 +38,10 @@ class Stationary(Kernel):
         The prior variance C(x, x).
     """
 
-    lengthscale: float | tuple[float, ...] = 1.0
-    variance: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lengthscale", positive_each("lengthscale", self.lengthscale))
-        object.__setattr__(self, "variance", positive("variance", self.variance))
+    lengthscale: float | tuple[float, ...] = parameter(
+        1.0, help="Lengthscale, or one per dimension separated by commas", check=positive_each
+    )
+    variance: float = parameter(1.0, help="Prior variance of the kernel", check=positive)
 
     @property
     def input_dim(self) -> int | None:
@@ -183,8 +182,8 @@ class Matern52(Stationary):
         return _matern_log_transform(self.smoothness, z, dim)
 
 
-LARGEST_NU = 50.0
-NEAR_WHOLE = 1e-6
+LARGEST_SMOOTHNESS = 50.0
+NEAR_INTEGER = 1e-6
 _SERIES = 0.5
 """Below this x the general Matérn is summed as a series."""
 
@@ -193,41 +192,43 @@ _SERIES = 0.5
 class Matern(Stationary):
     r"""Matérn with any nu > 0: :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} x^\nu K_\nu(x)`, :math:`x = \sqrt{2\nu} r`."""
 
-    nu: float = 1.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "nu", positive("nu", self.nu))
-        if self.nu > LARGEST_NU:
-            raise InputError(f"nu must be at most 50, got {self.nu:g}: from there on use RBF, its limit")
-        if 0 < abs(self.nu - round(self.nu)) < NEAR_WHOLE:
-            raise InputError(f"nu must be whole or differ from a whole number by at least 1e-6, got {self.nu!r}")
-
-    @property
-    def smoothness(self) -> float:
-        return self.nu
+    smoothness: float = parameter(
+        1.5, help="Smoothness (the nu of Matérn)", check=lambda name, value: _smooth(name, value)
+    )
 
     def correlation(self, r: FloatArray) -> FloatArray:
-        x = np.asarray(math.sqrt(2 * self.nu) * r)
-        if (2 * self.nu) % 2 == 1:
-            return _half_integer_matern(round(self.nu - 0.5), x)
+        x = np.asarray(math.sqrt(2 * self.smoothness) * r)
+        if (2 * self.smoothness) % 2 == 1:
+            return _half_integer_matern(round(self.smoothness - 0.5), x)
         near = x < _SERIES
         far = np.maximum(x, _SERIES)
-        value = np.exp((1 - self.nu) * math.log(2) - gammaln(self.nu) + self.nu * np.log(far)) * _bessel(self.nu, far)
+        value = np.exp(
+            (1 - self.smoothness) * math.log(2) - gammaln(self.smoothness) + self.smoothness * np.log(far)
+        ) * _bessel(self.smoothness, far)
         if near.any():
-            value[near] = 1.0 - _matern_loss_series(self.nu, x[near])
+            value[near] = 1.0 - _matern_loss_series(self.smoothness, x[near])
         return np.asarray(value)
 
     def loss(self, r: FloatArray) -> FloatArray:
-        x = np.asarray(math.sqrt(2 * self.nu) * r)
+        x = np.asarray(math.sqrt(2 * self.smoothness) * r)
         value = 1.0 - self.correlation(r)
         near = x < _SERIES
         if near.any():
-            value[near] = _matern_loss_series(self.nu, x[near])
+            value[near] = _matern_loss_series(self.smoothness, x[near])
         return value
 
     def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
         return _matern_log_transform(self.smoothness, z, dim)
+
+
+def _smooth(name: str, value: object) -> float:
+    """Check the smoothness of a Matérn kernel: close to an integer its series loses all digits."""
+    smoothness = positive(name, value)
+    if smoothness > LARGEST_SMOOTHNESS:
+        raise InputError(f"{name} must be at most 50, got {smoothness:g}: from there on use RBF, its limit")
+    if 0 < abs(smoothness - round(smoothness)) < NEAR_INTEGER:
+        raise InputError(f"{name} must be an integer or differ from one by at least 1e-6, got {smoothness!r}")
+    return smoothness
 
 
 def _half_integer_matern(p: int, x: FloatArray) -> FloatArray:
@@ -285,11 +286,8 @@ def _whole_matern_loss_series(nu: int, x: FloatArray) -> FloatArray:
 class RationalQuadratic(Stationary):
     r"""Rational quadratic, RBFs of many lengthscales: :math:`(1 + r^2/2\alpha)^{-\alpha}`."""
 
-    alpha: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "alpha", positive("alpha", self.alpha))
+    name = "rq"
+    alpha: float = parameter(1.0, help="Mixture of lengthscales: small for many, large for nearly one", check=positive)
 
     @property
     def smoothness(self) -> float:
@@ -318,11 +316,11 @@ class RationalQuadratic(Stationary):
 class GammaExponential(Stationary):
     r"""Stretched exponential: :math:`e^{-r^\gamma}`, 0 < gamma ≤ 2; OU at 1, RBF (other lengthscale) at 2."""
 
-    gamma: float = 1.0
+    name = "gammaexp"
+    gamma: float = parameter(1.0, help="Exponent of the distance, at most 2", check=positive)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "gamma", positive("gamma", self.gamma))
         if self.gamma > 2:
             raise InputError(f"gamma must be at most 2, got {self.gamma:g}: beyond, this is not a covariance function")
 

@@ -1,25 +1,32 @@
-"""The list of methods: what each computes, what it promises, when it applies and where it comes from.
+"""What a method is: a way from a problem to its learning curve, with what it promises, when it applies and its options.
 
-A method is a function of a problem and an array of n (examples) or nu (examples per vertex of a graph). Decorating it with `register` is all that is needed: the command
-line, ``--methods all``, the table of methods and the laws of the test suite read this list.
+A formula is a function of a problem and sizes; the decorator `formula` makes a method of it. A method with options is a
+class, entered by the decorator `register`. The command line, ``methods="all"``, the tables of methods and the laws of the
+test suite read the one registry, `METHODS`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from gpcurves.errors import NotApplicableError, unknown_name
+from gpcurves.curve import LearningCurve
+from gpcurves.designs import Random
+from gpcurves.errors import InputError, NotApplicableError, NumericalError, unknown_name
+from gpcurves.montecarlo import Run
+from gpcurves.numerics.parameters import check_parameters
+from gpcurves.numerics.plain import as_plain
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import AnyProblem
+from gpcurves.problem import Problem
 
-Evaluate = Callable[[Any, FloatArray], FloatArray]
-Condition = Callable[[Any], str | None]
-"""Returns why a problem does not meet the condition, or None where it does."""
+State = TypeVar("State")
+Condition = Callable[[Problem], str | None]
+"""Returns why a problem does not meet a condition of a method, or None if it does."""
 
 
 class Kind(Enum):
@@ -32,82 +39,233 @@ class Kind(Enum):
     ESTIMATE = "estimate"
 
 
+class Scope(Enum):
+    """Of what a method is an approximation, a bound or an estimate."""
+
+    AVERAGE = "the average error"
+    EVERY_DATASET = "the error of every single data set"
+    MODIFIED = "a modified error"
+    OTHER_PROBLEM = "the average error of another problem"
+
+
 @dataclass(frozen=True)
-class Method:
+class MethodOptions:
+    """Options of a method: a frozen dataclass with fields made by `parameter`. This one has none."""
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    def objection(self, problem: Problem) -> str | None:
+        """Say why an option that was given does not belong to this problem, or return None if all do."""
+        for each in fields(self):
+            axis = each.metadata.get("axis")
+            if axis not in (None, problem.axis) and getattr(self, each.name) != each.default:
+                vectors = axis == "n"
+                return (
+                    f"{each.name} belongs to {'inputs that are vectors' if vectors else 'graphs'}, not to this problem"
+                )
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options that are not their defaults, as plain data; they reproduce a curve."""
+        values = {each.name: (getattr(self, each.name), each.default) for each in fields(self)}
+        return {name: as_plain(value) for name, (value, default) in values.items() if value != default}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a method found at the sizes it was asked for.
+
+    Attributes
+    ----------
+    error, stderr
+        The error at each size, and its standard error; None if it is not random.
+    spectrum_error
+        Estimated error that comes from a numerical spectrum; None if the spectrum is exact.
+    details
+        Further arrays along the sizes: other averages, quantiles.
+    diagnostics
+        How the computation went: how much was drawn, what converged; numbers, or arrays along the sizes.
+    notes
+        What a reader should know, in sentences.
+    """
+
+    error: FloatArray
+    stderr: FloatArray | None = None
+    spectrum_error: FloatArray | None = None
+    details: Mapping[str, FloatArray] = field(default_factory=dict)
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class ResultInterrupted(KeyboardInterrupt):
+    """Ctrl-C while a method was working; carries the result of what was finished."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__("interrupted")
+        self.result = result
+
+
+class CurveInterrupted(KeyboardInterrupt):
+    """Ctrl-C while a curve was computed; carries the curve of what was finished."""
+
+    def __init__(self, curve: LearningCurve) -> None:
+        super().__init__("interrupted")
+        self.curve = curve
+
+
+class Method(ABC, Generic[State]):
     """A way to compute a learning curve.
 
     Attributes
     ----------
     name, title
         Short name for code and command line; name in words.
-    kind, of
-        What it is (approximation, bound, exact), and of what.
+    kind, scope
+        What it is (approximation, bound, exact, estimate), and of what.
     promise
         What may be relied on, in one sentence.
     source
         Paper and equation.
+    needs
+        The conditions of ``conditions`` in words.
     conditions
-        What a problem must meet; ``needs`` says the same in words.
-    continuous
-        Whether n may be any real number; otherwise it must be whole.
-    matched
-        Whether student and teacher must agree.
+        What a problem must meet.
     axes
-        What it takes: "n" for inputs that are vectors, "nu" for vertices of graphs.
+        What sizes it takes: "n" for vectors, "nu" for vertices of graphs.
+    integers
+        Whether n must be integers.
+    misspecified
+        Whether the data may come from another process than the model assumes (a teacher).
+    random
+        Whether its numbers depend on a seed, so that it takes ``rng``, ``workers``, ``store`` and ``progress``.
+    Options
+        The dataclass of its options.
     """
 
     name: str
     title: str
     kind: Kind
-    of: str
+    scope: Scope = Scope.AVERAGE
     promise: str
     source: str
-    needs: str
-    conditions: tuple[Condition, ...]
-    continuous: bool
-    evaluate: Evaluate
-    matched: bool = True
+    needs: str = ""
+    conditions: tuple[Condition, ...] = ()
     axes: tuple[str, ...] = ("n",)
+    integers: bool = False
+    misspecified: bool = False
+    random: bool = False
+    Options: ClassVar[type[MethodOptions]] = MethodOptions
 
-    def objection(self, problem: AnyProblem, n: FloatArray | None = None) -> str | None:
-        """Say why this method does not apply, or return None where it does."""
+    def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
+        """Say why this method does not apply, or return None if it does."""
         if problem.axis not in self.axes:
             return (
                 "it is for graphs, and this is not one"
                 if "nu" in self.axes
                 else "it is not for graphs, and this is one"
             )
-        if self.matched and problem.teacher is not None:
-            return "student and teacher must agree, and here they differ"
+        if problem.observation.noise is None and not self.takes(problem):
+            return f"it needs Gaussian noise, and labels are {problem.observation!r}"
+        if problem.teacher is not None and not self.misspecified:
+            return "the model must be well specified (student and teacher agree), and here they differ"
+        if problem.design != Random() and self.scope is not Scope.EVERY_DATASET and self.kind is not Kind.ESTIMATE:
+            return f"inputs must be drawn at random, and here they are chosen by {problem.design!r}"
         for condition in self.conditions:
-            reason = condition(problem)
-            if reason is not None:
+            if (reason := condition(problem)) is not None:
                 return reason
-        if n is not None and not self.continuous and problem.axis == "n":
-            broken = n[n != np.floor(n)]
+        if sizes is not None and self.integers and problem.axis == "n":
+            broken = sizes[sizes != np.floor(sizes)]
             if len(broken):
-                return f"n must be whole numbers, got {broken[0]:g}"
+                return f"n must be integers, got {broken[0]:g}"
         return None
 
-    def __call__(self, problem: AnyProblem, n: FloatArray) -> FloatArray:
-        """Return the error at each n, or raise where the method does not apply."""
-        reason = self.objection(problem, n)
-        if reason is not None:
+    def draws(self, problem: Problem) -> bool:
+        """Tell whether the numbers for this problem are random, so that they depend on a seed."""
+        return self.random
+
+    def takes(self, problem: Problem) -> bool:
+        """Tell whether the method understands labels that are not numbers with Gaussian noise."""
+        return False
+
+    def check(
+        self,
+        problem: Problem,
+        sizes: FloatArray,
+        options: Mapping[str, Any],
+        kind: type[MethodOptions] | None = None,
+    ) -> MethodOptions:
+        """Return the options as their dataclass (``kind`` if given), or raise if the method or an option does not apply."""
+        if (reason := self.objection(problem, sizes)) is not None:
             raise NotApplicableError(f"method {self.name!r} does not apply: {reason}")
-        return self.evaluate(problem, n)
+        kind = kind or self.Options
+        known = {each.name for each in fields(kind)}
+        for name in options:
+            if name not in known:
+                why = "" if known else ": its numbers are determined"
+                raise InputError(f"method {self.name!r} takes no option {name!r}{why}")
+        checked = kind(**options)
+        if (reason := checked.objection(problem)) is not None:
+            raise InputError(reason)
+        return checked
+
+    def option_names(self) -> set[str]:
+        """Return the names of the options."""
+        return {each.name for each in fields(self.Options)}
+
+    @abstractmethod
+    def prepare(self, problem: Problem, options: Any, run: Run) -> State:
+        """Do once what all sizes share: a spectrum, a factor, a description of the experiment."""
+
+    @abstractmethod
+    def evaluate(self, state: State, sizes: FloatArray) -> Result:
+        """Return the errors at these sizes."""
+
+    def compute(self, problem: Problem, sizes: FloatArray, options: MethodOptions, run: Run) -> LearningCurve:
+        """Return the curve for options that were checked."""
+        if self.random:
+            run = Run(run.seed(), run.workers, run.store, run.progress)  # a new seed is drawn once, and recorded
+        try:
+            result = self.evaluate(self.prepare(problem, options, run), sizes)
+        except ResultInterrupted as stop:
+            raise CurveInterrupted(self._curve(problem, sizes, options, run, stop.result)) from None
+        bad = np.isinf(result.error) if self.random else ~np.isfinite(result.error)
+        if bad.any():
+            raise NumericalError(
+                f"method {self.name!r} gave a value that is not finite at {problem.axis} = {sizes[bad][0]:g}"
+            )
+        return self._curve(problem, sizes, options, run, result)
+
+    def _curve(
+        self, problem: Problem, sizes: FloatArray, options: MethodOptions, run: Run, result: Result
+    ) -> LearningCurve:
+        given = {each.name: getattr(result, each.name) for each in fields(Result)}
+        seed = run.seed() if self.random and result.stderr is not None else None
+        return LearningCurve(
+            method=str(self.name), sizes=sizes, problem=problem, options=options.to_dict(), rng=seed, **given
+        )
+
+    def curve(self, problem: Problem, sizes: FloatArray, run: Run | None = None, **options: Any) -> LearningCurve:
+        """Return the learning curve, or raise if the method or an option does not apply."""
+        return self.compute(problem, sizes, self.check(problem, sizes, options), run or Run(0))
+
+    def __call__(self, problem: Problem, sizes: FloatArray, **options: Any) -> FloatArray:
+        """Return the error at each size, or raise if the method does not apply. Random methods use the seed 0."""
+        return self.curve(problem, np.asarray(sizes, dtype=np.float64), **options).error
 
 
-class _Registry(Mapping[str, Method]):
+class Registry(Mapping[str, Method[Any]]):
     """Methods by name, in the order in which they were defined; an unknown name is an error with a suggestion."""
 
     def __init__(self) -> None:
-        self._methods: dict[str, Method] = {}
+        self._methods: dict[str, Method[Any]] = {}
 
-    def add(self, method: Method) -> None:
-        assert method.name not in self._methods
-        self._methods[method.name] = method
+    def add(self, method: Method[Any]) -> None:
+        """Enter a method."""
+        assert method.name not in self._methods, f"two methods are called {method.name!r}"
+        self._methods[str(method.name)] = method
 
-    def __getitem__(self, name: str) -> Method:
+    def __getitem__(self, name: str) -> Method[Any]:
         try:
             return self._methods[name]
         except (KeyError, TypeError):  # a list, say, cannot be looked up at all
@@ -123,34 +281,16 @@ class _Registry(Mapping[str, Method]):
         return len(self._methods)
 
 
-METHODS = _Registry()
+METHODS = Registry()
+Kept = TypeVar("Kept", bound=type[Method[Any]])
 
 
-def register(
-    name: str,
-    title: str,
-    kind: Kind,
-    *,
-    of: str = "the average error",
-    promise: str,
-    source: str,
-    needs: str = "",
-    conditions: tuple[Condition, ...] = (),
-    continuous: bool = True,
-    matched: bool = True,
-    axes: tuple[str, ...] = ("n",),
-) -> Callable[[Evaluate], Evaluate]:
-    """Enter a function of (problem, n) into the list of methods."""
-
-    def enter(evaluate: Evaluate) -> Evaluate:
-        METHODS.add(
-            Method(name, title, kind, of, promise, source, needs, conditions, continuous, evaluate, matched, axes)
-        )
-        return evaluate
-
-    return enter
+def register(kind: Kept) -> Kept:
+    """Enter a method with options of its own: decorates its class."""
+    METHODS.add(kind())
+    return kind
 
 
-def noisy(problem: AnyProblem) -> str | None:
-    """Condition: there is noise."""
+def needs_noise(problem: Problem) -> str | None:
+    """Return why there is no noise, or None if there is."""
     return None if problem.noise > 0 else "the noise must be greater than 0, got 0"

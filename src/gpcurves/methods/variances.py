@@ -10,17 +10,16 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.graphs import Graph
 from gpcurves.graphs.graph import IntArray
+from gpcurves.numerics.display import Shown
 from gpcurves.numerics.validation import FloatArray, frozen
-from gpcurves.problem import GraphProblem
+from gpcurves.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpcurves.render.histogram import HistogramDisplay
-
 
 @dataclass(frozen=True, eq=False)
-class VarianceDistribution:
+class VarianceDistribution(Shown):
     """Local variances over vertices, graphs and data sets.
 
     Attributes
@@ -37,7 +36,7 @@ class VarianceDistribution:
 
     values: FloatArray
     degrees: FloatArray
-    problem: GraphProblem
+    problem: Problem
     nu: float
     weights: FloatArray | None = None
     vertex: IntArray | None = None
@@ -99,12 +98,6 @@ class VarianceDistribution:
         if self.vertex is not None:
             columns = {"vertex": self.vertex, **columns}
         return pd.DataFrame(columns)
-
-    def plot(self, ax: Any = None, **options: Any) -> HistogramDisplay:
-        """Draw a histogram into ``ax``, or into a new figure; returns what was drawn."""
-        from gpcurves.render.histogram import plot_variances
-
-        return plot_variances(self, ax, **options)
 
     def __repr__(self) -> str:
         low, high = self.quantile(np.array([0.05, 0.95])).tolist()

@@ -1,24 +1,110 @@
-"""Representations: the class and its parameters, all of them or what differs from the defaults."""
+"""Pieces of problems as plain data: one registry, one way to save and build again, one representation."""
 
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from inspect import isabstract
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from gpcurves.errors import InputError, unknown_name
+from gpcurves.numerics.parameters import check_parameters
+
+
+class Piece:
+    """A frozen dataclass of which a problem is made: a kernel, inputs, an observation, ...
+
+    The root of each family is defined with ``class Root(Piece, family="...")``. Every class below it enters itself into the
+    family when it is defined, so that saved problems and the command line find it: a new piece is one new class.
+
+    Law: ``Root.from_dict(piece.to_dict()) == piece``.
+    """
+
+    family: ClassVar[str]
+    known: ClassVar[dict[str, type[Any]]]
+    name: ClassVar[str] = ""
+    """Name on the command line; the class name in lower case unless given, empty for pieces that it does not offer."""
+
+    def __init_subclass__(cls, family: str | None = None) -> None:
+        super().__init_subclass__()
+        if family is not None:
+            cls.family, cls.known = family, {}
+            return
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__.lower()
+        if not cls.__name__.startswith("_"):
+            cls.known[cls.__name__] = cls
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    @classmethod
+    def named(cls, name: str) -> type[Self]:
+        """Return the class of this family that has a name on the command line."""
+        offered = cls.offered()
+        if name.lower() not in offered:
+            raise unknown_name(cls.family, name, offered)
+        return offered[name.lower()]
+
+    @classmethod
+    def offered(cls) -> dict[str, type[Self]]:
+        """Return the classes of this family that the command line offers, by their names there."""
+        return {kind.name: kind for kind in cls.known.values() if kind.name and not isabstract(kind)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this piece as plain data; `from_dict` of its family builds it again."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        return {
+            "type": type(self).__name__,
+            **{key: as_plain(value) for key, value in values.items() if value is not None},
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Build a piece of this family from what `to_dict` returned."""
+        parameters = dict(data)
+        kind = parameters.pop("type", None)
+        if kind not in cls.known:
+            raise InputError(f"unknown {cls.family} {kind!r} in saved data")
+        built: Self = cls.known[kind].from_parameters(parameters)
+        return built
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any]) -> Self:
+        """Build a piece of this class from its parameters as plain data."""
+        return cls(**{key: _as_tuples(value) for key, value in parameters.items()})
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+
+def as_plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: arrays and tuples as lists, pieces as dictionaries."""
+    if isinstance(value, Piece):
+        return value.to_dict()
+    if isinstance(value, tuple | list):
+        return [as_plain(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 def short_repr(thing: Any) -> str:
-    """Return ``Class(first=…, other=…)``: the first parameter always, others where they are not the default."""
-    shown = []
-    for place, f in enumerate(fields(thing)):
-        value = getattr(thing, f.name)
-        if place == 0 or value != f.default:
-            shown.append(f"{f.name}={_number(value)}")
+    """Return ``Class(first=…, other=…)``: the first parameter always, others if they are not the default."""
+    shown = [
+        f"{each.name}={_number(getattr(thing, each.name))}"
+        for position, each in enumerate(fields(thing))
+        if position == 0 or getattr(thing, each.name) != each.default
+    ]
     return f"{type(thing).__name__}({', '.join(shown)})"
 
 
 def full_repr(thing: Any) -> str:
     """Return ``Class(first=…, other=…)`` with all parameters."""
-    shown = [f"{f.name}={_number(getattr(thing, f.name))}" for f in fields(thing)]
+    shown = [f"{each.name}={_number(getattr(thing, each.name))}" for each in fields(thing)]
     return f"{type(thing).__name__}({', '.join(shown)})"
 
 

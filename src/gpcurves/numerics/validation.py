@@ -45,7 +45,7 @@ def whole(name: str, value: object, minimum: int, maximum: float = math.inf) -> 
     """Return ``value`` as an integer between ``minimum`` and ``maximum``."""
     number = real(name, value)
     if not number.is_integer() or number < minimum:
-        raise InputError(f"{name} must be a whole number, at least {minimum}, got {number:g}")
+        raise InputError(f"{name} must be an integer, at least {minimum}, got {number:g}")
     if number > maximum:
         raise InputError(f"{name} must be at most {maximum:g}, got {number:g}")
     return int(number)
@@ -83,6 +83,21 @@ def points(name: str, value: object) -> FloatArray:
     if not np.isfinite(array).all():
         raise InputError(f"{name} must be finite, got NaN or infinity")
     return frozen(array)
+
+
+def probabilities(value: object, count: int) -> FloatArray:
+    """Return ``count`` probabilities that sum to 1; equal ones if ``value`` is None."""
+    try:
+        shares = np.full(count, 1.0 / count) if value is None else np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("probabilities must be numbers") from error
+    if shares.shape != (count,):
+        raise InputError(f"probabilities must be one per point ({count}), got shape {shares.shape}")
+    if not np.isfinite(shares).all() or (shares < 0).any():
+        raise InputError("probabilities must be finite and at least 0")
+    if abs(shares.sum() - 1) > 1e-9:
+        raise InputError(f"probabilities must sum to 1, got {shares.sum():g}")
+    return frozen(shares / shares.sum())
 
 
 def sizes(name: str, value: object) -> FloatArray:

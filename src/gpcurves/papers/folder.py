@@ -11,10 +11,11 @@ from pathlib import Path
 
 from gpcurves._version import __version__
 from gpcurves.errors import InputError
+from gpcurves.numerics.display import Display
 from gpcurves.numerics.files import write_complete
 from gpcurves.papers.gallery import FIGURES, Claim, Drawn, Entry
+from gpcurves.render.formats import render
 from gpcurves.render.page import document
-from gpcurves.render.picture import Display
 
 SUFFIXES = (".png", ".svg", ".csv", ".claims.csv")
 """What each figure has: pictures, the numbers behind them, and the claims; the last is written last."""
@@ -37,9 +38,9 @@ def save(name: str, drawn: Drawn, folder: Path, *, quick: bool) -> None:
     """Write the pictures, the numbers and the claims of a figure."""
     display = Display(None, drawn.figure, {})
     contents = {
-        ".png": display.to_bytes("png"),
-        ".svg": display.to_bytes("svg"),
-        ".csv": drawn.table.to_csv(index=False, lineterminator="\n").encode(),
+        ".png": render(display, ".png"),
+        ".svg": render(display, ".svg"),
+        ".csv": render(drawn.table, ".csv"),
         ".claims.csv": claims_csv(name, drawn.claims, quick=quick).encode(),
     }
     for suffix in SUFFIXES:

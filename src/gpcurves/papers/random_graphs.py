@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gpcurves as gpc
-from gpcurves.graphs import Ensemble
+from gpcurves.graphs import Ensemble, Normalisation
 from gpcurves.papers.gallery import BLUE, GREEN, ORANGE, SKY, YELLOW, Effort
 
 FloatArray = npt.NDArray[np.float64]
@@ -21,17 +21,19 @@ Found = dict[float, dict[str, gpc.LearningCurve]]
 """Curves by noise level and method."""
 
 
-def globally(graph: Ensemble | gpc.Graph, noise: float = 0.1, p: int = 10) -> gpc.GraphProblem:
+def globally(graph: Ensemble | gpc.Graph, noise: float = 0.1, p: int = 10) -> gpc.Problem:
     """Return learning with the globally normalised random walk kernel."""
     return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=p, a=2, normalise="global"), noise)
 
 
-def locally(ensemble: Ensemble, noise: float) -> gpc.GraphProblem:
+def locally(ensemble: Ensemble, noise: float) -> gpc.Problem:
     """Return learning with the locally normalised random walk kernel."""
     return gpc.GraphProblem(ensemble, gpc.RandomWalkKernel(p=10, a=2, normalise="local"), noise)
 
 
-def mismatched(graph: Ensemble | gpc.Graph, student: str, teacher: str, noise: float) -> gpc.GraphProblem:
+def mismatched(
+    graph: Ensemble | gpc.Graph, student: Normalisation, teacher: Normalisation, noise: float
+) -> gpc.Problem:
     """Return learning by a student with one normalisation from a teacher with another."""
     true = gpc.Teacher(gpc.RandomWalkKernel(p=10, a=2, normalise=teacher), noise)
     return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=10, a=2, normalise=student), noise, teacher=true)
@@ -42,14 +44,14 @@ def noises(effort: Effort) -> list[float]:
     return effort.of(list(COLOURS), [1.0, 0.01, 1e-4])
 
 
-def simulated(problem: gpc.GraphProblem, nu: FloatArray, effort: Effort, **options: Any) -> gpc.LearningCurve:
+def simulated(problem: gpc.Problem, nu: FloatArray, effort: Effort, **options: Any) -> gpc.LearningCurve:
     """Return the truth on graphs of finite size."""
     amounts = effort.of({"vertices": 500, "graphs": 40, "datasets": 2}, {"vertices": 300, "graphs": 20, "datasets": 1})
     return gpc.learning_curve(problem, "simulation", nu=nu, rng=1, **(amounts | options), **effort.running)
 
 
 @lru_cache(maxsize=64)  # Figures 3 and 5 have curves in common
-def curve_of(problem: gpc.GraphProblem, method: str, effort: Effort) -> gpc.LearningCurve:
+def curve_of(problem: gpc.Problem, method: str, effort: Effort) -> gpc.LearningCurve:
     """Return the curve of a method along the numbers of examples of Figures 3 and 5."""
     nu = np.geomspace(0.01, 30, effort.of(17, 8))
     if method == "simulation":
@@ -63,7 +65,7 @@ def curve_of(problem: gpc.GraphProblem, method: str, effort: Effort) -> gpc.Lear
     return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **effort.running)
 
 
-def vectors_on(seed: int, student: str, teacher: str) -> gpc.PredictionVectors:
+def vectors_on(seed: int, student: Normalisation, teacher: Normalisation) -> gpc.PredictionVectors:
     """Return the prediction vectors of 150 examples on a graph of 250 vertices."""
     problem = mismatched(POISSON.sample(250, rng=seed), student, teacher, 1e-4)
     return gpc.prediction_vectors(problem, np.random.default_rng(seed).integers(250, size=150))

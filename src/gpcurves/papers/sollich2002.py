@@ -171,7 +171,7 @@ def figure_7(effort: Effort) -> Drawn:
     "sollich2002-8",
     paper=PAPER,
     number="8",
-    title="The correction for whole numbers of examples is small",
+    title="The correction for integers of examples is small",
     caption="The LC approximation and, times -100, its first-order correction for the discreteness of n, for the "
     "problem of Figure 7 with noise 0.05.",
 )

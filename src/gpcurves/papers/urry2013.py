@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import gpcurves as gpc
-from gpcurves.graphs import tree
+from gpcurves.graphs import Normalisation, tree
 from gpcurves.papers import urry2013_claims as claim
 from gpcurves.papers.gallery import BLUE, DASH, DOT, GREEN, GREY, ORANGE, Drawn, Effort, Panel, Sheet, check, figure
 from gpcurves.papers.random_graphs import (
@@ -62,7 +62,7 @@ def figure_1(effort: Effort) -> Drawn:
     graphs = [REGULAR.sample(500, rng=seed) for seed in range(effort.of(5, 1))]
     for a, colour, marker in ((2, BLUE, "o"), (4, ORANGE, "s")):
         on_tree = np.array([tree.tree_kernel(3, a * p, a)[1] for p in lengths.tolist()])
-        kernels = [gpc.RandomWalkKernel(a * p, a) for p in lengths.tolist()]
+        kernels = [gpc.RandomWalkKernel(a * p, a, "global") for p in lengths.tolist()]
         on_graphs = [[tree.mean_correlation(graph, kernel) for graph in graphs] for kernel in kernels]
         right.line(f"$C_{{1,p}}$, tree, $a={a}$", lengths, on_tree, color=colour)
         right.points(f"$K_{{1,p}}$, graphs, $a={a}$", lengths, np.mean(on_graphs, axis=1), color=colour, fmt=marker)
@@ -314,7 +314,7 @@ def figure_12(effort: Effort) -> Drawn:
     return excited("local", "global", seed=4, effort=effort)
 
 
-def crossed(student: str, teacher: str, effort: Effort) -> Drawn:
+def crossed(student: Normalisation, teacher: Normalisation, effort: Effort) -> Drawn:
     """Draw mismatched curves on both ensembles and check the maximum."""
     sheet, claims = Sheet(1, 2), []
     nu = np.unique(np.concatenate((np.geomspace(0.01, 10, effort.of(16, 7)), (0.3, 0.5, 0.7, 1.0))))
@@ -331,7 +331,7 @@ def crossed(student: str, teacher: str, effort: Effort) -> Drawn:
     return sheet.drawn(claims)
 
 
-def excited(student: str, teacher: str, seed: int, effort: Effort) -> Drawn:
+def excited(student: Normalisation, teacher: Normalisation, seed: int, effort: Effort) -> Drawn:
     """Draw the weights of prediction vectors and the vector of the largest, and check on which vertices such vectors live."""
     sheet = Sheet(1, 2, size=(6.4, 5.2))
     left, right = sheet.panels

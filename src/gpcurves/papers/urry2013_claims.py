@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 import gpcurves as gpc
-from gpcurves.graphs import Ensemble, tree
+from gpcurves.graphs import Ensemble, Normalisation, tree
 from gpcurves.graphs.groups import members
 from gpcurves.papers.gallery import Claim, Effort, check
 from gpcurves.papers.random_graphs import (
@@ -80,7 +80,7 @@ def variances_of(
             check(f"{name}: κ", kappa, at_least=0.072, at_most=0.074, expected="0.0735, from the spike at 6.8")
         )
         claims.append(
-            check("3-regular: κ", tree.tree_scale(gpc.RandomWalkKernel(), 3), at_least=0.0817, at_most=0.0819)
+            check("3-regular: κ", tree.tree_normaliser(gpc.RandomWalkKernel(), 3), at_least=0.0817, at_most=0.0819)
         )
     return claims
 
@@ -262,7 +262,7 @@ def cut_off(walks: tuple[int, ...]) -> list[Claim]:
     ]  # fmt: skip
 
 
-def spikes(shown: gpc.PredictionVectors, student: str, teacher: str, graphs: int) -> list[Claim]:
+def spikes(shown: gpc.PredictionVectors, student: Normalisation, teacher: Normalisation, graphs: int) -> list[Claim]:
     """Check that the prediction vectors with the largest weights live on dangling chains, on the graph shown and on others."""
     drawn = gpc.as_graph(shown.problem.graph)
     matched = gpc.prediction_vectors(mismatched(drawn, student, student, 1e-4), shown.examples)

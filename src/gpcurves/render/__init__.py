@@ -1,1 +1,21 @@
-"""Curve in; picture, table or page out."""
+"""Finished results in; pictures, tables, data and pages out. Results load this module by name when they are first shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpcurves.numerics.display import Display
+from gpcurves.render.formats import save
+from gpcurves.render.views import view_of
+
+__all__ = ["notebook", "plot", "save"]
+
+
+def plot(result: Any, ax: Any = None, **options: Any) -> Display:
+    """Draw a result into ``ax``, or into a new figure."""
+    return view_of(result, **options).draw(ax)
+
+
+def notebook(result: Any) -> str:
+    """Return what a notebook shows of a result, as HTML."""
+    return view_of(result).notebook()

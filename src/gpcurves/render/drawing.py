@@ -9,10 +9,12 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray, as_graph
+from gpcurves.numerics.display import Display
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.picture import Display, new_axes
+from gpcurves.render.mpl import new_axes
 
-MOST_VERTICES = 5_000
+MOST_VERTICES, MOST_NAMES = 5_000, 80
+"""Vertices of the largest graph that is drawn, and of the largest in which they are named."""
 _PIVOTS, _ROUNDS = 50, 80
 _EDGE, _SEEN = "#b8c0c8", "#000000"
 
@@ -67,6 +69,9 @@ def draw_graph(
     )
     if values is not None:
         axes.figure.colorbar(points, ax=axes, label=label, shrink=0.8)
+    for vertex, at in enumerate(place if known.vertices <= MOST_NAMES else ()):
+        look = {"fontsize": 6.5, "color": "#333333", "ha": "center", "va": "bottom"}
+        axes.annotate(str(known.label(vertex)), at, (0, 0.5 * math.sqrt(size)), textcoords="offset points", **look)
     if seen.any():
         axes.scatter([], [], s=40, facecolors="none", edgecolors=_SEEN, linewidths=1.1, label="has training examples")
         axes.legend(loc="upper left", frameon=False, fontsize=9)
@@ -78,7 +83,7 @@ def draw_graph(
 
 
 def _colours(values: FloatArray | None, signed: bool) -> dict[str, Any]:
-    """Return how values become colours: white in the middle for signed ones, more steps near 0 for others."""
+    """Return how values become colours: white in the middle for signed ones, more steps near the smallest for others."""
     from matplotlib.colors import Normalize, PowerNorm
 
     if values is None:
@@ -86,7 +91,8 @@ def _colours(values: FloatArray | None, signed: bool) -> dict[str, Any]:
     largest = float(abs(np.asarray(values)).max()) or 1.0
     if signed:
         return {"cmap": "RdBu_r", "norm": Normalize(-largest, largest)}
-    return {"cmap": "viridis_r", "norm": PowerNorm(0.5, 0.0, largest)}
+    smallest = min(float(np.min(values)), 0.999 * largest)  # values that are all the same have a colour too
+    return {"cmap": "viridis_r", "norm": PowerNorm(0.5, smallest, largest)}
 
 
 def layout(graph: Graph) -> FloatArray:

@@ -1,139 +1,106 @@
-"""How each kind of curve is drawn, for pictures and pages alike: colours that colour-blind readers can tell apart."""
+"""What a method guarantees, and how its curve is drawn: colours that colour-blind readers can tell apart."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from typing import Any
 
-import numpy as np
-
-from gpcurves.api import METHODS
-from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.methods.formulas import Kind
-from gpcurves.methods.formulas.bounds import MODIFIED
-from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import GraphProblem
+from gpcurves.curve import LearningCurve
+from gpcurves.methods import METHODS, Kind, Method, Scope
+from gpcurves.render.scene import Stroke
 
 REGION = "#dfe8f1"
-_LOWER, _UPPER, _OTHER, _TRUTH = "#46525c", "#a0522d", "#8a8a2a", "#000000"
-_APPROXIMATIONS = {
-    "lc": "#0072B2",
-    "eigenvalue": "#0072B2",
-    "uc": "#D55E00",
-    "d": "#009E73",
-    "lc1": "#CC79A7",
-    "mckay": "#E69F00",
-    "cavity": "#D55E00",
-    "master": "#CC79A7",
+PALETTE = ("#0072B2", "#CC79A7", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#6A3D9A")
+_SEQUENCE = ("#440154", "#31688e", "#35b779", "#e8c319")
+_DASHES = ("dash", "dot", "dashdot", "longdash")
+_EITHER = ("solid", "dot", "solid", "dash")
+"""Approximations that follow each other in a picture often coincide: the second is seen on top of the first."""
+TRUTH, ASIDE = "simulated truth", "for a modified problem"
+_LOOKS: dict[str, tuple[float, list[tuple[str, str]]]] = {
+    "approximations": (2.2, [(colour, dash) for dash in ("", "dashdot", "longdash") for colour in PALETTE]),
+    "lower bounds": (1.4, [(colour, dash) for colour in ("#46525c", "#8795a1") for dash in _DASHES]),
+    "upper bounds": (1.4, [(colour, dash) for colour in ("#a0522d", "#d08a5b") for dash in _DASHES]),
+    ASIDE: (1.6, [(colour, dash) for colour in ("#8a8a2a", "#b5b554") for dash in ("dot", "dashdot", "longdash")]),
+    TRUTH: (1.5, [(colour, "solid") for colour in ("#000000", *PALETTE)]),
 }
-_DASHED = {"d": "dash", "lc1": "dot", "mckay": "dash", "cavity": "dash", "master": "dot"}
-_MORE = ("#56B4E9", "#E69F00", "#F0E442")
-OTHERS = "of something else"
-DASHES = ("dash", "dot", "dashdot", "longdash")
+"""Width, colours and dashes under each heading of the legend; an empty dash stands for the next of the above."""
 
 
-@dataclass(frozen=True)
-class Style:
-    """Colour, dash pattern (in plotly's words), width, and the label of a curve."""
-
-    colour: str
-    dash: str
-    width: float
-    label: str
+def kind_of(curve: LearningCurve) -> Kind:
+    """Return what a curve is in relation to the truth; a method that is not known here counts as an approximation."""
+    return METHODS[curve.method].kind if curve.method in METHODS else Kind.APPROXIMATION
 
 
-def kind_of(curve: LearningCurve) -> Kind | None:
-    """Return what a curve promises; None for those that estimate the truth."""
-    kind = METHODS[curve.method].kind
-    return None if kind is Kind.ESTIMATE else kind
+def scope_of(method: Method[Any]) -> str:
+    """Say what a method computes, and of what error."""
+    return f"{method.kind.value} {'for' if method.kind is Kind.EXACT else 'of'} {method.scope.value}"
 
 
-def group_of(name: str) -> str:
-    """Return the heading under which a legend lists a method."""
-    method = METHODS[name]
+def group_of(curve: LearningCurve) -> str:
+    """Return the heading under which a legend lists a curve."""
+    return _heading(METHODS[curve.method]) if curve.method in METHODS else "approximations"
+
+
+def _heading(method: Method[Any]) -> str:
     if method.kind is Kind.ESTIMATE:
-        return "truth"
-    if method.kind is Kind.EXACT or method.of == MODIFIED:
-        return OTHERS
-    return f"{method.kind.value}s"
+        return TRUTH
+    return ASIDE if method.kind is Kind.EXACT or method.scope is Scope.MODIFIED else f"{method.kind.value}s"
 
 
-def style_of(curves: CurveSet, name: str) -> Style:
-    """Return how the curve of this name is drawn among the others."""
-    kind = kind_of(curves[name])
-    same = [other for other in curves if kind_of(curves[other]) is kind]
-    place = same.index(name)
-    if kind is None:
-        return Style(_TRUTH, "solid", 1.5, "simulation, ± standard error")
-    label = f"{name}: {METHODS[name].title}"
-    if kind is Kind.APPROXIMATION:
-        colour = _APPROXIMATIONS.get(name, _MORE[place % len(_MORE)])
-        return Style(colour, _DASHED.get(name, "solid"), 2.2, label)
-    if group_of(name) == OTHERS:
-        return Style(_OTHER, "dashdot" if kind is Kind.EXACT else "dot", 1.6, label)
-    return Style(_LOWER if kind is Kind.LOWER_BOUND else _UPPER, DASHES[place % len(DASHES)], 1.4, label)
+def strokes(curves: Mapping[str, LearningCurve]) -> dict[str, Stroke]:
+    """Return how each curve is drawn, so that no two look the same."""
+    if len({curve.method for curve in curves.values()}) < len(curves):
+        return _of_sweep(curves)
+    chosen: dict[str, Stroke] = {}
+    given: list[tuple[str, tuple[str, str]]] = []
+    for label, curve in curves.items():
+        group = group_of(curve)
+        width, looks = _LOOKS[group]
+        taken = [look for heading, look in given if heading == group]
+        first = _rank(curve)
+        look = next((look for look in looks[first:] + looks if look not in taken), looks[0])
+        given.append((group, look))
+        chosen[label] = Stroke(look[0], look[1] or _EITHER[len(taken) % len(_EITHER)], width)
+    return chosen
 
 
-def ascending(curves: CurveSet) -> CurveSet:
-    """Return the same curves with their sizes in ascending order, as lines need it."""
-    ordered = {}
-    for name, curve in curves.items():
-        order = np.argsort(curve.sizes, kind="stable")
-        stderr = None if curve.stderr is None else curve.stderr[order]
-        ordered[name] = replace(
-            curve, sizes=curve.sizes[order], error=curve.error[order], stderr=stderr, spectrum_error=None
+def _rank(curve: LearningCurve) -> int:
+    """Return the place of a curve's method among those of its group, so that it looks the same in every picture."""
+    group = group_of(curve)
+    same = [name for name, method in METHODS.items() if curve.axis in method.axes and _heading(method) == group]
+    return same.index(curve.method) % len(_LOOKS[group][1]) if curve.method in same else len(same)
+
+
+def _of_sweep(curves: Mapping[str, LearningCurve]) -> dict[str, Stroke]:
+    """Give each setting a colour and each method a dash pattern."""
+    methods = list(dict.fromkeys(curve.method for curve in curves.values() if kind_of(curve) is not Kind.ESTIMATE))
+    problems: list[object] = []
+    settings: dict[str, tuple[int, int]] = {}
+    for label, curve in curves.items():
+        if curve.problem not in problems:
+            problems.append(curve.problem)
+        place = problems.index(curve.problem)
+        earlier = sum(curves[other].method == curve.method and settings[other][0] == place for other in settings)
+        settings[label] = (place, earlier)
+    distinct = sorted(set(settings.values()))
+    colours = PALETTE if len(distinct) <= len(PALETTE) else _sequence(len(distinct))
+    dashes = ("solid", *_DASHES)
+    return {
+        label: Stroke(
+            colours[distinct.index(settings[label])],
+            dashes[methods.index(curve.method) % len(dashes)] if curve.method in methods else "solid",
+            _LOOKS[group_of(curve)][0],
         )
-    return CurveSet(curves.problem, ordered, curves.skipped)
+        for label, curve in curves.items()
+    }
 
 
-def region(curves: CurveSet) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return n and the edges of the region in which the bounds say that the average error lies.
-
-    The prior variance is an upper bound too: no data set makes a posterior variance larger. None without any bound.
-    """
-    bounds = [name for name in curves if group_of(name).endswith("bounds")]
-    if not bounds:
-        return None
-    n = curves[bounds[0]].sizes
-    same = [name for name in bounds if np.array_equal(curves[name].sizes, n)]
-    lower = [curves[name].error for name in same if METHODS[name].kind is Kind.LOWER_BOUND]
-    upper = [curves[name].error for name in same if METHODS[name].kind is Kind.UPPER_BOUND]
-    prior = np.full(len(n), _prior(curves))
-    return n, np.max([np.zeros(len(n)), *lower], axis=0), np.min([prior, *upper], axis=0)
-
-
-def _prior(curves: CurveSet) -> float:
-    """Return the average prior variance, the error before anything is learnt, or 0 where it is not known."""
-    problem = curves.problem
-    if isinstance(problem, GraphProblem):
-        return 0.0 if problem.true_kernel.normalise == "none" else 1.0
-    return problem.spectrum.trace
-
-
-AXIS_LABELS = {"n": "number of examples n", "nu": "number of examples per vertex ν"}
-
-
-def logarithmic(curves: CurveSet) -> bool:
-    """Tell whether the sizes are better seen on a logarithmic axis: on graphs always, else where n spans decades."""
-    sizes = next(iter(curves.values())).sizes
-    return len(np.unique(sizes[sizes > 0])) > 1 if curves.problem.axis == "nu" else logarithmic_n(sizes)
-
-
-def logarithmic_n(n: FloatArray) -> bool:
-    """Tell whether n spans decades, and not in equal steps."""
-    some = n[n > 0]
-    if len(some) < 3 or some.max() < 50 * some.min():
-        return False
-    steps = np.diff(np.sort(some))
-    return bool(steps.max() > 1.5 * steps.min())
-
-
-def error_limits(curves: CurveSet) -> tuple[float, float]:
-    """Return the range of errors worth showing: down to the curves, or to the best bounds where there are only bounds."""
-    shown = [c.error for name, c in curves.items() if kind_of(c) in (None, Kind.APPROXIMATION, Kind.EXACT)]
-    if not shown:
-        allowed = region(curves)
-        shown = [c.error for c in curves.values()] if allowed is None else [allowed[1], allowed[2]]
-    values = np.concatenate(shown)
-    values = values[values > 0]
-    top = max(_prior(curves), float(values.max(initial=0.0))) or 1.0
-    return max(float(values.min(initial=top)) / 4, top * 1e-15), top * 1.6
+def _sequence(count: int) -> list[str]:
+    """Return colours from dark blue to yellow, for settings that are too many to have colours of their own."""
+    stops = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in _SEQUENCE]
+    colours = []
+    for k in range(count):
+        whole, part = divmod(k * (len(stops) - 1) / (count - 1), 1)
+        here, there = stops[int(whole)], stops[min(int(whole) + 1, len(stops) - 1)]
+        colours.append("#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(here, there, strict=True)))
+    return colours

@@ -18,33 +18,45 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
-from gpcurves.inputs import Box, Discrete, Inputs, Sample, Torus
-from gpcurves.kernels import Kernel
-from gpcurves.kernels.periodised import periodised_matrix
+from gpcurves.numerics.roots import bisect, invert
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.spectra.fourier import Fourier, fourier
-from gpcurves.spectra.lattice import invert
+from gpcurves.numerics.validation import probabilities as checked_probabilities
+from gpcurves.spectra.fourier import Fourier
 from gpcurves.spectra.spectrum import Spectrum, Tail
 
+Rule = Callable[[int], tuple[FloatArray, FloatArray]]
+"""Takes a number of nodes, returns about so many points and their weights."""
 NODES = 1_600
 _AGREEMENT = 0.1
 ROUNDING = 1e-13
 
 
-def numerical_spectrum(kernel: Kernel, inputs: Inputs) -> Spectrum:
-    """Return the spectrum of any kernel on any inputs from the eigenvalues of a matrix."""
-    if isinstance(inputs, Discrete):
-        return matrix_spectrum(_covariance(kernel, inputs, inputs.points), inputs.probabilities)
-    count = min(NODES, len(inputs.points)) if isinstance(inputs, Sample) else NODES
-    fine, half, quarter = (node_spectrum(kernel, inputs, max(1, count // part)) for part in (1, 2, 4))
-    trusted = _trusted(fine.values, half.values)
-    confirmed = _trusted(half.values, quarter.values)
-    if isinstance(inputs, Sample):  # the noise of sampling is in every eigenvalue, the largest too
+def numerical_spectrum(
+    covariance: Callable[[FloatArray], FloatArray], nodes: Rule, count: int, decay: Decay, *, sampled: bool = False
+) -> Spectrum:
+    """Return the spectrum of a covariance function from the eigenvalues of its matrix on nodes.
+
+    Parameters
+    ----------
+    covariance
+        Returns the matrix of covariances between the rows of its argument.
+    nodes
+        Returns about so many points, with weights that sum to 1.
+    count
+        How many nodes to use.
+    decay
+        How fast the eigenvalues fall beyond those that the nodes resolve.
+    sampled
+        Whether the nodes are a random sample, so that every eigenvalue has an error of sampling.
+    """
+    fine, half, quarter = (node_spectrum(covariance, nodes, max(1, count // part)) for part in (1, 2, 4))
+    trusted = _count_trusted(fine.values, half.values)
+    confirmed = _count_trusted(half.values, quarter.values)
+    if sampled:
         trusted, confirmed = max(trusted, count // 20), max(confirmed, count // 40)
-    decay = _Decay(kernel.smoothness, inputs.dim, fourier(kernel, inputs.dim) if isinstance(inputs, Box) else None)
     if trusted < fine.size:  # the tail is a guess: let the comparison make it earlier
         confirmed = max(1, min(confirmed, trusted // 2))
-    return _repaired(fine, trusted, decay, _repaired(quarter, confirmed, decay, None))
+    return _with_tail(fine, trusted, decay, _with_tail(quarter, confirmed, decay, None))
 
 
 def matrix_spectrum(matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> Spectrum:
@@ -59,21 +71,16 @@ def matrix_spectrum(matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None =
         raise InputError("a kernel matrix must be finite, got NaN or infinity")
     if not np.allclose(C, C.T, rtol=1e-8, atol=1e-10 * abs(C).max()):
         raise InputError("a kernel matrix must be symmetric")
-    chance = Discrete(np.arange(len(C)), probabilities).probabilities
-    return _diagonalised(C, chance, f"{len(C)} discrete inputs")
+    return _diagonalise(C, checked_probabilities(probabilities, len(C)), f"{len(C)} discrete inputs")
 
 
-def _covariance(kernel: Kernel, inputs: Inputs, X: FloatArray) -> FloatArray:
-    return periodised_matrix(kernel, X) if isinstance(inputs, Torus) else kernel(X)
+def node_spectrum(covariance: Callable[[FloatArray], FloatArray], nodes: Rule, count: int) -> Spectrum:
+    """Return the eigenvalues on about ``count`` nodes, as they are."""
+    X, weight = nodes(count)
+    return _diagonalise(covariance(X), weight, f"numerical, {len(X)} nodes")
 
 
-def node_spectrum(kernel: Kernel, inputs: Inputs, count: int) -> Spectrum:
-    """Return the eigenvalues on about ``count`` quadrature nodes, as they are."""
-    X, weight = inputs.nodes(count)
-    return _diagonalised(_covariance(kernel, inputs, X), weight, f"numerical, {len(X)} nodes")
-
-
-def _diagonalised(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
+def _diagonalise(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
     import scipy.linalg
     from threadpoolctl import threadpool_limits
 
@@ -81,14 +88,14 @@ def _diagonalised(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
     variances = np.diagonal(C).copy()
     uniform = np.ptp(variances) <= 1e-12 * abs(variances).max()
     scaled = root[:, None] * C * root
-    overlaps = None
+    channels = {}
     with threadpool_limits(1):  # several threads gain little here, and lose much on a busy machine
         if uniform:
             values = scipy.linalg.eigvalsh(scaled, driver="evd", overwrite_a=True, check_finite=False)
         else:
             values, vectors = scipy.linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
     if not uniform:
-        overlaps = variances @ vectors**2  # <C(x,x) phi_i(x)^2>, phi = vector / sqrt(weight)
+        channels["variance"] = variances @ vectors**2  # <C(x,x) phi_i(x)^2>, phi = vector / sqrt(weight)
     largest = max(float(values[-1]), 0.0)
     if values[0] < -1e-8 * max(largest, abs(float(values[0]))) or largest == 0:
         raise InputError(
@@ -96,10 +103,11 @@ def _diagonalised(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
             f"(the largest is {values[-1]:g})"
         )
     keep = values > ROUNDING * largest  # the rest is rounding error
-    return Spectrum(values[keep], None, None, None if overlaps is None else overlaps[keep], origin=origin)
+    channels = {name: weights[keep] for name, weights in channels.items()}
+    return Spectrum(values[keep], channels=channels, origin=origin)
 
 
-def _trusted(fine: FloatArray, coarse: FloatArray) -> int:
+def _count_trusted(fine: FloatArray, coarse: FloatArray) -> int:
     """Count the leading eigenvalues that half of the nodes confirm."""
     shared = min(len(fine), len(coarse))
     agree = abs(fine[:shared] - coarse[:shared]) <= _AGREEMENT * fine[:shared]
@@ -107,12 +115,12 @@ def _trusted(fine: FloatArray, coarse: FloatArray) -> int:
 
 
 @dataclass(frozen=True)
-class _Decay:
+class Decay:
     """How fast the eigenvalues fall far out."""
 
     smoothness: float | None
     dim: int
-    transform: Fourier | None
+    transform: Fourier | None = None
 
     def tail(self, last: float, start: float, mass: float) -> Tail:
         """Return the tail after ``start`` eigenvalues with this mass that joins the eigenvalue ``last``.
@@ -143,21 +151,18 @@ class _Decay:
         order = np.arange(self.dim)
         falling = np.cumprod(np.concatenate(([1.0], self.dim - 1.0 - order[:-1])))
 
-        def integral(b: float) -> float:
-            return float(self.dim * (falling / b ** (order + 1.0)).sum())
+        def too_fast(log_b: FloatArray) -> npt.NDArray[np.bool_]:
+            integral = self.dim * (falling / np.exp(log_b) ** (order + 1.0)).sum()
+            return np.array([integral <= mass / (last * start)])
 
-        low, high = 1e-6, 1e6
-        for _ in range(80):
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if integral(middle) > mass / (last * start) else (low, middle)
-        return lambda index: np.asarray(math.log(last) - high * np.expm1(np.log(index / start) / self.dim))
+        b = float(np.exp(bisect(too_fast, np.log([1e-6]), np.log([1e6]), 64)[1][0]))
+        return lambda index: np.asarray(math.log(last) - b * np.expm1(np.log(index / start) / self.dim))
 
 
-def _repaired(spectrum: Spectrum, trusted: int, decay: _Decay, coarse: Spectrum | None) -> Spectrum:
+def _with_tail(spectrum: Spectrum, trusted: int, decay: Decay, coarse: Spectrum | None) -> Spectrum:
     """Keep the first ``trusted`` eigenvalues and put the rest of the trace into a smooth tail."""
     trusted = min(trusted, spectrum.size)
     rest = float(spectrum.values[trusted:].sum())
-    overlaps = spectrum.variance_overlaps
     tail = None
     if rest > 1e-12 * float(spectrum.values.sum()):
         tail = decay.tail(float(spectrum.values[trusted - 1]), float(trusted), rest)
@@ -165,7 +170,7 @@ def _repaired(spectrum: Spectrum, trusted: int, decay: _Decay, coarse: Spectrum 
         spectrum.values[:trusted],
         spectrum.multiplicities[:trusted],
         tail,
-        None if overlaps is None else overlaps[:trusted],
+        {name: weights[:trusted] for name, weights in spectrum.channels.items()},
         coarse,
         f"{spectrum.origin}, {trusted} eigenvalues trusted",
         10 * ROUNDING * float(spectrum.values.sum()),

@@ -11,7 +11,7 @@ beyond them as a `Tail`, a smooth function of the index. Two kinds of question a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,10 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.numerics.frozen import FrozenMapping
 from gpcurves.numerics.quadrature import GAUSS_NODES, GAUSS_WEIGHTS, gauss_legendre
 from gpcurves.numerics.validation import FloatArray, frozen
 from gpcurves.spectra.measure import Measure, compress
 
+CLOSED_FORM = "closed form"
+"""Origin of spectra that are listed in the order of their frequencies or quantum numbers."""
 JOIN = 20.0
 """Power of the index with which what joins a list to its tail dies out beyond the list."""
 UNDERFLOW = 690.0
@@ -127,9 +130,9 @@ class Spectrum:
         How often each occurs; once if not given. Any positive real number is accepted.
     tail
         What lies beyond the list; None for a spectrum that ends with it.
-    variance_overlaps
-        :math:`\langle C(x,x)\phi_i^2(x)\rangle_x` for each value, where the prior variance depends on the input;
-        None where it does not (each is then the trace).
+    channels
+        Further weights of each value, by name. "variance" holds :math:`\langle C(x,x)\phi_i^2(x)\rangle_x` if the prior
+        variance depends on the input; if it does not, each would be the trace.
     coarse
         The same spectrum from a quarter of the nodes, where it is numerical: the difference estimates its error.
     origin
@@ -141,7 +144,7 @@ class Spectrum:
     values: FloatArray
     multiplicities: FloatArray
     tail: Tail | None
-    variance_overlaps: FloatArray | None
+    channels: Mapping[str, FloatArray]
     coarse: Spectrum | None
     origin: str
     resolution: float
@@ -151,31 +154,31 @@ class Spectrum:
         values: npt.ArrayLike,
         multiplicities: npt.ArrayLike | None = None,
         tail: Tail | None = None,
-        variance_overlaps: FloatArray | None = None,
+        channels: Mapping[str, FloatArray] | None = None,
         coarse: Spectrum | None = None,
         origin: str = "given eigenvalues",
         resolution: float = 0.0,
     ) -> None:
         values = _checked("eigenvalues", values)
         number = np.ones(len(values)) if multiplicities is None else _checked("multiplicities", multiplicities)
-        overlaps = variance_overlaps
+        further = dict(channels or {})
         if len(values) != len(number):
             raise InputError(f"a spectrum needs as many multiplicities as values, got {len(number)} and {len(values)}")
         keep = None if values.min(initial=1.0) > 0 and number.min(initial=1.0) > 0 else (values > 0) & (number > 0)
         if keep is not None:
             values, number = values[keep], number[keep]
-            overlaps = None if overlaps is None else overlaps[keep]
+            further = {name: weights[keep] for name, weights in further.items()}
         if len(values) == 0:
             raise InputError("a spectrum needs at least one eigenvalue greater than 0")
         if (values[1:] > values[:-1]).any():
             order = np.argsort(-values, kind="stable")
             values, number = values[order], number[order]
-            overlaps = None if overlaps is None else overlaps[order]
+            further = {name: weights[order] for name, weights in further.items()}
         for name, value in (
             ("values", frozen(values)),
             ("multiplicities", frozen(number)),
             ("tail", tail),
-            ("variance_overlaps", overlaps),
+            ("channels", FrozenMapping(further)),
             ("coarse", coarse),
             ("origin", origin),
             ("resolution", resolution),
@@ -291,7 +294,7 @@ class Spectrum:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is needed to build this spectrum again; only a list can be written out."""
-        if self.tail is not None or self.variance_overlaps is not None:
+        if self.tail is not None or self.channels:
             raise InputError("only a spectrum given by its eigenvalues can be saved; save its problem instead")
         return {"values": self.values.tolist(), "multiplicities": self.multiplicities.tolist()}
 
@@ -301,7 +304,15 @@ class Spectrum:
             and np.array_equal(self.values, other.values)
             and np.array_equal(self.multiplicities, other.multiplicities)
             and self.origin == other.origin
+            and self._beyond_list() == other._beyond_list()
         )
+
+    def _beyond_list(self) -> dict[str, list[float]]:
+        """Return what besides the list makes a spectrum: further weights, and the nodes of its tail."""
+        further = {name: weights.tolist() for name, weights in self.channels.items()}
+        if self.tail is not None:
+            further["tail"] = [*self.tail.log_values.tolist(), *self.tail.multiplicities.tolist()]
+        return further
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from gpcurves.errors import InputError
 from gpcurves.graphs import Graph, GraphKernel, RandomWalkKernel, as_graph
-from gpcurves.methods.cavity.curves import belief_propagation
+from gpcurves.methods.cavity.beliefs import belief_propagation
 from gpcurves.methods.cavity.instance import Beliefs
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import GraphProblem
@@ -117,7 +117,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def vertex_numbers(graph: Graph, vertices: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Return vertices as numbers: names are looked up, whole numbers are taken as they are where there are no names."""
+    """Return vertices as numbers: names are looked up, integers are taken as they are where there are no names."""
     given = np.asarray(vertices)
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]

@@ -1,15 +1,5 @@
 """Learning curves by formula: approximations, bounds, and scenarios that can be solved exactly; on graphs too."""
 
-from gpcurves.methods.base import METHODS, Kind, Method
 from gpcurves.methods.formulas import approximations, bounds, degenerate, large_graphs, williams_vivarelli
 
-__all__ = [
-    "METHODS",
-    "Kind",
-    "Method",
-    "approximations",
-    "bounds",
-    "degenerate",
-    "large_graphs",
-    "williams_vivarelli",
-]
+__all__ = ["approximations", "bounds", "degenerate", "large_graphs", "williams_vivarelli"]

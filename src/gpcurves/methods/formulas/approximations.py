@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpcurves.methods.base import Kind, register
+from gpcurves.methods.base import Kind
+from gpcurves.methods.formulas.formula import formula
 from gpcurves.methods.formulas.parametric import Scaled, solve
 from gpcurves.methods.formulas.stepping import iterate
+from gpcurves.numerics.roots import bisect
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import VectorProblem
+from gpcurves.problem import Problem
 
 _NOT_A_BOUND = "close to the truth for smooth spectra and inputs spread evenly; not a bound"
 
 
-@register(
+@formula(
     "lc",
     "Lower Continuous",
     Kind.APPROXIMATION,
     promise=_NOT_A_BOUND,
     source="Sollich & Halees 2002, eq. (16); Sollich 1999, eq. (11)",
 )
-def lower_continuous(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return the solution of :math:`\epsilon = g(n/(\sigma^2+\epsilon))`, SH02 (16).
 
     Tends to OV for large noise at fixed :math:`n/\sigma^2`. Without noise it reaches 0 once `n` is the number of
@@ -33,14 +35,14 @@ def lower_continuous(problem: VectorProblem, n: FloatArray) -> FloatArray:
     return scaled.unit * scaled.g(_lc_h(scaled, n, problem.spectrum.count))
 
 
-@register(
+@formula(
     "lc1",
-    "LC corrected for whole n",
+    "LC corrected for integer n",
     Kind.APPROXIMATION,
     promise="never above LC, and close to it unless the noise is low; not a bound",
     source="Sollich & Halees 2002, eq. (28)",
 )
-def lower_continuous_corrected(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return LC plus :math:`(\sigma^2+\epsilon_0)\, n (a_2^2 - a_3)/(1 - n a_2)^2`, SH02 (28).
 
     With :math:`G = \lambda/(1+h\lambda)`, :math:`s = \sigma^2+\epsilon_0` and `n = hs`, both differences are sums of
@@ -71,14 +73,14 @@ def lower_continuous_corrected(problem: VectorProblem, n: FloatArray) -> FloatAr
     return scaled.unit * scaled.by_rows(corrected, h, n)
 
 
-@register(
+@formula(
     "uc",
     "Upper Continuous",
     Kind.APPROXIMATION,
     promise="never below LC; not a bound",
     source="Sollich & Halees 2002, eq. (12); Sollich 1999, eq. (10)",
 )
-def upper_continuous(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`g(n'/\sigma^2)` with :math:`n' + T(n'/\sigma^2) = n`, SH02 (12).
 
     Solved in :math:`h = n'/\sigma^2`, so that the limit of no noise, :math:`T(h) = n`, needs no special case.
@@ -89,30 +91,27 @@ def upper_continuous(problem: VectorProblem, n: FloatArray) -> FloatArray:
     return scaled.unit * scaled.g(h)
 
 
-@register(
+@formula(
     "d",
     "Discrete",
     Kind.APPROXIMATION,
-    promise="close to UC, of which it is the version for whole n; not a bound",
+    promise="close to UC, of which it is the version for integer n; not a bound",
     source="Sollich 1999, eq. (9)",
-    needs="whole n",
-    continuous=False,
+    needs="integer n",
+    integers=True,
 )
-def discrete(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def discrete(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return tr G after `n` steps :math:`G \to G - G^2/(\sigma^2+\mathrm{tr}\,G)` from :math:`G = \Lambda`, S99 (9)."""
     scaled = Scaled.of(problem.spectrum, problem.noise)
     return scaled.unit * iterate(scaled, n)
 
 
-def lc_examples(problem: VectorProblem, error: float) -> float:
+def lc_examples(problem: Problem, error: float) -> float:
     r"""Return the n at which LC has this error: solve :math:`g(h) = \epsilon`, then :math:`n = h(\sigma^2+\epsilon)`."""
     scaled = Scaled.of(problem.spectrum, problem.noise)
     goal = error / scaled.unit
-    low, high = -690.0, 690.0
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if scaled.g(np.exp([middle]))[0] > goal else (low, middle)
-    return float(np.exp(high) * (scaled.noise + goal))
+    high = bisect(lambda log_h: scaled.g(np.exp(log_h)) <= goal, np.array([-690.0]), np.array([690.0]), 64)[1]
+    return float(np.exp(high[0]) * (scaled.noise + goal))
 
 
 def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:

@@ -8,43 +8,43 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
-from gpcurves.methods.base import Kind, noisy, register
+from gpcurves.methods.base import Kind, Scope, needs_noise
+from gpcurves.methods.formulas.formula import formula
 from gpcurves.methods.formulas.parametric import Scaled
+from gpcurves.numerics.roots import bisect
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import VectorProblem
+from gpcurves.problem import Problem
 from gpcurves.spectra import Spectrum
 
-MODIFIED = "a modified error"
-_EVERY = "the error of every single data set"
 
-
-@register(
+@formula(
     "mw",
     "Micchelli-Wahba",
     Kind.LOWER_BOUND,
-    of=_EVERY,
+    scope=Scope.EVERY_DATASET,
     promise="no choice of n inputs gets below it, whatever the noise; tight only for small n",
     source="Sollich & Halees 2002, eq. (18)",
-    needs="whole n",
-    continuous=False,
+    needs="integer n",
+    integers=True,
 )
-def micchelli_wahba(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def micchelli_wahba(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\sum_{i>n}\lambda_i`, SH02 (18)."""
     return problem.spectrum.beyond(n)
 
 
-@register(
+@formula(
     "plaskota",
     "Plaskota",
     Kind.LOWER_BOUND,
-    of=_EVERY,
+    scope=Scope.EVERY_DATASET,
     promise="no choice of n inputs gets below it where the prior variance is uniform, no average over them elsewhere",
     source="Sollich & Halees 2002, eqs. (19) and (42)",
-    needs="whole n",
-    continuous=False,
+    needs="integer n",
+    integers=True,
 )
-def plaskota(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def plaskota(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac{\sigma^2}{S+k\sigma^2}(\sum_{i\le k}\sqrt{\lambda_i})^2 + \sum_{i>k}\lambda_i`, SH02 App. B.
 
     `k` is the largest number up to `n` with :math:`\eta_k > 0`, eq. (42), and :math:`S = n\,\mathrm{tr}\Lambda`. That is
@@ -68,38 +68,39 @@ def _most_observed(spectrum: Spectrum, ratio: FloatArray) -> FloatArray:
     deficit = np.maximum.accumulate(spectrum.root_sum(before[:-1]) / root - before[:-1])
     k: FloatArray = before[np.searchsorted(deficit, ratio)]
     if spectrum.tail is not None and (deep := k >= before[-1]).any():
-        last = spectrum.tail.edges[-1]
-        low, high = np.full(int(deep.sum()), math.log(before[-1])), np.full(int(deep.sum()), math.log(last))
-        for _ in range(60):
-            middle = (low + high) / 2
-            index = np.exp(middle)
-            here = spectrum.root_sum(index) * np.exp(-spectrum.tail.log_eigenvalue(index) / 2) - index
-            low, high = np.where(here < ratio[deep], middle, low), np.where(here < ratio[deep], high, middle)
-        k[deep] = np.exp(low)
+        tail = spectrum.tail
+
+        def too_many(log_index: FloatArray) -> npt.NDArray[np.bool_]:
+            index = np.exp(log_index)
+            deficit = spectrum.root_sum(index) * np.exp(-tail.log_eigenvalue(index) / 2) - index
+            return np.asarray(deficit >= ratio[deep])
+
+        start, end = (np.full(int(deep.sum()), math.log(index)) for index in (before[-1], tail.edges[-1]))
+        k[deep] = np.exp(bisect(too_many, start, end, 60)[0])
     return k
 
 
-@register(
+@formula(
     "ov",
     "Opper-Vivarelli",
     Kind.LOWER_BOUND,
     promise="the average error is never below it; tight for large noise and for large n, void as the noise vanishes",
     source="Sollich & Halees 2002, eq. (9)",
 )
-def opper_vivarelli(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def opper_vivarelli(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`g(n/\sigma^2)`, SH02 (9); exact for :math:`\sigma^2 \to \infty` at fixed :math:`n/\sigma^2`."""
     scaled = Scaled.of(problem.spectrum, problem.noise)
     return scaled.unit * scaled.g(_ratio(scaled, n))
 
 
-@register(
+@formula(
     "lo",
     "lower Opper",
     Kind.LOWER_BOUND,
     promise="the average error is never below it; always below OV, kept for comparison",
     source="Sollich 1999, section 3",
 )
-def lower_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def lower_opper(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac14\sum\frac{\lambda}{1+b\lambda}(1 + \frac1{1+b\lambda})`, :math:`b = 2n/\sigma^2`, S99."""
     scaled = Scaled.of(problem.spectrum, problem.noise)
 
@@ -110,24 +111,24 @@ def lower_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
     return scaled.unit * scaled.by_rows(bound, 2 * _ratio(scaled, n))
 
 
-@register(
+@formula(
     "uo",
     "upper Opper",
     Kind.UPPER_BOUND,
-    of=MODIFIED,
+    scope=Scope.MODIFIED,
     promise="bounds a modified error that never exceeds twice the noise; says nothing where the error is above the noise",
     source="Sollich & Halees 2002, eq. (20)",
     needs="noise > 0",
-    conditions=(noisy,),
+    conditions=(needs_noise,),
 )
-def upper_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def upper_opper(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac{\sigma^2}{n} T(n/\sigma^2) + g(n/\sigma^2)`, SH02 (20); twice the trace at `n = 0`."""
     scaled = Scaled.of(problem.spectrum, problem.noise)
     h = _ratio(scaled, n)
     return scaled.unit * (scaled.g(h) + _mean_log(scaled, h))
 
 
-@register(
+@formula(
     "info",
     "information gain",
     Kind.UPPER_BOUND,
@@ -135,7 +136,7 @@ def upper_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
     source="gpcurves, docs/theory/bounds.md (after Opper 1997)",
     needs="noise > 0, a prior variance with a known largest value",
     conditions=(
-        noisy,
+        needs_noise,
         lambda problem: (
             None
             if problem.largest_variance is not None
@@ -143,7 +144,7 @@ def upper_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
         ),
     ),
 )
-def information_gain(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def information_gain(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac{c}{\ln(1+c/\sigma^2)}\,\frac{T((n+1)/\sigma^2)}{n+1}` with :math:`C(x,x) \le c`.
 
     The chain rule gives :math:`\sum_{m\le n}\langle\ln(1+\epsilon_m/\sigma^2)\rangle \le T((n+1)/\sigma^2)`; each term is
@@ -157,14 +158,14 @@ def information_gain(problem: VectorProblem, n: FloatArray) -> FloatArray:
     return largest / math.log1p(largest / problem.noise) * _mean_log(scaled, _ratio(scaled, n + 1)) / scaled.noise
 
 
-@register(
+@formula(
     "two",
     "Trecate-Williams-Opper",
     Kind.UPPER_BOUND,
     promise="the average error is never above it; exact at n = 1 where the prior variance is uniform",
     source="Sollich & Halees 2002, eq. (24)",
 )
-def trecate_williams_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def trecate_williams_opper(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\sum_i \lambda_i(c_i - n\lambda_i)/c_i`, :math:`c_i = (n-1)\lambda_i+\sigma^2+v_i`, SH02 (24).
 
     :math:`v_i = \langle C(x,x)\phi_i^2(x)\rangle`, the trace where the prior variance is uniform. The sum is of positive
@@ -172,8 +173,8 @@ def trecate_williams_opper(problem: VectorProblem, n: FloatArray) -> FloatArray:
     which keeps the bound.
     """
     spectrum, noise = problem.spectrum, problem.noise
-    if spectrum.variance_overlaps is not None:
-        values, overlaps = spectrum.values, spectrum.variance_overlaps
+    if "variance" in spectrum.channels:
+        values, overlaps = spectrum.values, spectrum.channels["variance"]
         mass = values * spectrum.multiplicities
         gap = noise + overlaps - values
         listed: FloatArray = (gap / (gap + np.multiply.outer(n, values))) @ mass

@@ -12,24 +12,25 @@ import math
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.methods.base import Kind, register
+from gpcurves.methods.base import Kind, Scope
+from gpcurves.methods.formulas.formula import formula
 from gpcurves.numerics.validation import FloatArray, sizes
-from gpcurves.problem import VectorProblem
+from gpcurves.problem import Problem
 
 _STEP = 0.22
 
 
-@register(
+@formula(
     "degenerate",
     "same spectrum, uncorrelated inputs",
     Kind.EXACT,
-    of="the average error of another problem",
+    scope=Scope.OTHER_PROBLEM,
     promise="the exact curve of another problem, with the same spectrum but no correlation between different inputs",
     source="Sollich & Halees 2002, eqs. (29) and (30)",
-    needs="whole n",
-    continuous=False,
+    needs="integer n",
+    integers=True,
 )
-def degenerate(problem: VectorProblem, n: FloatArray) -> FloatArray:
+def degenerate(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\sum_\alpha\lambda_\alpha\langle\sigma^2/(\sigma^2+n_\alpha c)\rangle`, binomial :math:`n_\alpha`.
 
     As the integral of SH02 (30) with :math:`r = e^{-t\sigma^2/c}`,
@@ -56,7 +57,7 @@ def degenerate(problem: VectorProblem, n: FloatArray) -> FloatArray:
     return np.array([never_seen + weight @ (_power(log_base, count) @ masses) for count in n.tolist()])
 
 
-def degenerate_best(problem: VectorProblem, n: object) -> FloatArray:
+def degenerate_best(problem: Problem, n: object) -> FloatArray:
     r"""Return the lowest error that any single data set of n examples has in the degenerate scenario.
 
     That is the minimum of :math:`\sum_\alpha\lambda_\alpha\sigma^2/(\sigma^2+n_\alpha\mathrm{tr}\Lambda)` over whole
@@ -72,7 +73,7 @@ def degenerate_best(problem: VectorProblem, n: object) -> FloatArray:
     """
     at = sizes("n", n)
     if (at % 1 != 0).any():
-        raise InputError(f"n must be whole numbers of examples, got {at[at % 1 != 0][0]:g}")
+        raise InputError(f"n must be integers of examples, got {at[at % 1 != 0][0]:g}")
     spectrum, most = problem.spectrum, int(at.max())
     values = -np.diff(spectrum.beyond(np.arange(most + 1.0)))
     k = np.arange(1, most + 1)  # how many examples an input has

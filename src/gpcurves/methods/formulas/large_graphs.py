@@ -1,8 +1,7 @@
-r"""Eigenvalue theory on graphs: LC with the eigenvalues of the covariance between vertices.
+r"""Eigenvalue theory in the limit of large random regular graphs.
 
-Urry & Sollich 2013, eq. (14): :math:`\epsilon = g(N/(\epsilon+\sigma^2))` with the eigenvalues of `C/V`; then
-:math:`N = \nu V`. On large random regular graphs the eigenvalues are those of the tree, eq. (16), and for long walks the
-curves fall onto one master curve in :math:`\nu p^{3/2}`, eq. (17).
+The eigenvalues are those of the tree, Urry & Sollich 2013, eq. (16), and for long walks the curves fall onto one master
+curve in :math:`\nu p^{3/2}`, eq. (17).
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ import math
 
 import numpy as np
 
-from gpcurves.errors import InputError
-from gpcurves.graphs import Graph, RandomRegular, RandomWalkKernel
+from gpcurves.graphs import RandomRegular, RandomWalkKernel
 from gpcurves.graphs.tree import tree_spectrum
-from gpcurves.methods.base import Kind, register
+from gpcurves.methods.base import Kind
 from gpcurves.methods.formulas.approximations import lower_continuous
+from gpcurves.methods.formulas.formula import formula
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import AnyProblem, GraphProblem, SpectrumProblem
+from gpcurves.problem import Problem, SpectrumProblem
 from gpcurves.spectra import Spectrum
 
 _LONG_WALK = 30
@@ -25,50 +24,21 @@ _STEP, _STEPS = 0.04, 700
 """Nodes in the square root of y for the master curve, up to where exp(-y) underflows."""
 
 
-def vertex_spectrum(problem: GraphProblem, graph: Graph) -> SpectrumProblem:
-    """Return the problem of which only the eigenvalues of the covariance on this graph, divided by V, are kept."""
-    values = problem.kernel.on(graph).eigenvalues() / graph.vertices
-    values[values < 1e-15 * values.max()] = 0.0  # rounding errors
-    return SpectrumProblem(Spectrum(values), problem.noise)
-
-
-def graph_curve(problem: GraphProblem, graph: Graph, nu: FloatArray) -> FloatArray:
-    """Return the eigenvalue approximation on one graph."""
-    return lower_continuous(vertex_spectrum(problem, graph), nu * graph.vertices)
-
-
-@register(
-    "eigenvalue",
-    "eigenvalue approximation on graphs",
-    Kind.APPROXIMATION,
-    promise="accurate for many examples per vertex, and for few where prior variances are even; not a bound",
-    source="Urry & Sollich 2013, eq. (14)",
-    needs="a graph, or an ensemble of which graphs are drawn",
-    axes=("nu",),
-)
-def eigenvalue(problem: GraphProblem, nu: FloatArray) -> FloatArray:
-    """Return LC with the eigenvalues of the covariance matrix of a given graph."""
-    if not isinstance(problem.graph, Graph):
-        raise InputError("eigenvalues are those of a given graph: use learning_curve for an average over an ensemble")
-    return graph_curve(problem, problem.graph, nu)
-
-
-def _large_regular(problem: AnyProblem) -> str | None:
-    if isinstance(problem, GraphProblem) and isinstance(problem.graph, RandomRegular):
-        return None if problem.graph.degree >= 1 else "it needs a degree of at least 1"
+def _large_regular(problem: Problem) -> str | None:
+    if isinstance(problem.ensemble, RandomRegular):
+        return None if problem.ensemble.degree >= 1 else "it needs a degree of at least 1"
     return "it is the limit of large random regular graphs, and this is another graph or ensemble"
 
 
-def _long_walks(problem: AnyProblem) -> str | None:
-    assert isinstance(problem, GraphProblem)
+def _long_walks(problem: Problem) -> str | None:
     if not (isinstance(problem.kernel, RandomWalkKernel) and problem.kernel.p >= _LONG_WALK):
         return f"it is the limit of long walks: it needs a random walk kernel with p of at least {_LONG_WALK}"
-    if isinstance(problem.graph, RandomRegular) and problem.graph.degree < 3:
+    if isinstance(problem.ensemble, RandomRegular) and problem.ensemble.degree < 3:
         return "it needs a degree of at least 3"
     return None if problem.kernel.normalise != "none" else "it needs a normalised kernel"
 
 
-@register(
+@formula(
     "mckay",
     "eigenvalue approximation for large regular graphs",
     Kind.APPROXIMATION,
@@ -78,17 +48,17 @@ def _long_walks(problem: AnyProblem) -> str | None:
     conditions=(_large_regular,),
     axes=("nu",),
 )
-def mckay(problem: GraphProblem, nu: FloatArray) -> FloatArray:
+def mckay(problem: Problem, nu: FloatArray) -> FloatArray:
     """Return LC with the eigenvalues of the infinite regular tree."""
-    assert isinstance(problem.graph, RandomRegular)
-    t, weight = tree_spectrum(problem.graph.degree)
-    values = problem.kernel.of(t)
+    assert isinstance(problem.ensemble, RandomRegular)
+    t, weight = tree_spectrum(problem.ensemble.degree)
+    values = problem.kernel.eigenvalue(t)
     if problem.kernel.normalise != "none":  # on a regular tree global and local normalisation are the same
         values = values / (weight @ values)
     return lower_continuous(SpectrumProblem(Spectrum(values, weight), problem.noise), nu)
 
 
-@register(
+@formula(
     "master",
     "master curve of long walks on large regular graphs",
     Kind.APPROXIMATION,
@@ -98,15 +68,15 @@ def mckay(problem: GraphProblem, nu: FloatArray) -> FloatArray:
     conditions=(_large_regular, _long_walks),
     axes=("nu",),
 )
-def master(problem: GraphProblem, nu: FloatArray) -> FloatArray:
+def master(problem: Problem, nu: FloatArray) -> FloatArray:
     r"""Return the solution of :math:`\epsilon = F(\nu c^{-1}/(\epsilon+\sigma^2))/F(0)`.
 
     :math:`F(z) = \int_0^\infty \sqrt y/(e^y + z)\,dy`, which is `g` of the eigenvalues :math:`e^{-y}/c` with the density
     :math:`c\sqrt y/F(0)`; :math:`c = rF(0)((a-\lambda_-)/p)^{3/2}`.
     """
-    assert isinstance(problem.graph, RandomRegular)
+    assert isinstance(problem.ensemble, RandomRegular)
     assert isinstance(problem.kernel, RandomWalkKernel)
-    d, p, a = problem.graph.degree, problem.kernel.p, problem.kernel.a
+    d, p, a = problem.ensemble.degree, problem.kernel.p, problem.kernel.a
     edge = 1 - 2 * math.sqrt(d - 1) / d
     F0 = math.sqrt(math.pi) / 2
     r = (d - 1) ** 0.25 * d**2.5 / (math.pi * (d - 2) ** 2)

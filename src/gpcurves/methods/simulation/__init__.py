@@ -1,5 +1,5 @@
 """The truth by Monte Carlo: average learning curves with standard errors.
 
-`dataset` computes all n of one data set, `overlap` knows averages over test inputs in closed form, `simulate` draws many
-data sets with the engine and averages them.
+`dataset` computes all n of one data set, `vertices` one data set on a graph; `datasets` and `vertex_datasets` are the
+experiments that draw them, and `method` is the method that averages.
 """

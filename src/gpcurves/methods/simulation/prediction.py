@@ -13,11 +13,11 @@ import numpy as np
 from scipy.linalg import eigh
 
 from gpcurves.errors import InputError
-from gpcurves.graphs import Graph
 from gpcurves.graphs.covariance import check_dense
 from gpcurves.graphs.graph import IntArray
+from gpcurves.inputs import Vertices
 from gpcurves.numerics.validation import FloatArray, frozen
-from gpcurves.problem import GraphProblem
+from gpcurves.problem import Problem
 
 _MOST_EXAMPLES = 5_000
 
@@ -44,7 +44,7 @@ class PredictionVectors:
     vectors: FloatArray
     examples: IntArray
     covariance: FloatArray
-    problem: GraphProblem
+    problem: Problem
 
     def largest(self, count: int = 1) -> IntArray:
         """Return the numbers of the examples with the largest weights, the largest first."""
@@ -60,7 +60,7 @@ class PredictionVectors:
         return float(share.sum() ** 2 / (share @ share))
 
 
-def prediction_vectors(problem: GraphProblem, examples: object) -> PredictionVectors:
+def prediction_vectors(problem: Problem, examples: object) -> PredictionVectors:
     """Return the prediction vectors for examples at given vertices of a given graph.
 
     Parameters
@@ -70,11 +70,11 @@ def prediction_vectors(problem: GraphProblem, examples: object) -> PredictionVec
     examples
         Numbers of the vertices at which there is an example, with repeats.
     """
-    if not isinstance(problem, GraphProblem) or not isinstance(problem.graph, Graph):
+    if not isinstance(problem.inputs, Vertices):
         raise InputError("prediction vectors need a problem on a given graph: draw one with ensemble.sample(vertices)")
     if problem.noise == 0:
         raise InputError("prediction vectors need noise greater than 0")
-    graph = problem.graph
+    graph = problem.inputs.graph
     at = np.asarray(examples)
     if at.ndim != 1 or at.size == 0 or at.dtype.kind not in "iu" or not 0 <= at.min() <= at.max() < graph.vertices:
         raise InputError(f"examples must be vertex numbers between 0 and {graph.vertices - 1}, at least one")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from scipy.linalg import lapack
 
 from gpcurves.errors import InputError, NumericalError
-from gpcurves.methods.simulation.dataset import Factor, Prior
-from gpcurves.montecarlo import seed_of
-from gpcurves.montecarlo.seeds import Rng
-from gpcurves.numerics.validation import FloatArray, points
+from gpcurves.graphs import Graph
+from gpcurves.graphs.graph import IntArray
+from gpcurves.methods.simulation.dataset import Prior
+from gpcurves.methods.simulation.method import SimulationOptions, check_graph_size
+from gpcurves.methods.simulation.vertex_datasets import LocalErrors, examples, release_matrices, training_counts
+from gpcurves.montecarlo import Rng, Run, seed_of
+from gpcurves.numerics.cholesky import Factor, factorise_pivoted
+from gpcurves.numerics.validation import FloatArray, nonnegative, points
 from gpcurves.problem import Problem
 
 
@@ -28,10 +33,10 @@ def sample_prior(problem: Problem, at: object, *, rng: Rng = None) -> FloatArray
     X = _inputs(problem, "at", at)
     C = np.asfortranarray(Prior(problem.true_kernel, problem.inputs, 0.0).between(X))
     # with pivots, the factor ends where smooth functions leave nothing more to decide
-    factor, order, rank, _ = lapack.dpstrf(C, lower=1, tol=np.finfo(float).eps * len(X) * float(C.diagonal().max()))
+    factor, order = factorise_pivoted(C, np.finfo(float).eps * len(X) * float(C.diagonal().max()))
     value = np.empty(len(X))
-    normal = np.random.default_rng(seed_of(rng)).standard_normal(rank)
-    value[order - 1] = np.tril(factor)[:, :rank] @ normal
+    normal = np.random.default_rng(seed_of(rng)).standard_normal(factor.shape[1])
+    value[order] = factor @ normal
     return value
 
 
@@ -49,12 +54,38 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
         raise InputError("the error at a point is the posterior variance only where student and teacher agree")
     X, Y = _inputs(problem, "examples", examples), _inputs(problem, "at", at)
     prior = Prior(problem.kernel, problem.inputs, problem.noise)
-    factor = Factor.of(prior.observed(X))
+    factor = Factor.from_matrix(prior.observe(X))
     if factor.size < len(X):
         raise NumericalError(f"double precision resolves only {factor.size} of {len(X)} examples: add noise")
-    W = factor.solved(prior.between(X, Y))
+    W = factor.solve(prior.between(X, Y))
     variance: FloatArray = prior.variances(Y) - np.einsum("ij,ij->j", W, W)
     return variance
+
+
+@dataclass(frozen=True, eq=False)
+class VertexErrors:
+    """One data set on one graph: how many examples each vertex has, and its error."""
+
+    graph: Graph
+    counts: IntArray
+    error: FloatArray
+
+
+def one_data_set(problem: Problem, nu: float, *, vertices: int | None = None, rng: Rng = None) -> VertexErrors:
+    """Draw one data set, on the given graph or on one of the ensemble, and return the error of every vertex."""
+    at = nonnegative("nu", nu)
+    options = SimulationOptions(vertices=vertices)
+    if (reason := options.objection(problem)) is not None:
+        raise InputError(reason)
+    size = options.size(problem)
+    check_graph_size(problem, np.array([at]), size, Run())
+    experiment = LocalErrors(problem, (at,), seed_of(rng), size, 1)
+    graph, generator = experiment.draw_graph(0)
+    own = generator.spawn(1)[0]
+    counts = training_counts(examples((at,), size, own.random()), size, own)[0]
+    C, true = experiment.covariances(graph)
+    release_matrices()
+    return VertexErrors(graph, counts, experiment.errors(C, true, [counts])[0])
 
 
 def _inputs(problem: Problem, name: str, given: object) -> FloatArray:

@@ -1,0 +1,291 @@
+"""Goals: how many examples an error needs, by one method or by all curves of a set, and the one sentence that answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gpcurves.api import as_problem
+from gpcurves.curve import CurveSet, LearningCurve
+from gpcurves.errors import GoalUnreachableError
+from gpcurves.graphs import Graph
+from gpcurves.inputs import Vertices
+from gpcurves.methods import METHODS, Kind, Method, Scope
+from gpcurves.methods.formulas.approximations import lc_examples
+from gpcurves.montecarlo import Run
+from gpcurves.numerics.validation import FloatArray, positive
+from gpcurves.observations import Observation
+from gpcurves.problem import Problem, SpectrumProblem
+from gpcurves.spectra import Spectrum
+
+Errors = Callable[[FloatArray], FloatArray]
+"""Returns the error at each size."""
+MOST_EXAMPLES = 1e12
+"""Where the search for a required n gives up."""
+_DECADES = ((0.0, 1e3), (1e3, 1e6), (1e6, 1e9), (1e9, MOST_EXAMPLES))
+_SMALL_GRAPH = 1_500
+"""Vertices up to which data sets on a given graph are simulated: dense algebra is quick there, and exact."""
+_MOST_SIMULATED, _MOST_PER_VERTEX = 5_000.0, 1_000.0
+"""How far random methods are searched: examples on vectors, examples per vertex on graphs."""
+_FEW_SIMULATED = 500.0
+"""How far a simulated curve is continued at least to answer a goal: beyond, the time grows as the third power."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a goal needs, by curve.
+
+    Attributes
+    ----------
+    error
+        The error to reach.
+    axis
+        What sizes are: "n" examples, or "nu" examples per vertex of a graph.
+    needed
+        The size at which each curve reaches the goal, by its label.
+    missing
+        Why a curve does not reach it, by its label.
+    sentence
+        The answer in one sentence.
+    """
+
+    error: float
+    axis: str
+    needed: Mapping[str, float] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    sentence: str = ""
+
+
+def required_n(
+    problem: Problem | Spectrum,
+    error: float,
+    method: str | None = None,
+    *,
+    noise: float | Observation | None = None,
+    **options: Any,
+) -> int:
+    """Return the smallest number of examples at which the method's error is at most ``error``.
+
+    Parameters
+    ----------
+    problem
+        A problem on vectors or on a given graph, or a bare spectrum with ``noise``.
+    error
+        The mean squared error to reach, against the noise-free function.
+    method
+        "lc" unless given. On a given graph it is "simulation" if the graph is small and "cavity" if it is large, and the
+        answer is in labels: eigenvalue theory promises too much if noise is low.
+    **options
+        Options of a random method, and its seed ``rng``.
+
+    Raises
+    ------
+    GoalUnreachableError
+        If the error stays above the goal as far as the search goes.
+    """
+    asked = as_problem(problem, noise)
+    chosen = METHODS[method or default_method(asked)]
+    run = Run(**{name: options.pop(name) for name in ("rng", "workers", "store", "progress") if name in options})
+    size = required_size(asked, chosen, error, run, options)
+    return math.ceil(size * _examples_per_unit(asked) - 1e-9)
+
+
+def default_method(problem: Problem) -> str:
+    """Return the method that answers questions about goals best."""
+    if problem.axis == "n":
+        return "lc"
+    small = isinstance(problem.inputs, Vertices) and problem.inputs.graph.vertices <= _SMALL_GRAPH
+    return "simulation" if small or problem.noise == 0 or problem.teacher is not None else "cavity"
+
+
+def required_size(
+    problem: Problem,
+    method: Method[Any],
+    error: float,
+    run: Run,
+    options: Mapping[str, Any] | None = None,
+    most: float | None = None,
+) -> float:
+    """Return the smallest size, along the axis of the problem, at which the method's error is at most ``error``.
+
+    ``most`` is how far a random method is searched.
+    """
+    goal = positive("error", error)
+    checked = method.check(problem, np.zeros(1), options or {})
+    given = isinstance(problem.inputs, Vertices)
+    run = Run(run.seed() if run.rng is not None else 0, run.workers, run.store, run.progress)
+
+    def errors(sizes: FloatArray) -> FloatArray:
+        return method.compute(problem, sizes, checked, run).error
+
+    most = most or (_MOST_SIMULATED if problem.axis == "n" else _MOST_PER_VERTEX)
+    if method.draws(problem):
+        return _search(problem, method, goal, errors, most)
+    if problem.axis == "n":
+        first = _first_reached(problem, method, goal, errors)
+        if first is None:
+            raise _unreachable(method, goal, MOST_EXAMPLES, float(errors(np.array([MOST_EXAMPLES]))[0]), "n")
+        return float(first)
+    if given and method.name == "eigenvalue":  # labels are integers, and LC is explicit in them
+        vertices = _vertices(problem)
+        bare = SpectrumProblem(problem.spectrum, problem.observation)
+        return required_size(bare, METHODS["lc"], goal, run) / vertices
+    return _search(problem, method, goal, errors, most)
+
+
+def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: Errors) -> int | None:
+    """Search for the first integer n at or below the goal, taking the error to fall with n."""
+    if method.name == "lc" and goal < problem.spectrum.trace:  # explicit, up to rounding
+        about = np.floor(lc_examples(problem, goal) * (1 - 1e-12))
+        near = np.maximum(about + np.arange(-1.0, 3.0), 0.0)
+        reached = errors(near) <= goal
+        return int(near[np.argmax(reached)]) if near[-1] <= MOST_EXAMPLES and reached.any() else None
+    for low, high in _DECADES:
+        grid = np.unique(np.floor(np.geomspace(max(low, 1.0), high, 40)))
+        grid = np.concatenate(([0.0], grid)) if low == 0 else grid
+        while (reached := errors(grid) <= goal).any():
+            first = int(np.argmax(reached))
+            if first == 0 or grid[first] - grid[first - 1] <= 1:
+                return int(grid[first])
+            grid = np.unique(np.floor(np.linspace(grid[first - 1], grid[first], 64)))
+    return None
+
+
+def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors, most: float) -> float:
+    """Bracket the goal on a growing grid and refine it; random methods use the same data sets on every grid."""
+    per_unit = _examples_per_unit(problem)
+    smallest = 1 / per_unit
+    if problem.axis == "nu" and per_unit == 1.0:
+        smallest = 1e-3  # an ensemble of infinitely large graphs
+    low = 0.0
+    high = max(smallest, min(100.0 if problem.axis == "n" else 1.0, most))
+    grid = _sizes_between(0.0, high, 8, problem)
+    while True:
+        values = errors(grid)
+        reached = np.nan_to_num(values, nan=np.inf) <= goal
+        if reached.any():
+            break
+        if high >= most:
+            raise _unreachable(method, goal, high, float(values[-1]), problem.axis)
+        low, high = high, min(4 * high, most)
+        grid = _sizes_between(low, high, 6, problem)
+    for _ in range(2):
+        first = int(np.argmax(reached))
+        if first == 0:
+            return float(grid[0])
+        finer = _sizes_between(grid[first - 1], grid[first], 6, problem)
+        if len(finer) <= 2:
+            break
+        grid, values = finer, errors(finer)
+        reached = np.nan_to_num(values, nan=np.inf) <= goal
+        if not reached.any():  # a random error that rises a little at the end of the bracket
+            return float(grid[-1])
+    curve = LearningCurve(str(method.name), grid, np.nan_to_num(values, nan=np.inf), problem)
+    size = curve.reaches(goal)
+    return float(grid[-1] if size is None else size)
+
+
+def _sizes_between(low: float, high: float, count: int, problem: Problem) -> FloatArray:
+    """Return sizes from low to high; on vectors and on a given graph they are integer numbers of examples."""
+    per_unit = _examples_per_unit(problem)
+    start = max(low, high / 64) if low == 0 else low
+    grid = np.geomspace(start, high, count)
+    if isinstance(problem.inputs, Vertices) or problem.axis == "n":
+        grid = np.rint(grid * per_unit) / per_unit
+    return np.unique(np.concatenate(([low], grid)))
+
+
+def _vertices(problem: Problem) -> int:
+    assert isinstance(problem.graph, Graph)
+    return problem.graph.vertices
+
+
+def _examples_per_unit(problem: Problem) -> float:
+    """Return how many examples a size of 1 stands for: the number of vertices of a given graph."""
+    return float(_vertices(problem)) if isinstance(problem.inputs, Vertices) else 1.0
+
+
+def _whole_examples(problem: Problem, size: float) -> float:
+    """Return the size at which the number of examples is the next integer; that of an ensemble is any number."""
+    if problem.ensemble is not None:
+        return size
+    per_unit = _examples_per_unit(problem)
+    return math.ceil(size * per_unit - 1e-9) / per_unit
+
+
+def _unreachable(method: Method[Any], goal: float, most: float, floor: float, axis: str) -> GoalUnreachableError:
+    what = "examples" if axis == "n" else "examples per vertex"
+    return GoalUnreachableError(
+        f"method {method.name!r} does not reach the error {goal:g} within {most:g} {what}: there it is {floor:.4g}"
+    )
+
+
+def answer_goal(curves: CurveSet, error: float, run: Run | None = None) -> Goal:
+    """Return how many examples an error needs by each curve of a set, and the sentence that answers."""
+    needed: dict[str, float] = {}
+    missing: dict[str, str] = {}
+    for label, curve in curves.items():
+        method = METHODS[curve.method]
+        how = Run(curve.rng) if run is None else Run(curve.rng, run.workers, run.store, run.progress)
+        try:
+            far = max(_FEW_SIMULATED, float(curve.sizes.max())) if curve.axis == "n" else None
+            size = required_size(curve.problem, method, error, how, curve.options, far)
+            needed[label] = _whole_examples(curve.problem, size)
+        except GoalUnreachableError as unreachable:
+            missing[label] = str(unreachable)
+    return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed))
+
+
+def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> str:
+    """Say what approximations expect, what is certain, and what the simulated truth needs."""
+    unit = _unit(curves)
+    by_kind: dict[Kind, list[float]] = {}
+    for label, size in needed.items():
+        method = METHODS[curves[label].method]
+        if method.scope in (Scope.AVERAGE, Scope.EVERY_DATASET):
+            by_kind.setdefault(Kind(method.kind), []).append(size * _examples_per_unit(curves[label].problem))
+    parts = []
+    if Kind.ESTIMATE in by_kind:
+        parts.append(f"simulation: {_range(by_kind[Kind.ESTIMATE], curves.axis)} {unit}")
+    if Kind.APPROXIMATION in by_kind:
+        parts.append(f"approximations: {_range(by_kind[Kind.APPROXIMATION], curves.axis)} {unit}")
+    # no curve below a lower bound, none above an upper bound: the tightest of each count
+    least, enough = by_kind.get(Kind.LOWER_BOUND), by_kind.get(Kind.UPPER_BOUND)
+    if least and enough:
+        parts.append(f"rigorous: between {_exact(max(least), curves.axis)} and {_exact(min(enough), curves.axis)}")
+    elif least:
+        parts.append(f"rigorous: at least {_exact(max(least), curves.axis)}")
+    elif enough:
+        parts.append(f"rigorous: at most {_exact(min(enough), curves.axis)}")
+    if not parts:
+        return f"No curve reaches an error of {error:g}."
+    return f"For an error of {error:g}, {'; '.join(parts)}."
+
+
+def _unit(curves: CurveSet) -> str:
+    graphs = {id(c.problem.graph): c.problem.graph for c in curves.values() if c.axis == "nu"}
+    given = [graph for graph in graphs.values() if isinstance(graph, Graph)]
+    if curves.axis == "n":
+        return "examples"
+    return f"labels (of {given[0].vertices:,} vertices)" if len(given) == len(graphs) == 1 else "examples per vertex"
+
+
+def _range(sizes: Sequence[float], axis: str) -> str:
+    low, high = _rounded(min(sizes)), _rounded(max(sizes))
+    return low if low == high else f"{low} to {high}"
+
+
+def _rounded(size: float) -> str:
+    """Write a size with two digits, or all of a small integer: more would claim to know them."""
+    if size >= 100:
+        digits = math.floor(math.log10(size)) - 1
+        return f"{round(size, -digits):,.0f}"
+    return f"{size:,.0f}" if size >= 10 else f"{size:.2g}"
+
+
+def _exact(size: float, axis: str) -> str:
+    return f"{math.ceil(size - 1e-9):,}" if axis == "n" else f"{size:.4g}"

@@ -1,0 +1,148 @@
+r"""What belief propagation needs to know about a kernel: variables at a vertex, and how an edge couples them.
+
+With :math:`T = D^{-1/2}AD^{-1/2}`, a kernel is written as the result of eliminating variables that only neighbours couple.
+The local matrix of a vertex is proportional to its degree. An edge couples every variable with at most one of its
+neighbour's, so that messages are the inverse of a matrix with its rows permuted and scaled. The last variable is conjugate
+to the function :math:`f`: noise at the vertex enters there, and only there.
+
+**Polynomials** :math:`c(T)` that are not negative on [-1, 1]: :math:`c = (1+x)A^2 + (1-x)B^2` (`sums_of_squares`). The variables are
+:math:`h^q = T_q(T)h^0`, with multipliers :math:`w^q` for the recursion of Chebyshev polynomials. The values of :math:`A` and
+:math:`B` are two more variables; edges couple each with itself, which makes the factors :math:`1\pm x`. The last
+variable is :math:`h^0`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from gpcurves.errors import NotApplicableError
+from gpcurves.graphs.graph import IntArray
+from gpcurves.graphs.sums_of_squares import sum_of_squares
+from gpcurves.numerics.validation import FloatArray
+
+MOST_VARIABLES = 400
+"""Variables of a vertex; a message has half the square of this many numbers, and costs its cube."""
+
+
+@dataclass(frozen=True, eq=False)
+class VertexModel:
+    """The variables of a vertex, for one kernel before normalisation.
+
+    Attributes
+    ----------
+    size
+        Number of variables; 0 if the kernel is a multiple of the identity.
+    leading
+        Whether the first variable is a pivot of its own (1) or the first of a pair (0).
+    local
+        Packed lower triangle of the local matrix, to be multiplied by the degree.
+    coupling
+        The matrix K, at most one element per row: an edge of weight A contributes -A K.
+    isolated
+        Prior variance of a vertex without neighbours.
+    walk
+        Coefficients of the powers of T, from which prior variances follow at less cost; None if they are not known.
+    kernel_error
+        Bound on the difference between the kernel asked for and the one used, on the spectrum of T.
+    """
+
+    size: int
+    leading: int
+    local: FloatArray
+    coupling: FloatArray
+    isolated: float
+    walk: FloatArray | None = None
+    kernel_error: float = 0.0
+    tables: tuple[IntArray, FloatArray] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tables", _tabulate(self.coupling))
+        for array in (self.local, self.coupling, *self.tables):
+            array.setflags(write=False)
+
+    @property
+    def packed(self) -> int:
+        """Numbers in the matrix part of a message."""
+        return self.size * (self.size + 1) // 2
+
+
+def polynomial_model(
+    chebyshev: FloatArray, isolated: float, walk: FloatArray | None = None, neglected: float = 0.0
+) -> VertexModel:
+    """Return the model of a polynomial in T that is not negative on [-1, 1].
+
+    Parameters
+    ----------
+    chebyshev
+        Its coefficients in Chebyshev polynomials.
+    isolated
+        Its value at 0, the prior variance of an isolated vertex.
+    walk
+        Its coefficients in powers of T; None for long polynomials, whose powers cancel and lose all digits.
+    neglected
+        How far the polynomial is from the kernel that it stands for.
+    """
+    if len(chebyshev) == 1:
+        return VertexModel(0, 0, np.zeros(0), np.zeros((0, 0)), isolated, chebyshev, neglected)
+    if len(chebyshev) + 4 > MOST_VARIABLES:
+        raise NotApplicableError(
+            f"messages exist for polynomials of degree {MOST_VARIABLES - 5} at most, got {len(chebyshev) - 1}"
+        )
+    plus, minus, error = _find_squares(tuple(chebyshev.tolist()))
+    local, coupling = chebyshev_chain(len(plus) - 1, [(plus, 1), (minus, -1)])
+    return VertexModel(len(local), 0, pack(local), coupling, isolated, walk, error + neglected)
+
+
+@lru_cache(maxsize=8)
+def _find_squares(chebyshev: tuple[float, ...]) -> tuple[FloatArray, FloatArray, float]:
+    """Return the sum of squares of a polynomial; remembered, since a run asks for the same messages again and again."""
+    return sum_of_squares(np.array(chebyshev))
+
+
+def chebyshev_chain(m: int, forms: list[tuple[FloatArray, int]]) -> tuple[FloatArray, FloatArray]:
+    r"""Return local matrix and coupling of :math:`\sum (1 + sx)F(x)^2` over pairs of a form F and a sign s.
+
+    Forms are in Chebyshev polynomials up to degree m. Order of the variables: a pair (value of the form, its multiplier)
+    for every form, then :math:`(h^m, w^m), \ldots, (h^1, w^1), h^0`.
+    """
+    front = 2 * len(forms)
+    size = front + 2 * m + 1
+    h = [front + 2 * (m - q) for q in range(m + 1)]
+    local, coupling = np.zeros((size, size)), np.zeros((size, size))
+    for number, (form, sign) in enumerate(forms):
+        value = 2 * number
+        local[value, value] = -1.0
+        coupling[value, value] = sign
+        local[value + 1, value] = local[value, value + 1] = 1.0
+        local[value + 1, h] = local[h, value + 1] = -form
+    for q in range(1, m + 1):  # h^q = 2 T h^(q-1) - h^(q-2), and h^1 = T h^0
+        w = h[q] + 1
+        local[w, h[q]] = local[h[q], w] = 1.0
+        coupling[w, h[q - 1]] = coupling[h[q - 1], w] = 1.0 if q == 1 else 2.0
+        if q > 1:
+            local[w, h[q - 2]] = local[h[q - 2], w] = 1.0
+    return local, coupling
+
+
+def pack(matrix: FloatArray) -> FloatArray:
+    """Return the lower triangle of a symmetric matrix, row by row."""
+    return np.ascontiguousarray(matrix[np.tril_indices(len(matrix))])
+
+
+def _tabulate(coupling: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return which element of V, and of a vector after it, becomes each element of KVK, and with which factor.
+
+    K has one element per row, so that KVK permutes and scales: tables are much cheaper than two products of matrices.
+    """
+    size = len(coupling)
+    partner = np.arange(size)  # a variable that no edge touches gets the factor 0
+    rows, others = np.nonzero(coupling)
+    partner[rows] = others
+    values = coupling.sum(axis=1)
+    i, j = np.tril_indices(size)
+    high, low = np.maximum(partner[i], partner[j]), np.minimum(partner[i], partner[j])
+    source = np.concatenate([high * (high + 1) // 2 + low, size * (size + 1) // 2 + partner])
+    return source.astype(np.int64), np.concatenate([values[i] * values[j], values])

@@ -1,0 +1,113 @@
+"""The box: uniform inputs on [0, 1]^d, without periodic images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import erf, roots_legendre
+
+from gpcurves.inputs.base import Nodes, Overlap
+from gpcurves.inputs.polynomial import polynomial_nodes
+from gpcurves.inputs.unit import TENSOR_DIM, _Unit, nodes_per_dimension
+from gpcurves.kernels import RBF, Kernel, as_rbf
+from gpcurves.numerics.quadrature import distance_rule, sobol_rule, tensor_rule
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.spectra import Spectrum
+from gpcurves.spectra.fourier import fourier
+from gpcurves.spectra.lattice import Profile, Shells, lattice_spectrum
+from gpcurves.spectra.nystrom import NODES, ROUNDING, Decay, node_spectrum, numerical_spectrum
+from gpcurves.spectra.spectrum import UNDERFLOW
+
+_NODES_PER_SCALE = 12
+_MOST_NODES = 3_000
+
+
+@dataclass(frozen=True, repr=False)
+class Box(_Unit):
+    """Uniform on [0, 1]^dim, without periodic images."""
+
+    def nodes(self, count: int) -> Nodes:
+        if self.dim > TENSOR_DIM:
+            return sobol_rule(self.dim, count)
+        x, w = roots_legendre(nodes_per_dimension(count, self.dim))
+        return tensor_rule(self.dim, (x + 1) / 2, w / 2)
+
+    def spectrum(self, kernel: Kernel) -> Spectrum:
+        rbf = as_rbf(kernel)
+        products = None if rbf is None else _products(rbf, self.dim)
+        return products or self.numerical_spectrum(kernel)
+
+    def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
+        # far down, eigenvalues follow the transform of the kernel
+        decay = Decay(kernel.smoothness, self.dim, fourier(kernel, self.dim))
+        return numerical_spectrum(kernel, self.nodes, NODES, decay)
+
+    def overlap_of_terms(self, first: Kernel, second: Kernel) -> Overlap | None:
+        if isinstance(first, RBF) and isinstance(second, RBF):
+            return _BoxOverlap(first, second, self.dim)
+        return None
+
+    def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
+        return polynomial_nodes(self, kernels)
+
+    def mean_over_nearest(self, n: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        a, width = distance_rule(1.0, n)
+        ends = width * function(a)
+        b, width = distance_rule(0.5, n)
+        middle = width * function(b)
+        return np.array(
+            [
+                2 * np.exp(m * np.log1p(-a)) @ ends + 2 * (m - 1) * np.exp(m * np.log1p(-2 * b)) @ middle
+                for m in n.tolist()
+            ]
+        )
+
+
+def _products(kernel: RBF, dim: int) -> Spectrum | None:
+    r"""Return the spectrum of an RBF kernel, or None if a lengthscale is too short to resolve.
+
+    Kernel and inputs factorise, so eigenvalues are products of one-dimensional ones. Each dimension is diagonalised on its
+    own by Gauss-Legendre quadrature, which converges exponentially for this kernel, and the products are formed as sums of
+    :math:`z = -\ln(\lambda/\lambda_0)` like any other lattice. In each dimension eigenvalues smaller than the largest by
+    1e-13 drown in rounding errors; ``resolution`` says so.
+    """
+    scales = kernel.lengthscales(dim)
+    if _NODES_PER_SCALE / scales.min() > _MOST_NODES:
+        return None
+    lines = {
+        scale: node_spectrum(RBF(scale), Box(1).nodes, 40 + math.ceil(_NODES_PER_SCALE / scale)).values
+        for scale in set(scales.tolist())
+    }
+    log_largest = math.log(kernel.variance) + sum(math.log(lines[scale][0]) for scale in scales.tolist())
+    groups = [Shells(np.log(lines[s][0] / lines[s]), np.ones(len(lines[s]))) for s in scales.tolist()]
+    transform = fourier(kernel, dim)
+    assert transform is not None  # an RBF has one
+
+    def z_of(index: FloatArray) -> FloatArray:
+        return np.maximum(log_largest - transform.log_eigenvalue(index), 0.0)
+
+    products = lattice_spectrum(
+        groups, Profile(lambda z: log_largest - z), UNDERFLOW, z_of, False, "products of one dimension's"
+    )
+    return replace(products, resolution=10 * ROUNDING * kernel.variance)
+
+
+class _BoxOverlap:
+    r"""Two RBFs on the unit box: in each dimension a Gaussian in :math:`x - x'` and two error functions of the mean."""
+
+    def __init__(self, first: RBF, second: RBF, dim: int) -> None:
+        self.scales = first.lengthscales(dim), second.lengthscales(dim)
+        self.factor = first.variance * second.variance
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        result: FloatArray = np.full((len(X), len(X)), self.factor)
+        for x, a, b in zip(X.T, self.scales[0].tolist(), self.scales[1].tolist(), strict=True):
+            q = a**-2.0 + b**-2.0
+            mean = np.add.outer(x / (a * a * q), x / (b * b * q))
+            root = math.sqrt(q / 2)
+            result *= np.exp(-0.5 * np.subtract.outer(x, x) ** 2 / (a * a + b * b))
+            result *= math.sqrt(math.pi / (2 * q)) * (erf((1 - mean) * root) + erf(mean * root))
+        return result

@@ -1,0 +1,190 @@
+r"""Gaussian inputs.
+
+With an RBF kernel each independent direction contributes :math:`(1-\beta)\beta^q`, :math:`\beta^{-1} = 1 + r/2 +
+\sqrt{r^2/4 + r}`, :math:`r = l^2/\sigma_x^2` (Sollich & Halees 2002, eq. (45)). If inputs are correlated or there are several
+lengthscales, the directions are those that make kernel metric and input covariance diagonal at once, and :math:`1/r` are
+the eigenvalues of their product.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln, ndtr, ndtri
+
+from gpcurves.errors import InputError
+from gpcurves.inputs.base import Inputs, Nodes, Overlap
+from gpcurves.inputs.polynomial import polynomial_nodes
+from gpcurves.inputs.unit import TENSOR_DIM, dimension, nodes_per_dimension
+from gpcurves.kernels import RBF, Kernel, as_rbf
+from gpcurves.numerics.cholesky import factorise
+from gpcurves.numerics.parameters import parameter
+from gpcurves.numerics.quadrature import distance_rule, gauss_legendre, sobol_rule, tensor_rule
+from gpcurves.numerics.validation import FloatArray, positive
+from gpcurves.spectra import CLOSED_FORM, Spectrum
+from gpcurves.spectra.lattice import Profile, lattice_spectrum, simplex
+from gpcurves.spectra.spectrum import UNDERFLOW
+
+
+@dataclass(frozen=True, repr=False)
+class Gaussian(Inputs):
+    """Gaussian with zero mean.
+
+    Parameters
+    ----------
+    dim
+        Number of components.
+    variance
+        Variance of each component; 1/12 unless given, that of the uniform distribution on [0, 1].
+    covariance
+        A full covariance matrix instead, as nested sequences or an array.
+    """
+
+    dim: int = parameter(1, help="Dimension of the inputs", check=dimension, label="dimension")
+    variance: float = parameter(
+        1 / 12,
+        help="Variance of each component of Gaussian inputs",
+        check=positive,
+        label="input variance",
+        flag="input-variance",
+    )
+    covariance: tuple[tuple[float, ...], ...] | None = parameter(
+        None, help="Covariance matrix of the components", flag=""
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.covariance is None:
+            return
+        try:
+            matrix = np.array(self.covariance, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError("covariance must be a square matrix of finite numbers") from error
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
+            raise InputError(f"covariance must be a square matrix of finite numbers, got shape {matrix.shape}")
+        if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0) or np.linalg.eigvalsh(matrix)[0] <= 0:
+            raise InputError("covariance must be symmetric and positive definite")
+        if self.dim not in (1, len(matrix)):
+            raise InputError(f"covariance must have {self.dim} rows for {self.dim} dimensions, got {len(matrix)}")
+        object.__setattr__(self, "covariance", tuple(map(tuple, matrix.tolist())))
+        object.__setattr__(self, "dim", len(matrix))
+
+    @property
+    def matrix(self) -> FloatArray:
+        """The covariance matrix."""
+        return self.variance * np.eye(self.dim) if self.covariance is None else np.array(self.covariance)
+
+    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
+        inputs: FloatArray = rng.standard_normal((count, self.dim)) @ factorise(self.matrix).T
+        return inputs
+
+    def nodes(self, count: int) -> Nodes:
+        root = factorise(self.matrix).T
+        if self.dim > TENSOR_DIM:
+            points, weights = sobol_rule(self.dim, count)
+            return ndtri(np.clip(points, 1e-12, 1 - 1e-12)) @ root, weights
+        points, weights = tensor_rule(self.dim, *_normal_rule(nodes_per_dimension(count, self.dim)))
+        return points @ root, weights
+
+    def spectrum(self, kernel: Kernel) -> Spectrum:
+        rbf = as_rbf(kernel)
+        return self.numerical_spectrum(kernel) if rbf is None else self._geometric(rbf)
+
+    def _geometric(self, kernel: RBF) -> Spectrum:
+        scale = kernel.lengthscales(self.dim)
+        ratio = 1 / np.linalg.eigvalsh(self.matrix / np.outer(scale, scale))
+        if self.covariance is None and len(set(scale.tolist())) == 1:
+            ratio = np.full(self.dim, scale[0] ** 2 / self.variance)
+        root = np.sqrt(ratio * ratio / 4 + ratio)
+        decay = np.log1p(ratio / 2 + root)  # ln(1/beta)
+        origin = math.log(kernel.variance) + float(np.log(-np.expm1(-decay)).sum())
+        profile = Profile(lambda z: origin - z)
+        kinds, sizes = (each.tolist() for each in np.unique(decay, return_counts=True))
+        groups = [simplex(size, rate, UNDERFLOW) for rate, size in zip(kinds, sizes, strict=True)]
+        # number of vectors in the simplex sum b q < z, with half a unit of each direction's boundary
+        log_volume = -float(gammaln(self.dim + 1) + np.log(decay).sum())
+
+        def z_of(index: FloatArray) -> FloatArray:
+            return np.asarray(np.maximum(np.exp((np.log(index) - log_volume) / self.dim) - decay.sum() / 2, 0.0))
+
+        return lattice_spectrum(groups, profile, UNDERFLOW, z_of, False, CLOSED_FORM)
+
+    def overlap_of_terms(self, first: Kernel, second: Kernel) -> Overlap | None:
+        if isinstance(first, RBF) and isinstance(second, RBF):
+            return _GaussianOverlap(first, second, self)
+        return None
+
+    def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
+        return polynomial_nodes(self, kernels)
+
+    def mean_over_nearest(self, n: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        scale = math.sqrt(self.matrix[0, 0])
+        x, weight = gauss_legendre(np.arange(0.0, 14.01, 0.25))
+        weight = weight * 2 * _normal_density(x)
+        a, width = distance_rule(30.0, n)
+        values = width * function(scale * a)
+        density = _normal_density(x[:, None] + a) + _normal_density(x[:, None] - a)
+        with np.errstate(divide="ignore"):
+            log_none = np.log1p(-np.minimum(_normal_interval(x[:, None], a), 1.0))
+        far = x[:, None] - a  # if the interval holds nearly everything, the rest is two tails
+        rest = ndtr(-x[:, None] - a) + ndtr(far)
+        log_none = np.where(rest < 0.5, np.log(np.maximum(rest, 1e-300)), log_none)
+        return np.array([weight @ ((m * density * np.exp((m - 1) * log_none)) @ values) for m in n.tolist()])
+
+
+def _normal_rule(count: int) -> Nodes:
+    """Integrate over the standard normal: Gauss-Hermite, or the trapezoidal rule if that would overflow."""
+    if count <= 120:
+        x, weight = np.polynomial.hermite_e.hermegauss(count)
+    else:  # converges exponentially for analytic functions that decay at both ends
+        x = np.linspace(-8.5, 8.5, count)
+        weight = np.exp(-(x**2) / 2)
+    return x, weight / weight.sum()
+
+
+def _normal_density(x: FloatArray) -> FloatArray:
+    return np.asarray(np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi))
+
+
+def _normal_interval(x: FloatArray, a: FloatArray) -> FloatArray:
+    """Return the probability of a standard normal between x - a and x + a, x ≥ 0, to full relative accuracy."""
+    direct = ndtr(a - x) - ndtr(-a - x)
+    series, even, odd = np.ones(np.broadcast_shapes(x.shape, a.shape)), np.ones_like(x), x
+    power = np.ones_like(a)
+    for k in range(2, 25):  # Hermite polynomials He_k; only the even ones enter
+        even, odd = odd, x * odd - (k - 1) * even
+        if k % 2 == 0:
+            power = power * a * a / (k * (k + 1))
+            series = series + power * odd
+    near = a * (1 + x) < 0.5
+    return np.where(near, 2 * a * _normal_density(x) * series, direct)
+
+
+class _GaussianOverlap:
+    r"""Two RBFs with precisions `P`, `R` and inputs of covariance `S`, :math:`Q = P + R`.
+
+    :math:`|1+SQ|^{-1/2} e^{-\frac12\delta^T(P^{-1}+R^{-1})^{-1}\delta - \frac12 m^T(Q^{-1}+S)^{-1}m}`,
+    :math:`\delta = x - x'`, :math:`m = Q^{-1}(Px + Rx')`.
+    """
+
+    def __init__(self, first: RBF, second: RBF, inputs: Gaussian) -> None:
+        dim = inputs.dim
+        P, R = first.lengthscales(dim) ** -2.0, second.lengthscales(dim) ** -2.0
+        Q = P + R
+        self.factor = first.variance * second.variance / math.sqrt(np.linalg.det(np.eye(dim) + inputs.matrix * Q))
+        self.apart = np.sqrt(P * R / Q)
+        root = factorise(np.asarray(np.linalg.inv(np.diag(1 / Q) + inputs.matrix), dtype=np.float64))
+        self.left, self.right = (P / Q)[:, None] * root, (R / Q)[:, None] * root
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        from scipy.spatial.distance import cdist
+
+        scaled = X * self.apart
+        exponent = cdist(scaled, scaled, "sqeuclidean")
+        exponent += cdist(X @ self.left, -(X @ self.right), "sqeuclidean")
+        exponent *= -0.5
+        result: FloatArray = self.factor * np.exp(exponent, out=exponent)
+        return result

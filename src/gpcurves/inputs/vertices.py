@@ -1,0 +1,77 @@
+"""The vertices of a graph as inputs, drawn uniformly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from gpcurves.graphs import Graph, as_graph, graph_from_dict
+from gpcurves.inputs.base import Inputs, Nodes
+from gpcurves.inputs.random_vertices import object_to_kernel
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.spectra import Spectrum
+
+
+@dataclass(frozen=True, repr=False)
+class Vertices(Inputs):
+    """The vertices of a graph, each equally likely; an input is the number of a vertex.
+
+    Parameters
+    ----------
+    graph
+        A graph, also of NetworkX or igraph, a sparse matrix or a square array.
+    """
+
+    name = ""
+    axis = "nu"
+    enumerable = True
+    graph: Graph
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "graph", as_graph(self.graph))
+
+    @property
+    def dim(self) -> int:
+        """One: the number of the vertex."""
+        return 1
+
+    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
+        return rng.integers(self.graph.vertices, size=(count, 1)).astype(np.float64)
+
+    def nodes(self, count: int) -> Nodes:
+        vertices = self.graph.vertices
+        return np.arange(float(vertices))[:, None], np.full(vertices, 1.0 / vertices)
+
+    def objection(self, kernel: Any) -> str | None:
+        return object_to_kernel(kernel)
+
+    def kernel_matrix(self, kernel: Any, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        rows, columns = (np.asarray(each[:, 0], dtype=np.int64) for each in (X, X if Y is None else Y))
+        return np.asarray(kernel.on(self.graph).rows(rows)[:, columns])
+
+    def variances(self, kernel: Any, X: FloatArray) -> FloatArray:
+        return np.asarray(kernel.on(self.graph).variances[X[:, 0].astype(np.int64)])
+
+    def spectrum(self, kernel: Any) -> Spectrum:
+        r"""Return the eigenvalues of `C/V`, Urry & Sollich 2013, eq. (14)."""
+        values = kernel.on(self.graph).eigenvalues() / self.graph.vertices
+        values[values < 1e-15 * values.max()] = 0.0  # rounding errors
+        return Spectrum(values)
+
+    def prior_variance(self, kernel: Any) -> float:
+        return float(kernel.on(self.graph).variances.mean())
+
+    def largest_variance(self, kernel: Any) -> float | None:
+        return float(kernel.on(self.graph).variances.max())
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"type": "Vertices", "graph": self.graph.to_dict()}
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any]) -> Self:
+        return cls(graph_from_dict(parameters["graph"]))
+
+    def __repr__(self) -> str:
+        return repr(self.graph)

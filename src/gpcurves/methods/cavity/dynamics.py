@@ -1,0 +1,215 @@
+r"""Population dynamics, step by step: messages on large random graphs, sent again and again with new examples.
+
+In every sweep all messages are sent once, with new numbers of examples :math:`\gamma\sim` Poisson(:math:`\nu`). Seen from a vertex the graph is
+a tree, so that a message that took s steps has met numbers that are independent of those nearer by: each sweep is a new
+sample. The wiring is drawn anew every few sweeps, or in every sweep if no normaliser belongs to it.
+
+**Local normalisation.** Within one wiring the normaliser :math:`\kappa_i` of every vertex comes from the same neighbourhood that its messages
+come from, as it must. UM13 (29) draws the message from above at random instead; this is what happens if the wiring is drawn
+anew in every sweep (``paper``).
+
+Descriptions and states are frozen, and every step returns a new state. Only the random streams change: the order in which
+steps draw from them is part of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gpcurves.errors import InputError, NumericalError
+from gpcurves.graphs.vertex_model import VertexModel
+from gpcurves.methods.cavity.poisson import draw_stratified, mean_posterior, poisson_weights
+from gpcurves.methods.cavity.rounds import Links, iterate, last_pivots, send
+from gpcurves.methods.cavity.walks import close, next_series, returning_walks
+from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring
+from gpcurves.numerics.validation import FloatArray
+
+_CALM_SWEEPS, _CALM = 3, 0.02
+"""The average has settled if it moves by less than this share of the precision asked for, so many times in a row."""
+_MOST_SWEEPS = 400
+LEAST_RELAXATION = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """What stays the same in a run.
+
+    Attributes
+    ----------
+    degrees, model
+        The ensemble and the kernel.
+    noise, nu
+        Noise variance of one example, and the average number of examples per vertex.
+    constant
+        What all vertices are normalised by; None for local normalisation.
+    paper
+        Whether local normalisation is that of UM13 (29).
+    vertices
+        Vertices in each population.
+    rngs
+        One random stream for each population.
+    threads
+        How many threads share the work; the result does not depend on it.
+    """
+
+    degrees: DegreeSampler
+    model: VertexModel
+    noise: float
+    nu: float
+    constant: float | None
+    paper: bool
+    vertices: int
+    rngs: Sequence[np.random.Generator] = field(repr=False)
+    threads: int
+
+    @property
+    def quenched(self) -> bool:
+        """Whether normalisers belong to a wiring, which must then last for a while."""
+        return self.constant is None and not self.paper
+
+    def draw_counts(self) -> FloatArray:
+        """Draw the number of examples at every vertex."""
+        counts, weights = poisson_weights(self.nu)
+        return np.concatenate([draw_stratified(counts, weights, self.vertices, rng) for rng in self.rngs])
+
+    def average(self, cavity: FloatArray) -> FloatArray:
+        """Return the posterior variance of each vertex, averaged over its own examples."""
+        return mean_posterior(cavity, self.noise, self.nu)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Messages on a wiring, from which the next run may start, with the normaliser of every vertex.
+
+    ``series`` are the V of UM13 (30) as power series; they are empty unless its equation (29) is used.
+    """
+
+    wiring: Wiring = field(repr=False)
+    messages: FloatArray = field(repr=False)
+    normaliser: FloatArray = field(repr=False)
+    series: FloatArray = field(repr=False)
+
+
+def begin(dynamics: Dynamics, former: State | None) -> State:
+    """Draw a wiring, and hand out the messages of a former run, or none."""
+    if former is not None and former.messages.shape[1] != dynamics.model.packed:
+        raise InputError("start must be a result with the same kernel")
+    if former is not None and len(former.wiring.bounds) != len(dynamics.rngs) + 1:
+        raise InputError(f"start must be a result with {len(dynamics.rngs)} populations")
+    if former is not None:
+        return rewire(dynamics, former)
+    wiring = Wiring.draw(dynamics.degrees, dynamics.vertices, dynamics.rngs)
+    return _normalise(dynamics, wiring, np.zeros((wiring.slots, dynamics.model.packed)))
+
+
+def rewire(dynamics: Dynamics, state: State) -> State:
+    """Draw new degrees and edges, and hand the messages out at random."""
+    wiring = Wiring.draw(dynamics.degrees, dynamics.vertices, dynamics.rngs)
+    return _normalise(dynamics, wiring, wiring.carry(state.messages, state.wiring, dynamics.rngs))
+
+
+def redirect(dynamics: Dynamics, state: State) -> State:
+    """Send each message to a random slot of the same vertices, as if all edges were drawn anew."""
+    return replace(state, wiring=state.wiring.rewired(dynamics.rngs))
+
+
+def sweep(dynamics: Dynamics, state: State, counts: FloatArray) -> State:
+    """Send every message once."""
+    if dynamics.model.size == 0:
+        return state
+    if dynamics.paper:
+        state = _send_series(dynamics, _shuffle(dynamics, state))
+    gains = counts / (state.wiring.degrees * state.normaliser * dynamics.noise)
+    new = np.empty_like(state.messages)
+    send(state.wiring, dynamics.model, (gains, gains), state.messages, new, dynamics.threads)
+    return replace(state, messages=new)
+
+
+def observe(dynamics: Dynamics, state: State) -> tuple[State, FloatArray]:
+    """Return the variance of every vertex given the examples at all others."""
+    if dynamics.model.size == 0:
+        return state, np.asarray(dynamics.model.isolated / state.normaliser)
+    if dynamics.paper:  # normaliser and messages must arrive together
+        state = _shuffle(dynamics, state)
+    raw = _raw_variances(state.wiring, dynamics.model, state.messages, dynamics.threads)
+    return state, np.asarray(raw / state.normaliser)
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A state whose average no longer moves: how many sweeps that took, and how many of them matter."""
+
+    state: State
+    converged: bool
+    sweeps: int
+    relaxation: int
+
+
+def settle(dynamics: Dynamics, state: State, precision: float, least: int) -> Settled:
+    """Sweep with the same examples until the average no longer moves, at least so many times."""
+    counts = dynamics.draw_counts()
+    if dynamics.paper:  # no wiring lasts, so that nothing settles but the distribution
+        for _ in range(least + 16):
+            state = sweep(dynamics, state, dynamics.draw_counts())
+        return Settled(state, True, least + 16, LEAST_RELAXATION)
+    last, calm = np.inf, 0
+    for done in range(1, _MOST_SWEEPS + 1):
+        state = sweep(dynamics, state, counts)
+        state, cavity = observe(dynamics, state)
+        now = float(dynamics.average(cavity).mean())
+        calm = calm + 1 if abs(now - last) <= _CALM * precision * now else 0
+        last = now
+        if calm >= _CALM_SWEEPS and done >= least:
+            return Settled(state, True, done, max(LEAST_RELAXATION, done - _CALM_SWEEPS))
+    return Settled(state, False, _MOST_SWEEPS, _MOST_SWEEPS)
+
+
+def raw_diagonal(links: Links, model: VertexModel, threads: int) -> FloatArray:
+    r"""Return :math:`\hat C_{ii}` of every vertex, none of them isolated."""
+    if model.walk is not None:
+        return returning_walks(links, model.walk, threads)
+    none = np.zeros(links.vertices)
+    end = iterate(links, model, (none, none), np.zeros((links.slots, model.packed)), threads)
+    if not end.converged:
+        raise NumericalError(f"prior variances did not converge in {len(end.history)} rounds of messages")
+    return _raw_variances(links, model, end.messages, threads)
+
+
+def _raw_variances(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> FloatArray:
+    pivots, _ = last_pivots(links, model, messages, threads)
+    return -pivots / links.degrees
+
+
+def _normalise(dynamics: Dynamics, wiring: Wiring, messages: FloatArray) -> State:
+    """Return the state with the normaliser of every vertex of a new wiring."""
+    model, none = dynamics.model, np.zeros((0, 0))
+    if dynamics.constant is not None:
+        return State(wiring, messages, np.full(wiring.vertices, dynamics.constant), none)
+    if model.size == 0:
+        return State(wiring, messages, np.full(wiring.vertices, model.isolated), none)
+    if not dynamics.paper:
+        return State(wiring, messages, raw_diagonal(wiring, model, dynamics.threads), none)
+    assert model.walk is not None
+    depth = max(len(model.walk[::2]) - 1, 1)
+    state = State(wiring, messages, np.ones(wiring.vertices), np.zeros((wiring.slots, depth)))
+    for _ in range(depth):  # each step makes one more coefficient right
+        state = _send_series(dynamics, _shuffle(dynamics, state))
+    return state
+
+
+def _shuffle(dynamics: Dynamics, state: State) -> State:
+    """Hand all pairs (V_loc, V) out at random, and take normalisers from the V that arrive: UM13 (30)."""
+    assert dynamics.model.walk is not None
+    order = state.wiring.shuffled(dynamics.rngs)
+    series = state.series[order]
+    normaliser = close(state.wiring, dynamics.model.walk, series, dynamics.threads)
+    return State(state.wiring, state.messages[order], normaliser, series)
+
+
+def _send_series(dynamics: Dynamics, state: State) -> State:
+    """Send the V of every pair, as power series."""
+    series = next_series(state.wiring, state.series, state.series.shape[1], dynamics.threads)
+    return replace(state, series=series)

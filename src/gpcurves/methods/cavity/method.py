@@ -1,0 +1,276 @@
+"""The method ``cavity``: belief propagation on a given graph, population dynamics for an ensemble, as learning curves.
+
+What compiles messages (Numba) is imported when the method is used, so that other methods do not wait for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpcurves.errors import GPCurvesError, InputError, unknown_name
+from gpcurves.graphs import Ensemble, Graph
+from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
+from gpcurves.methods.sampled import Sampled, Setup
+from gpcurves.methods.simulation.method import at_least, groups
+from gpcurves.methods.variances import VarianceDistribution
+from gpcurves.montecarlo import Estimate, Run, Stop, stream
+from gpcurves.numerics.parameters import parameter
+from gpcurves.numerics.validation import FloatArray, positive, real
+from gpcurves.problem import Problem
+
+if TYPE_CHECKING:
+    from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
+
+_PRECISION = 0.005
+_FIRST_REPLICAS, _MOST_REPLICAS, _MOST_DATASETS = 2, 64, 400
+_MOST_PER_VERTEX = 1e6
+_LOCAL = ("exact", "paper")
+_OF_ENSEMBLES, _OF_GRAPHS = ("local", "max_sweeps", "population"), ("datasets", "tolerance", "max_rounds", "damping")
+"""Options that belong to one of them only."""
+
+
+def _local(name: str, value: object) -> str:
+    if value not in _LOCAL:
+        raise unknown_name("local normalisation", str(value), _LOCAL)
+    return str(value)
+
+
+def _number(name: str, value: object) -> float:
+    return real(name, value)
+
+
+@dataclass(frozen=True)
+class Precision(MethodOptions):
+    """How precise the average is, and how an ensemble is normalised."""
+
+    precision: float = parameter(
+        _PRECISION, help="Go on until the standard error is this fraction of the error", check=positive
+    )
+    local: str = parameter(
+        "exact",
+        help="Local normalisation on an ensemble: exact, or paper for the approximate equation (29) of the paper",
+        check=_local,
+    )
+
+    def objection(self, problem: Problem) -> str | None:
+        ensemble = problem.ensemble is not None
+        for each in fields(self):
+            if getattr(self, each.name) == each.default:
+                continue
+            if ensemble and each.name in _OF_GRAPHS:
+                return f"{each.name} belongs to a given graph, and this is an ensemble"
+            if not ensemble and each.name in _OF_ENSEMBLES:
+                return f"{each.name} belongs to an ensemble of graphs, and here the graph is given"
+        return None
+
+
+@dataclass(frozen=True)
+class CavityVarianceOptions(Precision):
+    """How variances of vertices are sampled."""
+
+    datasets: int = parameter(1, help="On a given graph: data sets to draw", check=at_least(1))
+
+
+@dataclass(frozen=True)
+class CavityOptions(Precision):
+    """How precise the average is, and how messages are sent."""
+
+    among: tuple[str, ...] = parameter(
+        (),
+        help="Groups of vertices to average over besides; of an ensemble those that are given by a degree",
+        check=groups,
+    )
+    max_sweeps: int = parameter(2000, help="On an ensemble: sweeps per replica and nu at most", check=at_least(1))
+    population: int | None = parameter(
+        None,
+        help="On an ensemble: vertices in each of the eight populations; their bias falls as one over this number  [chosen "
+        "from the precision]",
+        check=at_least(2),
+    )
+    replicas: int | None = parameter(
+        None, help="Replicas of an ensemble [64] or data sets on a given graph [400] at most", check=at_least(2)
+    )
+    tolerance: float = parameter(
+        1e-8, help="On a given graph: messages have converged if they change by less", check=_number
+    )
+    max_rounds: int = parameter(1000, help="On a given graph: iterations of all messages at most", check=at_least(1))
+    damping: float = parameter(0.0, help="On a given graph: share of the former message to keep", check=_number)
+
+    def objection(self, problem: Problem) -> str | None:
+        if problem.ensemble is not None:
+            for name in self.among:
+                if name not in ("isolated", "ends") and not name.startswith("degree="):
+                    return f"of an ensemble only groups by degree are known (isolated, ends, degree=K), got {name!r}"
+        return super().objection(problem)
+
+
+def _has_edges(problem: Problem) -> str | None:
+    """Return why an ensemble cannot be used, or None."""
+    if problem.ensemble is not None and problem.ensemble.mean_degree == 0:
+        return "the ensemble has no edges: every vertex is isolated"
+    return None
+
+
+def _has_messages(problem: Problem) -> str | None:
+    """Return why a kernel has no messages, or None."""
+    try:
+        problem.kernel.vertex_model()
+    except GPCurvesError as error:
+        return str(error)
+    return None
+
+
+@register
+class Cavity(Sampled):
+    """The cavity method (belief propagation).
+
+    For an ensemble the result is that of infinitely large graphs, from independent replicas of population dynamics. On a
+    given graph data sets are drawn and messages are sent until they converge. ``details`` holds "variance", that of the local
+    posterior variances over vertices; ``diagnostics`` holds "converged" (share of runs that did), "rounds" (or sweeps), of
+    ensembles "population" (vertices in each), and on graphs with cycles "loop_error", an estimate of the relative error that
+    they cause.
+    """
+
+    name = "cavity"
+    title = "cavity method (belief propagation)"
+    kind = Kind.APPROXIMATION
+    promise = "exact on trees and in the limit of large random graphs; approximate on graphs with short cycles"
+    source = "Urry & Sollich 2013, section 4; local normalisation exact"
+    needs = "noise > 0, a graph or an ensemble of graphs"
+    conditions = (needs_noise, _has_edges, _has_messages)
+    axes = ("nu",)
+    Options = CavityOptions
+    VarianceOptions = CavityVarianceOptions
+
+    def experiment(self, setup: Setup, sizes: FloatArray) -> Replicas | GivenGraph:
+        """Return replicas of an ensemble, or data sets on a given graph."""
+        from gpcurves.methods.cavity.beliefs import normalisers
+        from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
+
+        _check_size(float(sizes.max(initial=0.0)))
+        problem, options = setup.problem, setup.options
+        threads = None if str(setup.run.workers).strip() == "1" else 1
+        shared = (problem, tuple(sizes.tolist()), setup.run.seed(), options.among, threads)
+        if isinstance(problem.graph, Graph):
+            kappa, _ = normalisers(problem.kernel, problem.graph)
+            return GivenGraph(*shared, options.tolerance, options.max_rounds, options.damping, kappa)
+        return Replicas(*shared, options.precision, options.local, options.max_sweeps, options.population)
+
+    def stop(self, setup: Setup) -> Stop:
+        """Return how many replicas or data sets to draw."""
+        graph, options = setup.problem.graph, setup.options
+        if isinstance(graph, Graph):
+            most = options.replicas or _MOST_DATASETS
+            return Stop(min(int(np.clip(2e5 / graph.vertices, 2, 8)), most), most, options.precision)
+        return Stop(_FIRST_REPLICAS, options.replicas or _MOST_REPLICAS, options.precision)
+
+    def unit(self, problem: Problem) -> str:
+        """Return what is drawn, in words."""
+        return "replicas" if problem.ensemble is not None else "data sets"
+
+    def summarise(self, experiment: Replicas | GivenGraph, estimate: Estimate) -> Result:
+        """Return the average over replicas or data sets, with how it converged."""
+        problem, count = experiment.problem, len(experiment.nu)
+        details = {"variance": estimate.values["variance"].mean(axis=0)}
+        diagnostics: dict[str, Any] = {name: estimate.values[name].mean(axis=0) for name in ("converged", "rounds")}
+        notes = [*self._approximations(experiment), *estimate.notes(self.unit(problem))]
+        for name in experiment.among:
+            share = float(estimate.values[f"share {name}"].mean())
+            details[f"share {name}"] = np.full(count, share)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                details[f"error {name}"] = estimate.values[f"sum {name}"].mean(axis=0) / share
+            if share == 0:
+                notes.append(f"no vertex belongs to the group {name!r}")
+        diagnostics |= self._cycles(experiment, notes)
+        stuck = diagnostics["converged"] < 1
+        if stuck.any():
+            given = isinstance(problem.graph, Graph)
+            ways = "rounds (max_rounds), damping such as 0.5, or a larger tolerance"
+            remedy = ways if given else "sweeps (max_sweeps) or a larger precision"
+            first = np.array(experiment.nu)[stuck][0]
+            notes.append(f"messages did not converge at nu = {first:g}: allow more {remedy}")
+        diagnostics |= {"drawn": estimate.count, **experiment.sizes}
+        return Result(
+            estimate.mean("error"),
+            estimate.stderr("error"),
+            details=details,
+            diagnostics=diagnostics,
+            notes=tuple(notes),
+        )
+
+    def _approximations(self, experiment: Any) -> list[str]:
+        """Say what else is not exact: the normalisation, the representation of the kernel."""
+        from gpcurves.methods.cavity.beliefs import normalisers
+
+        problem = experiment.problem
+        notes = []
+        if isinstance(problem.graph, Graph):
+            _, note = normalisers(problem.kernel, problem.graph)
+            notes += [note] if note else []
+        elif problem.kernel.normalise == "local" and experiment.local == "paper":
+            notes.append("local normalisation by equation (29) of the paper, which is approximate")
+        if (error := problem.kernel.vertex_model().kernel_error) > 0:
+            notes.append(f"the kernel is represented up to {error:.1g}")
+        return notes
+
+    def _cycles(self, experiment: Any, notes: list[str]) -> dict[str, FloatArray]:
+        """Measure how much cycles of a given graph matter, and add a sentence about it to the notes."""
+        from gpcurves.methods.cavity.beliefs import is_forest
+        from gpcurves.methods.cavity.loop_error import loop_errors
+
+        graph = experiment.problem.graph
+        if not isinstance(graph, Graph) or is_forest(graph):
+            return {}
+        off, seen = loop_errors(experiment.problem, experiment.nu, experiment.seed, experiment.kappa)
+        worst = int(np.argmax(abs(off)))
+        notes.append(
+            f"the graph has cycles, so that this is an approximation: compared with dense algebra on {seen} vertices "
+            f"the average is off by up to {100 * abs(off[worst]):.2g} % (at nu = {experiment.nu[worst]:g})"
+        )
+        return {"loop_error": off}
+
+    def variances(self, problem: Problem, nu: float, options: CavityVarianceOptions, run: Run) -> VarianceDistribution:
+        """Return the local posterior variances: their distribution, by vertex and by degree."""
+        from gpcurves.methods.cavity.beliefs import belief_propagation
+        from gpcurves.methods.cavity.population import population_error
+        from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
+
+        _check_size(nu)
+        if run.store is not None or str(run.workers).strip() != "1":
+            raise InputError(
+                "workers and store belong to the simulation: the cavity method samples variances in one piece"
+            )
+        graph = problem.graph
+        if isinstance(graph, Ensemble):
+            result = population_error(
+                graph.degree_distribution(),
+                problem.kernel.vertex_model(),
+                problem.noise,
+                nu,
+                normalise=problem.kernel.normalise,
+                local=options.local,
+                precision=options.precision,
+                rng=run.rng,
+            )
+            return VarianceDistribution(result.variance, result.degree, problem, nu, weights=result.weight)
+        seed = run.seed()
+        values = []
+        for task in range(options.datasets):
+            own = stream(seed, task).spawn(1)[0]
+            counts = training_counts(examples((nu,), graph.vertices, own.random()), graph.vertices, own)[0]
+            values.append(belief_propagation(problem, counts).variance)
+        return VarianceDistribution(
+            np.concatenate(values),
+            np.tile(graph.neighbours, len(values)).astype(np.float64),
+            problem,
+            nu,
+            vertex=np.tile(np.arange(graph.vertices), len(values)),
+        )
+
+
+def _check_size(nu: float) -> None:
+    if nu > _MOST_PER_VERTEX:
+        raise InputError(f"nu must be at most {_MOST_PER_VERTEX:g} for the cavity method, got {nu:g}")

@@ -1,0 +1,113 @@
+"""Methods that average over random tasks: what they share, from the experiment to the result."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpcurves.methods.base import Method, Result, ResultInterrupted
+from gpcurves.montecarlo import Estimate, Interrupted, Run, Stop, average
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.problem import Problem
+
+QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
+"""Quantiles over tasks that go into the details of a curve."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A problem, checked options, and how to run."""
+
+    problem: Problem
+    options: Any
+    run: Run
+
+
+class Sampled(Method[Setup]):
+    """A method that repeats an experiment and averages.
+
+    A new one says what the experiment is, when enough was drawn, and what becomes of the estimate.
+    """
+
+    random = True
+
+    @abstractmethod
+    def experiment(self, setup: Setup, sizes: FloatArray) -> Any:
+        """Return what is repeated, an `Experiment`, after a check of the memory that it needs."""
+
+    @abstractmethod
+    def stop(self, setup: Setup) -> Stop:
+        """Return when enough was drawn."""
+
+    @abstractmethod
+    def summarise(self, experiment: Any, estimate: Estimate) -> Result:
+        """Return what the results of all tasks say."""
+
+    def unit(self, problem: Problem) -> str:
+        """Return what is drawn, in words."""
+        return "graphs" if problem.ensemble is not None else "data sets"
+
+    def prepare(self, problem: Problem, options: Any, run: Run) -> Setup:
+        """Keep what was asked."""
+        return Setup(problem, options, run)
+
+    def evaluate(self, state: Setup, sizes: FloatArray) -> Result:
+        """Repeat the experiment until it is enough; after Ctrl-C, summarise what was finished."""
+        experiment = self.experiment(state, sizes)
+        try:
+            return self.summarise(
+                experiment, average(experiment, state.run, self.stop(state), self.unit(state.problem))
+            )
+        except Interrupted as stop:
+            if stop.estimate.count < 2:
+                raise
+            raise ResultInterrupted(self.summarise(experiment, stop.estimate)) from None
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Give back memory that was kept for the run."""
+
+
+def average_over_groups(
+    estimate: Estimate, names: tuple[str, ...], count: int
+) -> tuple[dict[str, FloatArray], list[str]]:
+    """Return error, standard error and share of groups of vertices, and a sentence for each that is empty.
+
+    The fields "sum NAME" hold sums of errors over a group divided by all vertices, "share NAME" its share of them.
+    """
+    details: dict[str, FloatArray] = {}
+    notes = []
+    for name in names:
+        sums, shares = estimate.values[f"sum {name}"], estimate.values[f"share {name}"]
+        share = float(shares.mean())
+        details[f"share {name}"] = np.full(count, share)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error = sums.mean(axis=0) / share
+            residual = sums - shares[:, None] * error  # a ratio of averages, to first order
+            stderr = residual.std(axis=0, ddof=1) / np.sqrt(len(sums)) / share
+        details[f"error {name}"], details[f"stderr {name}"] = error, stderr
+        if share == 0:
+            notes.append(f"no vertex belongs to the group {name!r}")
+    return details, notes
+
+
+def remarks(sizes: FloatArray, mean: FloatArray, stderr: FloatArray, axis: str) -> list[str]:
+    """Say where values are missing, and where the error rises with more examples."""
+    notes = []
+    if np.isnan(mean).any():
+        first = sizes[np.isnan(mean)].min()
+        notes.append(
+            f"from {axis} = {first:g} on double precision cannot resolve the error of every data set: no value is given there"
+        )
+    order = np.argsort(sizes)
+    known = order[~np.isnan(mean[order])]
+    lowest = np.minimum.accumulate(mean[known] + 2 * stderr[known])
+    rise = mean[known] - 2 * stderr[known] - lowest  # beyond what four standard errors explain
+    if len(rise) and rise.max() > 1e-12 * mean[known].max():
+        worst = known[np.argmax(rise)]
+        notes.append(f"the curve is not monotonic: the error rises with more examples near {axis} = {sizes[worst]:g}")
+    return notes

@@ -1,0 +1,249 @@
+"""The method ``simulation``: draw data sets, average, and say how sure the average is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpcurves.errors import InputError, unknown_name
+from gpcurves.graphs import Graph
+from gpcurves.graphs.groups import check_groups
+from gpcurves.methods.base import Kind, MethodOptions, Result, register
+from gpcurves.methods.sampled import QUANTILES, Sampled, Setup, average_over_groups, remarks
+from gpcurves.methods.simulation.datasets import DataSets
+from gpcurves.methods.simulation.vertex_datasets import LocalErrors, VertexDataSets, release_matrices
+from gpcurves.methods.variances import VarianceDistribution
+from gpcurves.montecarlo import Estimate, Run, Stop, average
+from gpcurves.numerics.memory import check_memory
+from gpcurves.numerics.parameters import parameter
+from gpcurves.numerics.validation import FloatArray, positive, whole
+from gpcurves.problem import Problem
+
+_DATASETS, _VERTICES, _GRAPHS, _PER_GRAPH, _ON_GRAPH = 200, 500, 20, 10, 100
+_FIRST, _FIRST_GRAPHS, _MOST = 32, 10, 100_000
+"""How much is drawn before the precision is looked at, and at most."""
+_MOST_PER_VERTEX = 1e9
+_ALSO = ("training", "empirical")
+
+
+def _also(name: str, value: object) -> tuple[str, ...]:
+    listed = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (value,)
+    for each in listed:
+        if each not in _ALSO:
+            raise unknown_name("quantity", str(each), _ALSO)
+    return tuple(str(each) for each in listed)
+
+
+def at_least(minimum: int) -> Any:
+    """Return a check for integers from a minimum on."""
+    return lambda name, value: whole(name, value, minimum)
+
+
+def groups(name: str, value: object) -> tuple[str, ...]:
+    """Return names of groups of vertices."""
+    return check_groups(value)
+
+
+@dataclass(frozen=True)
+class GraphSizes(MethodOptions):
+    """How many graphs of an ensemble are drawn, and how large they are."""
+
+    vertices: int | None = parameter(
+        None, help="Size of the graphs of an ensemble  [500]", check=at_least(1), axis="nu"
+    )
+    graphs: int | None = parameter(
+        None, help="How many graphs of an ensemble to draw  [20]", check=at_least(2), axis="nu"
+    )
+
+    def objection(self, problem: Problem) -> str | None:
+        if (reason := super().objection(problem)) is not None or problem.ensemble is not None:
+            return reason
+        for name in ("vertices", "graphs"):
+            if getattr(self, name) is not None:
+                return f"{name} belongs to an ensemble of graphs, and here the graph is given"
+        return None
+
+    def size(self, problem: Problem) -> int:
+        """Return the number of vertices of each graph."""
+        return problem.graph.vertices if isinstance(problem.graph, Graph) else self.vertices or _VERTICES
+
+
+@dataclass(frozen=True)
+class DataSetSizes(GraphSizes):
+    """How many graphs and data sets are drawn."""
+
+    datasets: int | None = parameter(
+        None,
+        help="Data sets to draw  [200 on vectors, 100 on a given graph, 10 per graph of an ensemble]",
+        check=at_least(1),
+    )
+
+    def objection(self, problem: Problem) -> str | None:
+        # a single data set says nothing about how much data sets differ
+        if self.datasets == 1 and problem.ensemble is None:
+            return "datasets must be an integer, at least 2, got 1"
+        return super().objection(problem)
+
+
+@dataclass(frozen=True)
+class SimulationOptions(DataSetSizes):
+    """What a simulation draws.
+
+    Without ``precision`` a fixed number of data sets (or graphs) is drawn. With it, they are drawn until the standard error is
+    this fraction of the error at every size, and ``datasets`` (on an ensemble ``graphs``) is the most that may be drawn.
+    """
+
+    precision: float | None = parameter(
+        None, help="Draw until the standard error is this fraction of the error", check=positive
+    )
+    test_points: int = parameter(
+        1_000, help="Test inputs per data set, if the average over them has no closed form", check=at_least(1), axis="n"
+    )
+    also: tuple[str, ...] = parameter(
+        (),
+        help="Further averages: training (error against the noisy training targets), empirical (posterior variance at the "
+        "training inputs)",
+        check=_also,
+        axis="n",
+    )
+    among: tuple[str, ...] = parameter(
+        (),
+        help="Groups of vertices to average over besides: isolated, ends, dangling, giant, small, degree=K, component=K",
+        check=groups,
+        axis="nu",
+    )
+
+    def objection(self, problem: Problem) -> str | None:
+        if (reason := super().objection(problem)) is not None:
+            return reason
+        if self.also and problem.teacher is not None:
+            return "training and empirical errors are only defined where student and teacher agree"
+        return None
+
+
+def _given_in_full(problem: Problem) -> str | None:
+    bare = problem.kernel is None
+    return "it needs the kernel and the inputs, and a bare spectrum has neither" if bare else None
+
+
+@register
+class Simulation(Sampled):
+    """The average over simulated data sets, with its standard error and quantiles over data sets.
+
+    The average over functions (teachers) and over noise is exact for every data set, and so is the average over test inputs if
+    it has a closed form. On graphs ``details`` holds "variance", the variance of the local errors over vertices within a data
+    set, and for each group of vertices in ``among`` the error averaged over them and their share.
+    """
+
+    name = "simulation"
+    title = "average over simulated data sets"
+    kind = Kind.ESTIMATE
+    promise = "the truth, up to its standard error"
+    source = "Sollich & Halees 2002, eqs. (3) and (4); Urry & Sollich 2013, eqs. (9) to (12)"
+    needs = "a kernel and inputs, integer n; or a graph or an ensemble of graphs"
+    conditions = (_given_in_full,)
+    axes = ("n", "nu")
+    integers = True
+    misspecified = True
+    Options = SimulationOptions
+    VarianceOptions = DataSetSizes
+
+    def experiment(self, setup: Setup, sizes: FloatArray) -> DataSets | VertexDataSets:
+        """Return the data sets to draw, after a check of the memory that they need."""
+        problem, options, seed = setup.problem, setup.options, setup.run.seed()
+        if problem.axis == "nu":
+            check_graph_size(problem, sizes, options.size(problem), setup.run)
+            per_task = _datasets_per_task(problem, options)
+            return VertexDataSets(problem, tuple(sizes.tolist()), seed, options.size(problem), per_task, options.among)
+        whole_sizes = tuple(int(size) for size in sizes.tolist())
+        drawn = DataSets(problem, whole_sizes, seed, options.test_points, options.also, problem.true_variance)
+        check_memory(
+            drawn.memory() * setup.run.processes,
+            f"a simulation of n = {max(whole_sizes)} with {setup.run.workers} worker(s)",
+            "ask for a smaller n or fewer workers",
+        )
+        return drawn
+
+    def stop(self, setup: Setup) -> Stop:
+        """Return how many data sets or graphs to draw."""
+        options, precision = setup.options, setup.options.precision
+        if setup.problem.axis == "n":
+            if precision is None:
+                return Stop(options.datasets or _DATASETS, options.datasets or _DATASETS)
+            return Stop(min(_FIRST, options.datasets or _FIRST), options.datasets or _MOST, precision)
+        given = options.graphs if setup.problem.ensemble is not None else options.datasets
+        if precision is None:
+            count = self._count(setup.problem, options)
+            return Stop(count, count)
+        return Stop(min(given or _MOST, _FIRST_GRAPHS), given or _MOST, precision)
+
+    def _count(self, problem: Problem, options: DataSetSizes) -> int:
+        """Return how many graphs of an ensemble, or data sets on a given graph, are drawn without a precision."""
+        return (options.graphs or _GRAPHS) if problem.ensemble is not None else (options.datasets or _ON_GRAPH)
+
+    def summarise(self, experiment: DataSets | VertexDataSets, estimate: Estimate) -> Result:
+        """Return the averages over data sets, with quantiles."""
+        problem = experiment.problem
+        error, stderr = estimate.mean("error"), estimate.stderr("error")
+        details = {key: estimate.quantile("error", level) for key, level in QUANTILES.items()}
+        notes = estimate.notes(self.unit(problem))
+        if isinstance(experiment, VertexDataSets):
+            sizes = np.array(experiment.nu)
+            details |= {"variance": estimate.mean("variance"), "variance_stderr": estimate.stderr("variance")}
+            more, said = average_over_groups(estimate, experiment.among, len(sizes))
+            details, notes = details | more, [*notes, *said]
+        else:
+            sizes = np.array(experiment.sizes, dtype=np.float64)
+            for name in experiment.also:
+                details |= {name: estimate.mean(name), f"{name}_stderr": estimate.stderr(name)}
+            if np.isfinite(first := estimate.values["replaced"].min()):
+                notes.append(
+                    f"from n = {first:g} on the average over test inputs is over {experiment.test_points} random ones in "
+                    "some data sets: its closed form loses too many digits there"
+                )
+        notes += remarks(sizes, error, stderr, problem.axis)
+        return Result(error, stderr, details=details, diagnostics={"drawn": estimate.count}, notes=tuple(notes))
+
+    def release(self) -> None:
+        """Give back the covariance matrix of a given graph."""
+        release_matrices()
+
+    def variances(self, problem: Problem, nu: float, options: DataSetSizes, run: Run) -> VarianceDistribution:
+        """Return the errors at all vertices after nu examples per vertex: their distribution, by vertex and by degree.
+
+        Without a teacher these are the posterior variances; at nu = 0 the prior ones.
+        """
+        size, per_task = options.size(problem), _datasets_per_task(problem, options)
+        experiment = LocalErrors(problem, (nu,), run.seed(), size, per_task)
+        check_graph_size(problem, np.array([nu]), size, run)
+        count = self._count(problem, options)
+        needed = 8.0 * count * (per_task + 1) * size * 3
+        check_memory(needed, "the errors of all vertices", "ask for fewer graphs or data sets")
+        try:
+            estimate = average(experiment, run, Stop(count, count), self.unit(problem))
+        finally:
+            self.release()
+        values = estimate.values["errors"].reshape(-1, size)
+        degrees = np.repeat(estimate.values["degrees"], per_task, axis=0)
+        own = isinstance(problem.graph, Graph)
+        vertex = np.tile(np.arange(size), len(values)) if own else None
+        return VarianceDistribution(values.ravel(), degrees.ravel(), problem, nu, vertex=vertex)
+
+
+def _datasets_per_task(problem: Problem, options: DataSetSizes) -> int:
+    return (options.datasets or _PER_GRAPH) if problem.ensemble is not None else 1
+
+
+def check_graph_size(problem: Problem, nu: FloatArray, vertices: int, run: Run) -> None:
+    """Refuse what cannot be drawn, or what memory does not hold."""
+    if nu.max(initial=0.0) > _MOST_PER_VERTEX:
+        raise InputError(f"nu must be at most {_MOST_PER_VERTEX:g} where data sets are drawn, got {nu.max():g}")
+    matrices = 7 if problem.teacher is not None else 4
+    check_memory(
+        8.0 * matrices * vertices**2 * run.processes,
+        f"dense algebra on {vertices} vertices with {run.workers} worker(s)",
+        "use the method cavity, which works at any size, a smaller graph or fewer workers",
+    )

@@ -1,0 +1,233 @@
+"""The one Monte Carlo: which tasks are missing, who does them, what is kept, when it is enough, and the average of them all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Protocol
+
+import numpy as np
+
+from gpcurves.montecarlo.progress import Progress
+from gpcurves.montecarlo.seeds import Rng, seed_of
+from gpcurves.montecarlo.store import Store
+from gpcurves.montecarlo.workers import execute
+from gpcurves.numerics.validation import FloatArray
+
+Shape = tuple[int, ...]
+_GROWTH, _LARGEST_GROWTH = 1.5, 8
+"""How much more is drawn if the precision is not reached: at least half as much again, at most eight times as much."""
+
+
+class Experiment(Protocol):
+    """What is repeated: data sets, graphs, replicas. It is sent to workers, so it must be small."""
+
+    @property
+    def key(self) -> Mapping[str, Any]:
+        """Everything that determines the results, as plain data; results are stored under it."""
+
+    @property
+    def fields(self) -> Mapping[str, Shape]:
+        """The named results of a task and their shapes; () is a single number."""
+
+    def draw(self, task: int) -> Mapping[str, FloatArray | float]:
+        """Do the task of this number and return a value for every field."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """How to run. Only the seed changes a result.
+
+    Attributes
+    ----------
+    rng
+        The seed, or what determines it; None takes a new one.
+    workers
+        Number of local processes, or the address of a running Dask scheduler such as ``tcp://127.0.0.1:8786``.
+    store
+        SQLite file that keeps finished tasks; None for no store.
+    progress
+        Whether to show progress on stderr; None shows it on a terminal.
+    """
+
+    rng: Rng = None
+    workers: int | str = 1
+    store: str | Path | None = None
+    progress: bool | None = None
+
+    def seed(self) -> int:
+        """Return the one integer that determines all random numbers."""
+        return seed_of(self.rng)
+
+    @property
+    def processes(self) -> int:
+        """How many processes share the memory of this machine; a cluster is not this machine."""
+        given = str(self.workers)
+        return int(given) if given.isdecimal() and given.isascii() else 1
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When enough tasks are done.
+
+    Attributes
+    ----------
+    first
+        How many tasks to do at least.
+    most
+        How many at most, if ``precision`` is not reached before.
+    precision
+        Relative standard error of the field "error" to reach; None stops after the first tasks.
+    """
+
+    first: int
+    most: int
+    precision: float | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Results of independent tasks, by field; the first axis of each array counts tasks.
+
+    Attributes
+    ----------
+    values
+        The results by name.
+    stop
+        When enough was to be done.
+    interrupted
+        Whether the run was interrupted before that.
+    """
+
+    values: Mapping[str, FloatArray]
+    stop: Stop
+    interrupted: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many tasks were done."""
+        return len(next(iter(self.values.values())))
+
+    def mean(self, name: str) -> FloatArray:
+        """Return the average over tasks; what all tasks agree on has no rounding error."""
+        values = self.values[name]
+        return np.asarray(values[0] + (values - values[0]).mean(axis=0))
+
+    def stderr(self, name: str) -> FloatArray:
+        """Return the standard error of the average.
+
+        Tasks may report a standard error of their own in the field ``name_stderr``; the larger of what they report and of
+        how much they differ counts.
+        """
+        values = self.values[name]
+        beside = values - values[0]
+        if len(values) > 1:
+            between = np.asarray(beside.std(axis=0, ddof=1) / math.sqrt(len(values)))
+        else:
+            between = np.zeros(values.shape[1:])
+        own = self.values.get(f"{name}_stderr")
+        return between if own is None else np.maximum(between, np.sqrt((own**2).sum(axis=0)) / len(values))
+
+    def quantile(self, name: str, share: float) -> FloatArray:
+        """Return the value below which this share of the tasks lies."""
+        return np.asarray(np.quantile(self.values[name], share, axis=0))
+
+    def precision(self) -> float:
+        """Return the largest standard error of the field "error" relative to its average, wherever it is known."""
+        mean, stderr = self.mean("error"), self.stderr("error")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.nanmax(np.where(mean > 0, stderr / mean, 0.0), initial=0.0))
+
+    def notes(self, unit: str) -> list[str]:
+        """Say in sentences what kept the run from reaching its goal."""
+        if self.interrupted:
+            return [f"interrupted after {self.count} {unit}"]
+        goal = self.stop.precision
+        if goal is not None and (reached := self.precision()) > goal:
+            return [f"a precision of {reached:.2g} was reached with {self.count} {unit}, not {goal:g}"]
+        return []
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run; carries the estimate from what was finished."""
+
+    def __init__(self, estimate: Estimate) -> None:
+        super().__init__("interrupted")
+        self.estimate = estimate
+
+
+def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets") -> Estimate:
+    """Repeat an experiment until it is enough, and return its results in the order of the tasks.
+
+    Which tasks are used never depends on who was faster: the same seed gives the same numbers, whoever computes them.
+    Progress counts in ``unit``.
+    """
+    with Progress(run.progress, unit) as progress, _open(run.store) as store:
+        work = _Work(experiment, stop)
+        if store is not None:
+            work.done.update(store.finished(experiment.key, work.width))
+        total = stop.first
+        while True:
+            progress.expect(total, sum(task < total for task in work.done))
+            work.complete(total, run, store, progress)
+            estimate = work.estimate(total)
+            if stop.precision is None or total >= stop.most or (reached := estimate.precision()) <= stop.precision:
+                return estimate
+            # standard errors fall as one over the square root; a little less is tried first
+            hoped = math.ceil(0.9 * total * (reached / stop.precision) ** 2)
+            total = min(stop.most, max(math.ceil(_GROWTH * total), min(hoped, _LARGEST_GROWTH * total)))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Tasks that are done, and how their fields are packed into one row of numbers for workers and the store."""
+
+    experiment: Experiment
+    stop: Stop
+    done: dict[int, FloatArray] = field(default_factory=dict)
+
+    @property
+    def width(self) -> int:
+        return sum(math.prod(shape) for shape in self.experiment.fields.values())
+
+    def __call__(self, task: int) -> FloatArray:
+        results = self.experiment.draw(task)
+        return np.concatenate([np.ravel(results[name]) for name in self.experiment.fields]).astype(np.float64)
+
+    def complete(self, total: int, run: Run, store: Store | None, progress: Progress) -> None:
+        """Do the tasks that are missing among the first ``total``."""
+
+        def words() -> str:
+            return (
+                f"precision {100 * self.estimate(total).precision():.2g} %" if "error" in self.experiment.fields else ""
+            )
+
+        missing = [task for task in range(total) if task not in self.done]
+        packed = _Work(self.experiment, self.stop)  # what is done already need not travel to the workers
+        try:
+            for batch in execute(packed, missing, run.workers):
+                if store is not None:
+                    store.add(self.experiment.key, batch)
+                self.done.update(batch)
+                progress.advance(len(batch), words if len(self.done) > 1 else None)
+        except KeyboardInterrupt:
+            raise Interrupted(self.estimate(total, interrupted=True)) from None
+
+    def estimate(self, total: int, *, interrupted: bool = False) -> Estimate:
+        """Return the results of the tasks that are there among the first ``total``, unpacked."""
+        rows = [self.done[task] for task in range(total) if task in self.done]
+        table = np.array(rows) if rows else np.empty((0, self.width))
+        values, start = {}, 0
+        for name, shape in self.experiment.fields.items():
+            size = math.prod(shape)
+            values[name] = table[:, start : start + size].reshape(len(table), *shape)
+            start += size
+        return Estimate(MappingProxyType(values), self.stop, interrupted)
+
+
+def _open(path: str | Path | None) -> AbstractContextManager[Store | None]:
+    return nullcontext() if path is None else Store(path)

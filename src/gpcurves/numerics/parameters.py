@@ -1,0 +1,101 @@
+"""Parameters declared once: default, check and help in the field of a dataclass.
+
+Pieces of problems and options of methods are frozen dataclasses whose fields are made by `parameter`. From these fields
+follow the checks at the public boundary, the tables of options in the documentation, and the flags of the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, get_type_hints
+
+Check = Callable[[str, Any], Any]
+"""Takes the name of a parameter and a value; returns the value as the code needs it, or raises an `InputError`."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is known about one parameter.
+
+    Attributes
+    ----------
+    name, flag
+        Its name in Python, and on the command line.
+    kind
+        Its type.
+    default
+        Its default; ``dataclasses.MISSING`` if a value is required.
+    help
+        One sentence without a full stop.
+    axis
+        What it belongs to: "n" for vectors, "nu" for graphs, None for both.
+    """
+
+    name: str
+    flag: str
+    kind: Any
+    default: Any
+    help: str
+    axis: str | None = None
+
+    @property
+    def required(self) -> bool:
+        """Whether a value must be given."""
+        return self.default is MISSING
+
+
+def parameter(
+    default: Any = MISSING,
+    *,
+    help: str,  # noqa: A002  (the word of every command-line library)
+    check: Check | None = None,
+    label: str | None = None,
+    flag: str | None = None,
+    axis: str | None = None,
+) -> Any:
+    """Return a dataclass field with what the package needs to know about a parameter.
+
+    Parameters
+    ----------
+    default
+        The default; without one a value is required.
+    help
+        One sentence without a full stop, for tables of options and the command line.
+    check
+        Validates and converts a value. None passes unchecked if it is the default.
+    label
+        What error messages call the parameter, if not by its name.
+    flag
+        Its name on the command line without the dashes, if not the name with dashes for underscores. An empty text hides
+        the parameter from the command line.
+    axis
+        What it belongs to: "n" for problems on vectors, "nu" for problems on graphs, None for both.
+    """
+    about = {"help": help, "check": check, "label": label, "flag": flag, "axis": axis}
+    return field(default=default, metadata=about)
+
+
+def parameters_of(kind: type[Any]) -> tuple[Parameter, ...]:
+    """Return the parameters of a dataclass, in order."""
+    hints = get_type_hints(kind)
+    return tuple(
+        Parameter(
+            each.name,
+            each.name.replace("_", "-") if each.metadata.get("flag") is None else each.metadata["flag"],
+            hints[each.name],
+            each.default,
+            each.metadata.get("help", ""),
+            each.metadata.get("axis"),
+        )
+        for each in fields(kind)
+        if each.init
+    )
+
+
+def check_parameters(instance: Any) -> None:
+    """Validate every parameter of a frozen dataclass, and replace it by its checked value."""
+    for each in fields(instance):
+        check, value = each.metadata.get("check"), getattr(instance, each.name)
+        if check is not None and not (value is None and each.default is None):
+            object.__setattr__(instance, each.name, check(each.metadata["label"] or each.name, value))

@@ -1,0 +1,160 @@
+"""Scenes drawn by Matplotlib, without its global state."""
+
+from __future__ import annotations
+
+import textwrap
+from functools import singledispatch
+from typing import Any
+
+from gpcurves.numerics.display import Display
+from gpcurves.render.scene import Axis, Band, Bars, Line, Mark, Points, Scene, Text, plain
+
+_DASHES: dict[str, Any] = {
+    "solid": "-",
+    "dash": (0, (5, 2)),
+    "dot": (0, (1, 1.5)),
+    "dashdot": (0, (5, 2, 1, 2)),
+    "longdash": (0, (9, 3)),
+}
+_SMALL = 8.5
+"""Font size of the legend and of words inside the picture."""
+_LINE_HEIGHT, _ROW = 13.0, 0.18
+"""Points from one line of the caption to the next, and inches from one row of the legend to the next."""
+
+
+def new_axes(ax: Any = None, size: tuple[float, float] = (8, 5)) -> Any:
+    """Return the axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, layout="constrained").add_subplot()
+
+
+def draw(scene: Scene, ax: Any = None, result: Any = None) -> Display:
+    """Draw a scene into ``ax``, or into a new figure."""
+    own, ax = ax is None, new_axes(ax, scene.size)
+    for axis, set_scale, set_ticks in (
+        (scene.x, ax.set_xscale, ax.set_xticks),
+        (scene.y, ax.set_yscale, ax.set_yticks),
+    ):
+        set_scale("log" if axis.log else "linear")
+        set_ticks(axis.ticks, [plain(tick) for tick in axis.ticks])
+    ax.set(xlabel=_words(scene.x.label), ylabel=_words(scene.y.label), xlim=_ends(scene.x), ylim=_ends(scene.y))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_tick_params(which="minor", labelbottom=False, labelleft=False)
+    parts = [(mark, _draw(mark, ax)) for mark in scene.marks]
+    ax.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    ax.set_axisbelow(True)
+    _write_title(scene, ax)
+    listed = [(mark, part) for mark, part in parts if mark.label]
+    rows = _list_marks(listed, ax) if listed else 0
+    if own:
+        ax.figure.set_figheight(scene.size[1] + _ROW * rows)
+    return Display(ax, ax.figure, {mark.name: part for mark, part in parts if mark.name}, result)
+
+
+def _ends(axis: Axis) -> tuple[float, float]:
+    return axis.low, axis.high
+
+
+def _words(text: str) -> str:
+    """Return a text in which a pair of dollars is not a formula."""
+    return text.replace("$", r"\$")
+
+
+@singledispatch
+def _draw(mark: Mark, ax: Any) -> Any:
+    raise NotImplementedError
+
+
+@_draw.register
+def _line(mark: Line, ax: Any) -> Any:
+    stroke, dot = mark.stroke, "o" if len(mark.x) == 1 else None
+    look = {"color": stroke.colour, "linestyle": _DASHES[stroke.dash], "linewidth": stroke.width, "marker": dot}
+    (line,) = ax.plot(mark.x, mark.y, zorder=mark.layer, **look)
+    return line
+
+
+@_draw.register
+def _band(mark: Band, ax: Any) -> Any:
+    return ax.fill_between(
+        mark.x, mark.low, mark.high, color=mark.colour, alpha=mark.opacity, linewidth=0, zorder=mark.layer
+    )
+
+
+@_draw.register
+def _points(mark: Points, ax: Any) -> Any:
+    bars = None if mark.below is None or mark.above is None else (mark.below, mark.above)
+    symbol = {"circle": "o", "diamond": "D"}[mark.symbol]
+    return ax.errorbar(
+        mark.x, mark.y, bars, fmt=symbol, color=mark.colour, markersize=mark.size, linewidth=1, zorder=mark.layer
+    )
+
+
+@_draw.register
+def _bars(mark: Bars, ax: Any) -> Any:
+    widths = mark.edges[1:] - mark.edges[:-1]
+    return ax.bar(mark.edges[:-1], mark.heights, widths, align="edge", color=mark.colour, zorder=mark.layer)
+
+
+@_draw.register
+def _text(mark: Text, ax: Any) -> Any:
+    shift = ({"left": 4, "center": 0, "right": -4}[mark.across], {"bottom": 3, "center": 0, "top": -3}[mark.up])
+    look = {"color": mark.colour, "ha": mark.across, "va": mark.up, "fontsize": _SMALL, "zorder": mark.layer + 4}
+    return ax.annotate(
+        _words(mark.text), (mark.x, mark.y), shift, textcoords="offset points", annotation_clip=False, **look
+    )
+
+
+def _write_title(scene: Scene, ax: Any) -> None:
+    """Write the title over the axes and the caption between the two, broken into lines that are no wider than they."""
+    inches = _inches(ax)
+    caption = textwrap.fill(_words(scene.caption), int(15 * inches))
+    title = textwrap.fill(_words(scene.title), int(13 * inches))
+    ax.set_title(title, fontsize=10.5, pad=6 + _LINE_HEIGHT * len(caption.splitlines()))
+    if caption:
+        look = {"ha": "center", "va": "bottom", "fontsize": 9, "color": "#444444", "annotation_clip": False}
+        ax.annotate(caption, (0.5, 1.0), (0, 5), xycoords="axes fraction", textcoords="offset points", **look)
+
+
+def _inches(ax: Any) -> float:
+    """Return how wide the axes are, about: their layout is not known before the figure is drawn."""
+    return float(ax.figure.get_figwidth() * ax.get_position().width * 1.1)
+
+
+def _list_marks(shown: list[tuple[Mark, Any]], ax: Any) -> int:
+    """List marks under the axes, in one column per heading if the picture is wide enough; return the number of rows."""
+    from matplotlib.lines import Line2D
+
+    blank = Line2D([], [], linestyle="none")
+    headings = {mark.group for mark, _ in shown if mark.group}
+    headings = headings if len(headings) > 1 else set()  # the only one says nothing
+    blocks: dict[str, list[tuple[Any, str]]] = {}
+    for mark, part in sorted(shown, key=lambda each: not each[0].group):  # what has no heading comes last
+        headed = mark.group in headings
+        block = blocks.setdefault(mark.group if headed else mark.label, [(blank, mark.group)] if headed else [])
+        block.append((part, _words(mark.label)))
+    columns = _columns(list(blocks.values()), 76 * _inches(ax))
+    rows = max(map(len, columns))
+    entries = [entry for column in columns for entry in [*column, *[(blank, "")] * (rows - len(column))]]
+    legend = ax.legend(
+        *zip(*entries, strict=True), loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=5.0,
+        ncols=len(columns), frameon=False, fontsize=_SMALL, columnspacing=1.4,
+    )  # fmt: skip
+    for text in legend.get_texts():
+        if text.get_text() in headings:
+            text.set_fontweight("bold")
+    return rows
+
+
+def _columns(blocks: list[list[tuple[Any, str]]], room: float) -> list[list[tuple[Any, str]]]:
+    """Put blocks of entries into as many columns as fit into the room, given in points."""
+    for count in range(len(blocks), 0, -1):
+        columns: list[list[tuple[Any, str]]] = [[] for _ in range(count)]
+        for block in blocks:
+            min(columns, key=len).extend(block)
+        widths = [max(len(label) for _, label in column) * 0.52 * _SMALL + 5 * _SMALL for column in columns]
+        if sum(widths) <= room:
+            return columns
+    return columns

@@ -1,0 +1,104 @@
+"""How each kind of result is shown: as a table, as data, as a picture and as a page. A view is looked up by the type of the result."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gpcurves.errors import InputError
+from gpcurves.numerics.display import Display
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gpcurves.render.scene import Scene
+
+VIEWS = {
+    "LearningCurve": "gpcurves.render.views.curves:CurvesView",
+    "CurveSet": "gpcurves.render.views.curves:CurvesView",
+    "Forecast": "gpcurves.render.views.forecast:ForecastView",
+    "Diagnosis": "gpcurves.render.views.variances:DiagnosisView",
+    "VarianceDistribution": "gpcurves.render.views.variances:VariancesView",
+    "DataFrame": "gpcurves.render.views:TableView",
+    "Display": "gpcurves.render.views:PictureView",
+}
+"""The view of each class, by names: a result that nobody shows is not imported, and neither is its view."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A result and the options with which it is shown; ``offers`` says what it can be shown as."""
+
+    offers: ClassVar[tuple[str, ...]] = ("table", "data", "picture", "page")
+    result: Any
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the numbers as a DataFrame."""
+        frame: pd.DataFrame = self.result.to_frame()
+        return frame
+
+    def to_csv(self) -> str:
+        """Return the numbers as a CSV table."""
+        return self.to_frame().to_csv(index=False, lineterminator="\n")
+
+    def to_json(self) -> str:
+        """Return the numbers as JSON; what is not known is null."""
+        frame = self.to_frame().astype(object)
+        return json.dumps(frame.where(frame.notna(), None).to_dict("records"), indent=1, allow_nan=False) + "\n"
+
+    def scene(self) -> Scene:
+        """Return the picture as plain data."""
+        raise NotImplementedError
+
+    def draw(self, ax: Any = None) -> Display:
+        """Draw the picture with Matplotlib."""
+        from gpcurves.render.mpl import draw
+
+        return draw(self.scene(), ax, self.result)
+
+    def page(self) -> str:
+        """Return a page that needs nothing from outside: the picture, what a notebook shows, and more in other views."""
+        from gpcurves.render.page import document
+        from gpcurves.render.plotly import embed
+
+        scene = self.scene()
+        return document(scene.title, [f"<h1>{html.escape(scene.title)}</h1>", embed(scene), self.notebook()])
+
+    def notebook(self) -> str:
+        """Return what a notebook shows, as HTML."""
+        return str(self.to_frame().head(12).to_html(index=False, float_format="{:.4g}".format, border=0))
+
+
+class TableView(View):
+    """A DataFrame: a table and data."""
+
+    offers = ("table", "data")
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.result  # type: ignore[no-any-return]
+
+
+class PictureView(View):
+    """A picture that Matplotlib has drawn already."""
+
+    offers = ("picture",)
+
+    def draw(self, ax: Any = None) -> Display:
+        return self.result  # type: ignore[no-any-return]
+
+
+def view_class(kind: type) -> type[View]:
+    """Return the view of a class of results."""
+    for each in kind.__mro__:
+        if each.__name__ in VIEWS:
+            module, _, name = VIEWS[each.__name__].partition(":")
+            return getattr(import_module(module), name)  # type: ignore[no-any-return]
+    raise InputError(f"a result must be one of {', '.join(VIEWS)}, got {kind.__name__}")
+
+
+def view_of(result: Any, **options: Any) -> View:
+    """Return a result with the options with which it is shown."""
+    return view_class(type(result))(result, **options)

@@ -1,0 +1,289 @@
+"""Learning curves: approximations as lines, bounds as the edges of what they allow, simulations as points, goals as levels."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpcurves.curve import CurveSet, LearningCurve
+from gpcurves.methods import METHODS, Kind
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.problem import Problem
+from gpcurves.render.labels import label_level, name_ends
+from gpcurves.render.page import document, listed, sentences, table
+from gpcurves.render.scene import Axis, Band, Line, Mark, Points, Scene, Stroke, level, plain
+from gpcurves.render.style import REGION, group_of, kind_of, scope_of, strokes
+from gpcurves.render.views import View
+
+if TYPE_CHECKING:
+    from gpcurves.goals import Goal
+
+_SIZES = {"n": ("number of examples n", "n"), "nu": ("number of examples per vertex ν", "ν")}
+_GOAL = "#B3261E"
+_LONGEST_TAG = 12
+"""Names of curves up to this length are written beside their ends as well."""
+Curves = Mapping[str, LearningCurve]
+
+
+@dataclass(frozen=True, eq=False)
+class CurvesView(View):
+    """A curve or a set of curves, with the goals to mark; the title is the problem unless given."""
+
+    result: CurveSet | LearningCurve
+    goals: Sequence[Goal] = ()
+    title: str | None = None
+
+    @cached_property
+    def curves(self) -> Curves:
+        """The curves by label."""
+        return {self.result.method: self.result} if isinstance(self.result, LearningCurve) else self.result
+
+    @property
+    def axis(self) -> str:
+        """What the sizes are, "n" or "nu"."""
+        return next(iter(self.curves.values())).axis
+
+    def to_csv(self) -> str:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["method", self.axis, "error", "stderr"])
+        for label, curve in self.curves.items():
+            spread = np.full(len(curve.sizes), np.nan) if curve.stderr is None else curve.stderr
+            for size, *numbers in zip(curve.sizes.tolist(), curve.error.tolist(), spread.tolist(), strict=True):
+                writer.writerow([label, int(size) if size.is_integer() else repr(size), *map(_cell, numbers)])
+        return text.getvalue()
+
+    def to_json(self) -> str:
+        text = self.result.to_json()
+        if not self.goals:
+            return text
+        data = json.loads(text)
+        data[f"required_{self.axis}"] = [entry for goal in self.goals for entry in _entries(goal)]
+        data["sentence"] = " ".join(goal.sentence for goal in self.goals)
+        return json.dumps(data, indent=1, allow_nan=False) + "\n"
+
+    @property
+    def heading(self) -> str:
+        """The title given, or what the problems of all curves have in common."""
+        if self.title is not None:
+            return self.title
+        return ", ".join(_shared([_parts(curve.problem) for curve in self.curves.values()])) or "several problems"
+
+    def scene(self) -> Scene:
+        x, y = _size_axis(self.curves, self.axis), _error_axis(self.curves, self.goals)
+        marks: list[Mark] = []
+        if (allowed := region(self.curves)) is not None:
+            sizes, low, high = allowed
+            marks.append(Band(sizes, np.maximum(low, y.low / 10), high, REGION, label="allowed by the bounds", layer=0))
+        looks = strokes(self.curves)
+        for label, curve in self.curves.items():
+            marks += _marks(label, curve, looks[label], y)
+        lines = [mark for mark in marks if isinstance(mark, Line)]
+        named = [line for line in lines if len(line.name) <= _LONGEST_TAG] if len(lines) > 1 else []
+        marks += name_ends(named, x, y)
+        for goal in self.goals:
+            marks += _goal_marks(goal, looks, marks, x, y)
+        return Scene(x, y, tuple(marks), self.heading, " ".join(goal.sentence for goal in self.goals))
+
+    def page(self) -> str:
+        from gpcurves.render.plotly import embed
+
+        parts = [
+            f"<h1>Learning curves: error against {_SIZES[self.axis][0][:-2]}</h1>",
+            f"<p class='problem'>{html.escape(self.heading)}</p>",
+            sentences(goal.sentence for goal in self.goals),
+            embed(self.scene()),
+            _goal_table(self.goals, self.axis),
+            _numbers(self.curves, self.axis),
+            _guarantees(self.curves),
+            listed("Notes", [f"{label}: {note}" for label, curve in self.curves.items() for note in curve.notes]),
+        ]
+        if isinstance(self.result, CurveSet):
+            parts.append(listed("Left out", [f"{name}: {reason}" for name, reason in self.result.skipped.items()]))
+        return document(f"Learning curves: {self.heading}", parts)
+
+    def notebook(self) -> str:
+        return f"<p>{html.escape(self.heading)}</p>{_numbers(self.curves, self.axis)}"
+
+
+def _cell(value: float) -> str:
+    """Write a number so that it reads back the same; what is not known stays empty."""
+    return "" if math.isnan(value) else repr(value)
+
+
+def _entries(goal: Goal) -> list[dict[str, Any]]:
+    """Return the answers to a goal as plain data."""
+    answers: list[dict[str, Any]] = [
+        {"error": goal.error, "method": label, goal.axis: int(size) if goal.axis == "n" else size}
+        for label, size in goal.needed.items()
+    ]
+    return answers + [
+        {"error": goal.error, "method": label, goal.axis: None, "reason": reason}
+        for label, reason in goal.missing.items()
+    ]
+
+
+def _parts(problem: Problem) -> list[str]:
+    """Return the description of a problem as a list: kernel, inputs, noise."""
+    return re.split(r", (?![^(]*\))", problem.describe())
+
+
+def _shared(described: Sequence[Sequence[str]]) -> list[str]:
+    """Return what all descriptions have in common: whole parts, and the class of a part whose parameters differ."""
+    shared = []
+    for parts in zip(*described, strict=False):
+        classes = {part.partition("(")[0] for part in parts}
+        if len(set(parts)) == 1:
+            shared.append(parts[0])
+        elif len(classes) == 1:
+            shared += classes
+    return shared
+
+
+def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Mark]:
+    """Return the points of a simulation, or the line of any other curve with a band of one standard error."""
+    order = np.argsort(curve.sizes, kind="stable")
+    sizes, error = curve.sizes[order], np.where(curve.error > 0, curve.error, np.nan)[order]
+    spread = None if curve.stderr is None else curve.stderr[order]
+    group = group_of(curve)
+    if kind_of(curve) is Kind.ESTIMATE:
+        words = label if spread is None else f"{label}, ± standard error"
+        points = Points(
+            sizes, error, stroke.colour, spread, spread, size=3.2, name=label, label=words, group=group, layer=5
+        )
+        return [points]
+    title = METHODS[curve.method].title if curve.method in METHODS else ""
+    words = f"{label}: {title}" if label == curve.method and title else label
+    layer = 2 if kind_of(curve) is not Kind.APPROXIMATION else 3 if stroke.dash == "solid" else 4  # dashes on top
+    line = Line(sizes, error, stroke, name=label, label=words, group=group, layer=layer)
+    if spread is None:
+        return [line]
+    low = np.maximum(error - spread, y.low / 10)
+    return [Band(sizes, low, error + spread, stroke.colour, 0.25, layer=1), line]
+
+
+def _goal_marks(goal: Goal, looks: Mapping[str, Stroke], drawn: Sequence[Mark], x: Axis, y: Axis) -> list[Mark]:
+    """Return a line at the goal, and a mark where each curve crosses it within the picture."""
+    if not y.low < goal.error < y.high:
+        return []
+    name = f"goal {goal.error:g}"
+    marks: list[Mark] = [level(goal.error, x, Stroke(_GOAL, "solid", 1.2), name=name)]
+    for label, size in goal.needed.items():
+        if x.low <= size <= x.high:
+            at = (np.array([size]), np.array([goal.error]))
+            marks.append(
+                Points(*at, looks[label].colour, symbol="diamond", size=5.5, name=f"{label} at {name}", layer=6)
+            )
+    return [*marks, label_level(goal.error, name, _GOAL, [*drawn, *marks], x, y)]
+
+
+def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """Return n and the edges of the region in which the bounds say that the average error lies.
+
+    The prior variance is an upper bound too: no data set makes a posterior variance larger. None without any bound, and
+    if the curves are of several problems.
+    """
+    bounds = [curve for curve in curves.values() if group_of(curve).endswith("bounds")]
+    if not bounds or any(curve.problem != bounds[0].problem for curve in curves.values()):
+        return None
+    order = np.argsort(bounds[0].sizes, kind="stable")
+    same = [curve for curve in bounds if np.array_equal(curve.sizes, bounds[0].sizes)]
+    lower = [curve.error[order] for curve in same if kind_of(curve) is Kind.LOWER_BOUND]
+    upper = [curve.error[order] for curve in same if kind_of(curve) is Kind.UPPER_BOUND]
+    prior = np.full(len(order), _prior(bounds[0].problem))
+    return bounds[0].sizes[order], np.max([np.zeros(len(order)), *lower], axis=0), np.min([prior, *upper], axis=0)
+
+
+def _prior(problem: Problem) -> float:
+    """Return the average prior variance, the error before anything is learnt, or 0 if it is not known."""
+    if problem.axis == "nu":
+        return 0.0 if problem.true_kernel.normalise == "none" else 1.0
+    return problem.spectrum.trace
+
+
+def _size_axis(curves: Curves, axis: str) -> Axis:
+    sizes = np.unique(np.concatenate([curve.sizes for curve in curves.values()]))
+    label, short = _SIZES.get(axis, (axis, axis))
+    log = len(sizes[sizes > 0]) > 1 if axis == "nu" else spans_decades(sizes)
+    low, high = (float(end) for end in ((sizes[sizes > 0] if log else sizes)[[0, -1]]))
+    if high == low:
+        return Axis(label, low - 0.5, high + 0.5, False, short)
+    roomy = any(kind_of(curve) is Kind.ESTIMATE for curve in curves.values())  # the frame would cut points
+    if log:
+        low, high = (low / 1.06, high * 1.06) if roomy else (low, high)
+    else:
+        low, high = low - 0.012 * roomy * (high - low), high + 0.012 * roomy * (high - low)
+    return Axis(label, low, high, log, short)
+
+
+def spans_decades(n: FloatArray) -> bool:
+    """Tell whether n spans decades, and not in equal steps."""
+    some = n[n > 0]
+    if len(some) < 3 or some.max() < 50 * some.min():
+        return False
+    steps = np.diff(np.sort(some))
+    return bool(steps.max() > 1.5 * steps.min())
+
+
+def _error_axis(curves: Curves, goals: Sequence[Goal]) -> Axis:
+    """Return the axis of errors worth showing: down to the curves, to the best lower bound close below, and to goals."""
+    bounds = (Kind.LOWER_BOUND, Kind.UPPER_BOUND)
+    aims = [curve.error for curve in curves.values() if kind_of(curve) not in bounds]
+    allowed = region(curves)
+    if not aims:
+        aims = [curve.error for curve in curves.values()] if allowed is None else [allowed[1], allowed[2]]
+    values = np.concatenate(aims)
+    values = values[values > 0]
+    high = float(values.max(initial=0.0)) or 1.0
+    low = max(float(values.min(initial=high)), high * 1e-15)
+    if allowed is not None and (bound := float(allowed[1].min())) > 0:
+        low = min(low, max(bound, low / 5))
+    for goal in goals:  # a goal far away is not worth a picture of nothing else
+        low, high = min(low, max(goal.error, low / 10)), max(high, min(goal.error, high * 10))
+    return Axis("average squared error", low / 1.4, high * 1.3, log=True, short="error")
+
+
+def _goal_table(goals: Sequence[Goal], axis: str) -> str:
+    rows = []
+    for goal in goals:
+        sizes = sorted(goal.needed.items(), key=lambda entry: entry[1])
+        answers = [(label, f"{size:,.0f}" if axis == "n" else f"{size:.4g}") for label, size in sizes]
+        rows += [[f"{goal.error:g}", html.escape(label), answer] for label, answer in answers]
+        rows += [[f"{goal.error:g}", html.escape(label), html.escape(reason)] for label, reason in goal.missing.items()]
+    what = "examples needed" if axis == "n" else "examples needed per vertex"
+    return table(what.capitalize(), ("goal", "curve", what), rows) if rows else ""
+
+
+def _numbers(curves: Curves, axis: str) -> str:
+    """Return a table of the errors at a dozen sizes, of those that all curves have if there are any."""
+    known = [dict(zip(curve.sizes.tolist(), curve.error.tolist(), strict=True)) for curve in curves.values()]
+    sizes = sorted(set(known[0]).intersection(*known) or set(known[0]).union(*known))
+    sizes = [sizes[k] for k in np.unique(np.linspace(0, len(sizes) - 1, 12).round().astype(int))]
+    rows = [
+        [
+            f"{size:.4g}" if axis == "nu" else plain(size),
+            *(f"{each[size]:.4g}" if size in each else "" for each in known),
+        ]
+        for size in sizes
+    ]
+    return table("Errors", [_SIZES.get(axis, (axis, axis))[1], *map(html.escape, curves)], rows)
+
+
+def _guarantees(curves: Curves) -> str:
+    methods = dict.fromkeys(curve.method for curve in curves.values() if curve.method in METHODS)
+    rows = [
+        [f"<b>{name}</b><br>{html.escape(METHODS[name].title)}"]
+        + [html.escape(text) for text in (scope_of(METHODS[name]), METHODS[name].promise, METHODS[name].source)]
+        for name in methods
+    ]
+    return table("What each method guarantees", ("method", "what it is", "guarantee", "source"), rows)

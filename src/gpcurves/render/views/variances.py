@@ -1,0 +1,127 @@
+"""Histograms of prior and posterior variances over the vertices of a graph."""
+
+from __future__ import annotations
+
+import html
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.render.page import document, sentences, table
+from gpcurves.render.scene import Axis, Bars, Scene, Stroke, upright
+from gpcurves.render.views import View
+
+if TYPE_CHECKING:
+    from gpcurves.graphs.diagnosis import Diagnosis
+    from gpcurves.methods.variances import VarianceDistribution
+
+_BAR, _MEAN, _END = "#4a7ba6", "#222222", "#a0522d"
+_FEW = 1_000
+"""Up to so many vertices are counted; the shares of more are shown on a logarithmic axis, which lets single ones be seen."""
+
+
+@dataclass(frozen=True, eq=False)
+class VariancesView(View):
+    """The distribution of variances over vertices, graphs and data sets, with their mean."""
+
+    result: VarianceDistribution
+    bins: int | None = None
+
+    def scene(self) -> Scene:
+        found = self.result
+        what = (
+            "squared error"
+            if found.problem.teacher is not None
+            else "posterior variance"
+            if found.nu
+            else "prior variance"
+        )
+        label = f"{what} of a vertex at ν = {found.nu:.4g}" if found.nu else f"{what} of a vertex"
+        levels = {f"mean {found.mean:.3g}": (found.mean, Stroke(_MEAN, "dash", 1.2))}
+        return histogram(found.values, found.weights, self.bins, label, levels, found.problem.describe())
+
+    def notebook(self) -> str:
+        shares = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+        rows = [[f"{share:.0%}", f"{self.result.quantile(share):.4g}"] for share in shares]
+        return table("Quantiles", ("share of the vertices", "variance at most"), rows)
+
+
+@dataclass(frozen=True, eq=False)
+class DiagnosisView(View):
+    """The prior variances under global normalisation, with the value that local normalisation would give to all."""
+
+    result: Diagnosis
+    bins: int | None = None
+
+    @property
+    def about(self) -> str:
+        """What was examined."""
+        return f"{self.result.kernel!r} on {self.result.graph!r}"
+
+    def to_json(self) -> str:
+        return json.dumps(self.result.to_dict(), indent=1, allow_nan=False) + "\n"
+
+    def scene(self) -> Scene:
+        ends = {
+            f"{name} {self.result.quantiles[name]:.3g}": self.result.quantiles[name] for name in ("smallest", "largest")
+        }
+        levels = {"average, and local normalisation": (1.0, Stroke(_MEAN, "dash", 1.2))}
+        levels |= {label: (value, Stroke(_END, "dot", 1.4)) for label, value in ends.items()}
+        label = "prior variance of a vertex, global normalisation"
+        return histogram(self.result.variances, None, self.bins, label, levels, self.about)
+
+    def page(self) -> str:
+        from gpcurves.render.plotly import embed
+
+        worst = self.result.to_frame().iloc[self.result.worst(10)].itertuples(index=False)
+        rows = [
+            [html.escape(str(vertex)), f"{degree:g}", f"{component:,}", f"{variance:.4g}"]
+            for vertex, degree, component, variance in worst
+        ]
+        head = ("vertex", "degree", "vertices in its component", "prior variance")
+        top = f"<h1>How even is the prior?</h1><p class='problem'>{html.escape(self.about)}</p>"
+        parts = [
+            top,
+            sentences([self.result.verdict()]),
+            embed(self.scene()),
+            table("Furthest from the average", head, rows),
+        ]
+        return document(f"Prior variances: {self.about}", parts)
+
+    def notebook(self) -> str:
+        return f"<p>{html.escape(self.result.verdict())}</p>{super().notebook()}"
+
+
+def histogram(
+    values: FloatArray,
+    weights: FloatArray | None,
+    bins: int | None,
+    label: str,
+    levels: dict[str, tuple[float, Stroke]],
+    title: str,
+) -> Scene:
+    """Return a histogram of values, with vertical lines at some of them."""
+    counted = weights is None and len(values) <= _FEW
+    shares = np.full(len(values), 1.0 if counted else 1 / len(values)) if weights is None else weights / weights.sum()
+    edges = _edges(values, bins or int(np.clip(2 * np.sqrt(len(values)), 10, 100)))
+    heights = np.histogram(values, edges, weights=shares)[0]
+    x = Axis(
+        label, edges[0] - 0.02 * (edges[-1] - edges[0]), edges[-1] + 0.02 * (edges[-1] - edges[0]), short="variance"
+    )
+    y = Axis("number of vertices", 0.0, 1.06 * float(heights.max()), short="vertices")
+    if not counted:
+        lowest = float(heights[heights > 0].min())
+        y = Axis("share of the vertices", lowest / 2, 1.5 * float(heights.max()), log=True, short="share")
+    lines = (upright(at, y, stroke, label=words) for words, (at, stroke) in levels.items())
+    return Scene(x, y, (Bars(edges, heights, _BAR, name="histogram", layer=1), *lines), title)
+
+
+def _edges(values: FloatArray, bins: int) -> FloatArray:
+    """Return the edges of bins over all values; a single value gets a bin around it."""
+    low, high = float(values.min()), float(values.max())
+    if high - low <= 1e-9 * max(abs(high), 1e-300):
+        return np.array([0.9 * low, 1.1 * high]) if high > 0 else np.array([-0.5, 0.5])
+    return np.linspace(min(low, 0.0) if low < 0.1 * high else low, high, bins + 1)

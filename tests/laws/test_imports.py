@@ -1,0 +1,101 @@
+"""The order of the package: imports flow one way, nothing heavy is loaded early, public names are written once."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import gpcurves as gpc
+
+PACKAGE = Path(gpc.__file__).parent
+LAYERS = [
+    "_version",
+    "errors",
+    "numerics",
+    "kernels",
+    "spectra",
+    "graphs",
+    "inputs",
+    "observations",
+    "designs",
+    "problem",
+]
+LAYERS += [
+    "montecarlo",
+    "curve",
+    "methods",
+    "api",
+    "goals",
+    "tables",
+    "forecasting",
+    "saved",
+    "render",
+    "papers",
+    "cli",
+]
+"""What a module imports stands before it in this list; nothing imports the command line."""
+
+
+def imported_layers(path: Path) -> Iterator[str]:
+    """Yield the parts of the package that a module imports, at its top, inside functions or for types alone."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} has a relative import"
+            names = [node.module or ""]
+            if names == ["gpcurves"]:
+                names = [f"gpcurves.{alias.name}" for alias in node.names]
+        yield from (name.split(".")[1] for name in names if name.startswith("gpcurves."))
+
+
+MODULES = [path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or not path.name.startswith("__")]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_flow_one_way(path: Path) -> None:
+    layer = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for other in imported_layers(path):
+        assert LAYERS.index(other) <= LAYERS.index(layer), f"{layer} must not import {other}"
+
+
+def test_imports_inside_functions_are_seen(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text("def f():\n    from gpcurves.render import plot\n    import gpcurves.cli.parse\n")
+    assert list(imported_layers(module)) == ["render", "cli"]
+
+
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        (
+            "import gpcurves",
+            {"numpy", "scipy", "pandas", "matplotlib", "plotly", "sklearn", "click", "networkx", "numba"},
+        ),
+        ("import gpcurves.methods", {"numba", "matplotlib", "plotly", "sklearn", "pandas", "click"}),
+    ],
+)
+def test_importing_is_cheap(code: str, heavy: set[str]) -> None:
+    command = [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert not set(loaded) & heavy
+
+
+def test_public_names_are_written_once_and_exist() -> None:
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text())
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    homes = {alias.asname: node.module for node in imports for alias in node.names}
+    assert list(homes) == getattr(gpc, "__all__")  # noqa: B009  (type checkers read the stub, which has no such list)
+    assert set(homes) <= set(dir(gpc))
+    for name, module in homes.items():
+        assert getattr(gpc, str(name)) is getattr(import_module(str(module)), str(name))
+
+
+def test_an_unknown_name_is_an_error_with_a_suggestion() -> None:
+    with pytest.raises(AttributeError, match="module 'gpcurves' has no attribute 'forcast': did you mean 'forecast'"):
+        getattr(gpc, "forcast")  # noqa: B009
