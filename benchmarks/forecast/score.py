@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from benchmarks.forecast import tasks, truth
-from gpcurves.forecasting import Effort, Forecast
+from gpcurves.forecasting import Forecast, ForecastEffort
 from gpcurves.forecasting.assembly import Computation, assemble, simulate_posterior
 from gpcurves.forecasting.density import find_peaks
 from gpcurves.forecasting.error_curve import simulate_curve
@@ -84,7 +84,7 @@ def run(case: Case) -> list[dict[str, Any]]:
     task, rows, draw, X, y, wanted = case
     n = rows * np.array(list(wanted), dtype=float)
     began = time.process_time()
-    computation = Computation(0, np.random.default_rng(0), Effort(), Progress(False, "%"))
+    computation = Computation(0, np.random.default_rng(0), ForecastEffort(), Progress(False, "%"))
     with threadpool_limits(1):
         data = standardise_arrays(X, y, None, computation.rng, computation.effort.most_rows)
         fit = fit_rows(data, find_peaks(data.X, data.y, deterministic=False), computation)

@@ -17,14 +17,14 @@ from sklearn.svm import SVR
 
 import gpcurves as gpc
 from gpcurves.cli import run
-from gpcurves.forecasting import Effort, Forecast
+from gpcurves.forecasting import Forecast, ForecastEffort
 from gpcurves.forecasting.band import Band
 from gpcurves.numerics.validation import FloatArray
 
 LABELS = {"more data helps", "noise-limited", "goal reached already", "goal cannot be reached", "too few rows to say"}
 
 
-QUICK = Effort(draws=1, most_draws=1, evaluations=200)
+QUICK = ForecastEffort(draws=1, most_draws=1, evaluations=200)
 """Enough if the accuracy does not matter."""
 
 
@@ -139,7 +139,7 @@ def test_a_regressor_with_a_constant_input_and_one_with_many_rows() -> None:
     constant = GaussianProcessRegressor(kernel, optimizer=None).fit(np.column_stack((X, np.ones(30))), y)
     assert gpc.forecast(constant).rows == 30
     regressor = GaussianProcessRegressor(kernel, optimizer=None).fit(X, y)
-    found = gpc.forecast(regressor, effort=Effort(most_rows=20))
+    found = gpc.forecast(regressor, effort=ForecastEffort(most_rows=20))
     assert (found.rows, found.fitted_rows) == (30, 20)
     assert found.steps == ("Drew 20 rows at random from 30.",)
 

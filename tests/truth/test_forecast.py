@@ -19,7 +19,8 @@ from sklearn.linear_model import Ridge
 
 import gpcurves as gpc
 from gpcurves.cli import run
-from gpcurves.forecasting import Effort, Forecast
+from gpcurves.curve import SCHEMA
+from gpcurves.forecasting import Forecast, ForecastEffort
 from gpcurves.forecasting.band import Band
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
@@ -38,7 +39,7 @@ def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray
     return X, np.linalg.cholesky(K) @ rng.standard_normal(count), problem
 
 
-QUICK = Effort(draws=4, most_draws=1, evaluations=400)
+QUICK = ForecastEffort(draws=4, most_draws=1, evaluations=400)
 """Enough if the accuracy does not matter."""
 
 
@@ -352,7 +353,7 @@ def test_forecasts_are_saved_loaded_pickled_and_copied(tmp_path: Path) -> None:
     raw = GaussianProcessRegressor(RBF() + WhiteKernel(0.1), optimizer=None).fit(X, y)
     for found in (gpc.forecast(table, "y", effort=QUICK), gpc.forecast(raw), smooth()):
         found.to_json(tmp_path / "forecast.json", n=[50], goal=0.5)
-        saved = Forecast.from_dict(json.loads((tmp_path / "forecast.json").read_text()))
+        saved = gpc.load(tmp_path / "forecast.json")
         for copy in (saved, loaded(found), pickle.loads(pickle.dumps(found)), deepcopy(found)):
             assert copy.to_json(goal=0.5) == found.to_json(goal=0.5)
             pd.testing.assert_frame_equal(copy.at([7, 99, 9999]), found.at([7, 99, 9999]), check_exact=True)
@@ -428,7 +429,7 @@ def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "cannot be reached" in answer["reason"]
     assert answer["verdict"] == "goal cannot be reached"
     assert answer["noise_rmse"] > 0
-    assert (answer["schema"], answer["version"], answer["rng"]) == (1, gpc.__version__, 0)
+    assert (answer["schema"], answer["version"], answer["rng"]) == (SCHEMA, gpc.__version__, 0)
     goal = str(answer["forecast"][1]["rmse"])
     assert run(["plan", str(file), "--target", "price", "--goal-rmse", goal, "--json", "--draws", "1"]) == 0
     needed = json.loads(capsys.readouterr().out)["required_n"]

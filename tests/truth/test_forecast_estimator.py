@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gpcurves as gpc
-from gpcurves.forecasting import Effort
+from gpcurves.forecasting import ForecastEffort
 from gpcurves.forecasting.density import find_peaks, weigh_families
 from gpcurves.forecasting.evidence import JITTER
 from gpcurves.numerics.validation import FloatArray
@@ -38,7 +38,7 @@ def rows(count: int = 30, seed: int = 0) -> tuple[FloatArray, FloatArray]:
     return X, 100 + 7 * np.sin(4 * X[:, 0]) + 0.5 * rng.standard_normal(count)
 
 
-QUICK = Effort(draws=1, evaluations=100)
+QUICK = ForecastEffort(draws=1, evaluations=100)
 """Enough if the accuracy does not matter."""
 
 

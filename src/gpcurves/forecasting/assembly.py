@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
-from gpcurves.forecasting.effort import Effort
+from gpcurves.forecasting.effort import ForecastEffort
 from gpcurves.forecasting.error_curve import simulate_curve
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
 from gpcurves.forecasting.posterior import WeightedProblems
@@ -30,7 +30,7 @@ class Computation:
 
     seed: int
     rng: np.random.Generator
-    effort: Effort
+    effort: ForecastEffort
     progress: Progress
 
     def start_stage(self, units: int) -> Callable[[float], None]:

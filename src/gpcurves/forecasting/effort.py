@@ -9,7 +9,7 @@ from gpcurves.tables.rows import FEWEST_ROWS
 
 
 @dataclass(frozen=True)
-class Effort:
+class ForecastEffort:
     """How much a forecast computes. The intervals were calibrated with the defaults; less is faster and rougher.
 
     Parameters
@@ -41,8 +41,8 @@ class Effort:
             least = FEWEST_ROWS if each.name == "most_rows" else 1
             object.__setattr__(self, each.name, whole(each.name, getattr(self, each.name), least))
 
-    @classmethod
-    def of(cls, effort: Effort | None, draws: int | None) -> Effort:
-        """Return the effort that is asked for: the default one if None, with another number of draws if given."""
-        effort = cls() if effort is None else effort
-        return effort if draws is None else replace(effort, draws=draws)
+
+def choose_effort(effort: ForecastEffort | None, draws: int | None) -> ForecastEffort:
+    """Return the effort that is asked for: the default one if None, with another number of draws if given."""
+    effort = ForecastEffort() if effort is None else effort
+    return effort if draws is None else replace(effort, draws=draws)

@@ -11,7 +11,7 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.forecasting.assembly import Computation
 from gpcurves.forecasting.density import find_peaks
-from gpcurves.forecasting.effort import Effort
+from gpcurves.forecasting.effort import ForecastEffort, choose_effort
 from gpcurves.forecasting.from_rows import forecast_rows
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
@@ -33,7 +33,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     drop: Sequence[str] | None = None,
     missing: Literal["drop", "impute"] = "drop",
     draws: int | None = None,
-    effort: Effort | None = None,
+    effort: ForecastEffort | None = None,
     progress: bool | None = False,
 ) -> Forecast:
     """Forecast the error of a Gaussian process trained on more rows like these.
@@ -68,13 +68,13 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).uniform(-1, 1, (40, 2))
-    >>> found = forecast(X, np.sin(3 * X[:, 0]), draws=2)
-    >>> list(found.at([40, 160]).columns)
+    >>> result = forecast(X, np.sin(3 * X[:, 0]), draws=2)
+    >>> list(result.at([40, 160]).columns)
     ['n', 'rmse', 'low', 'high']
     """
     from threadpoolctl import threadpool_limits
 
-    seed, effort = seed_of(rng), Effort.of(effort, draws)
+    seed, effort = seed_of(rng), choose_effort(effort, draws)
     with threadpool_limits(1), Progress(progress, "%") as shown:
         shown.expect(100, 0)
         computation = Computation(seed, np.random.default_rng(seed), effort, shown)

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from gpcurves.errors import InputError
 from gpcurves.forecasting.assembly import Computation
 from gpcurves.forecasting.density import find_peaks, weigh_families
-from gpcurves.forecasting.effort import Effort
+from gpcurves.forecasting.effort import ForecastEffort, choose_effort
 from gpcurves.forecasting.entry import forecast
 from gpcurves.forecasting.evidence import build_problem
 from gpcurves.forecasting.from_rows import find_inputs, forecast_rows
@@ -43,7 +43,8 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     deterministic
         The target is a function of the inputs without noise.
     draws
-        Draws from the posterior of each covariance function (16 unless given); fewer are faster and rougher. Predictions do not need them.
+        Draws from the posterior of each covariance function (16 unless given); fewer are faster and rougher. Predictions
+        do not need them.
     rng
         Seed: the same seed gives the same answer.
     effort
@@ -52,11 +53,11 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     Attributes
     ----------
     forecast_
-        The `Forecast`. It is made when first asked for, so that cross-validation, which only predicts, does not wait for it.
+        The `Forecast`. It is computed when first used, so that cross-validation, which only predicts, does not wait for it.
     odds_
         The probabilities of the two covariance functions, RBF and Matérn-5/2.
     n_features_in_, feature_names_in_
-        How many columns there were, and their names where they had any.
+        How many columns there were, and their names if they had any.
 
     Examples
     --------
@@ -71,7 +72,12 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     """
 
     def __init__(
-        self, *, deterministic: bool = False, draws: int | None = None, rng: Rng = 0, effort: Effort | None = None
+        self,
+        *,
+        deterministic: bool = False,
+        draws: int | None = None,
+        rng: Rng = 0,
+        effort: ForecastEffort | None = None,
     ) -> None:
         self.deterministic = deterministic
         self.draws = draws
@@ -80,10 +86,10 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows of numbers, at least 10 of them, and one target for each."""
-        effort, seed = Effort.of(self.effort, self.draws), seed_of(self.rng)
+        effort, seed = choose_effort(self.effort, self.draws), seed_of(self.rng)
         called = find_name(y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS)
-        names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(X))]
+        names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])]
         if len(set(names)) < len(names):
             raise InputError(f"columns must have different names, got {', '.join(names)}")
         rng = np.random.default_rng(seed)
@@ -125,7 +131,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     ) -> Display:
         """Draw how an estimator will learn from more rows than there are.
 
-        This stands where ``LearningCurveDisplay.from_estimator`` of scikit-learn draws how it learns from fewer.
+        ``LearningCurveDisplay.from_estimator`` of scikit-learn draws how it learns from fewer.
 
         Parameters
         ----------
@@ -133,7 +139,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
             A ``GaussianProcessRegressor``, a `LearningCurveForecast`, or a ``Pipeline`` that ends with one of them. A
             clone is fitted; the hyperparameters of a ``GaussianProcessRegressor`` are then taken as they are.
         X, y
-            Rows with a target, as the estimator takes them.
+            Labelled rows, as the estimator takes them.
         goal
             A root mean squared error to mark.
         rng
@@ -146,15 +152,15 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         Display
             Has ``result_`` (the forecast), ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws once more.
         """
-        last = _last(estimator)
+        last = _find_last(estimator)
         if last is not estimator:
-            X = _transformed(estimator, X, y)
-        fitted = clone(last).fit(X, y)
-        found = fitted.forecast_ if isinstance(fitted, LearningCurveForecast) else forecast(fitted, rng=rng)
-        return replace(found, target=find_name(y)).plot(ax, goal=goal)
+            X = _transform(estimator, X, y)
+        model = clone(last).fit(X, y)
+        result = model.forecast_ if isinstance(model, LearningCurveForecast) else forecast(model, rng=rng)
+        return replace(result, target=find_name(y)).plot(ax, goal=goal)
 
 
-def _last(estimator: Any) -> Any:
+def _find_last(estimator: Any) -> Any:
     """Return the regressor at the end, or say what is possible instead."""
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     if isinstance(last, GaussianProcessRegressor | LearningCurveForecast):
@@ -167,28 +173,24 @@ def _last(estimator: Any) -> Any:
         )
     if hasattr(last, "best_estimator_"):
         raise InputError(f"from_estimator takes {possible}: give the best_estimator_ of this {type(last).__name__}")
-    raise InputError(f"from_estimator takes {possible}, got {_told(estimator)}")
+    raise InputError(f"from_estimator takes {possible}, got {_describe(estimator)}")
 
 
-def _told(estimator: Any) -> str:
+def _describe(estimator: Any) -> str:
     if isinstance(estimator, Pipeline):
         last = estimator.steps[-1][1]
         return f"a Pipeline that ends with {last if isinstance(last, str) else type(last).__name__}"
     return f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
 
 
-def _transformed(pipeline: Pipeline, X: Any, y: Any) -> Any:
-    """Return what the last step of a pipeline is given, with names of the columns where the steps before tell them."""
+def _transform(pipeline: Pipeline, X: Any, y: Any) -> Any:
+    """Return the input of the last step of a pipeline, with names of the columns if the steps before have them."""
     if len(pipeline.steps) == 1:
         return X
     before = clone(pipeline)[:-1]
     X = before.fit_transform(X, y)
     try:
         names = before.get_feature_names_out()
-    except (AttributeError, ValueError):  # a step does not tell
+    except (AttributeError, ValueError):  # a step has no names
         return X
     return pd.DataFrame(X, columns=names) if isinstance(X, np.ndarray) else X
-
-
-def _numbered(X: FloatArray) -> list[str]:
-    return [f"x{i}" for i in range(X.shape[1])]

@@ -29,7 +29,7 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
     inputs = Copula(rows.X) if pool is None else Pool(check_pool(pool, rows.X.shape[1]))
     problem = Problem(from_sklearn(signal), inputs, max(noise, JITTER * float(np.mean(variance))))
     observed = hold_out(problem, rows.X, rows.y, computation.rng)
-    note = "The hyperparameters are those of the regressor given: the interval does not allow for errors in them."
+    note = "The hyperparameters are those of your regressor: the interval does not allow for errors in them."
     fit = FittedRows(rows, WeightedProblems((problem,), np.ones(1)), observed, None, (note,))
     return assemble(fit, simulate_posterior(fit, computation), computation)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpcurves.forecasting.density import LogPosterior, Peak, weigh_families
-from gpcurves.forecasting.effort import Effort
+from gpcurves.forecasting.effort import ForecastEffort
 from gpcurves.forecasting.evidence import build_problem
 from gpcurves.inputs import Inputs
 from gpcurves.numerics.validation import FloatArray
@@ -32,17 +32,17 @@ class WeightedProblems:
 
 
 def draw_problems(
-    peaks: list[Peak], inputs: Inputs, rng: np.random.Generator, effort: Effort, report: Callable[[float], None]
+    peaks: list[Peak], inputs: Inputs, rng: np.random.Generator, effort: ForecastEffort, report: Callable[[float], None]
 ) -> WeightedProblems:
     """Draw from the posterior of each family; ``report`` receives the share that is done."""
     problems: list[Problem] = []
     weights: list[float] = []
-    for place, (peak, probability) in enumerate(zip(peaks, weigh_families(peaks), strict=True)):
+    for number, (peak, probability) in enumerate(zip(peaks, weigh_families(peaks), strict=True)):
         rows = len(peak.density.evidence.y)
         count = math.ceil(effort.draws * min(effort.most_draws, max(1.0, _MANY / rows)))
         evaluations = math.ceil(effort.draws * effort.evaluations / rows * min(1.0, math.sqrt(_MANY / rows)))
 
-        def advance(share: float, done: int = place) -> None:
+        def advance(share: float, done: int = number) -> None:
             report((done + share) / len(peaks))
 
         draws = draw_hyperparameters(peak, count, evaluations, rng, advance)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpcurves.designs.greedy import choose_greedily
-from gpcurves.forecasting.effort import Effort
+from gpcurves.forecasting.effort import ForecastEffort
 from gpcurves.forecasting.error_curve import factorise, simulate_curve
 from gpcurves.methods.simulation.dataset import Prior
 from gpcurves.numerics.validation import FloatArray
@@ -15,7 +15,9 @@ _RANDOM = 4
 """Data sets with random inputs beside the one with chosen inputs."""
 
 
-def measure_savings(problem: Problem, known: FloatArray, rng: np.random.Generator, effort: Effort) -> FloatArray:
+def measure_savings(
+    problem: Problem, known: FloatArray, rng: np.random.Generator, effort: ForecastEffort
+) -> FloatArray:
     """Return which share of the error remains if further inputs are chosen, after 0, 1, … of them, at most 1.
 
     Inputs are chosen by the variance at reference inputs; the error is the average over others.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -123,10 +122,6 @@ class Copula(Inputs):
             correlation = np.nan_to_num(np.atleast_2d(np.corrcoef(scores, rowvar=False)))  # 0 with a constant column
         shrink = min(1.0, columns / n)
         return factorise((1 - shrink) * correlation + (shrink + 1e-9) * np.eye(columns))
-
-    def to_dict(self) -> dict[str, Any]:
-        plain = {"type": "Copula", "points": self.points.tolist(), "categories": list(map(list, self.categories))}
-        return plain if self.targets is None else plain | {"targets": self.targets.tolist()}
 
     def __repr__(self) -> str:
         return f"Copula({len(self.points)} points, dim={self.dim})"

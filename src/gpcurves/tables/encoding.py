@@ -75,8 +75,8 @@ def choose_levels(texts: Values) -> tuple[str, ...]:
 def describe_design(encodings: list[ColumnEncoding], rows: int) -> list[str]:
     """Say what texts became, and what is used."""
     categories = [encoding.describe() for encoding in encodings if encoding.levels]
-    how = "a 0/1 design column for each category, a single one where there are two"
-    said = [f"Turned texts into categories, with {how}: {enumerate_names(categories, quote=False)}."]
+    listed = enumerate_names(categories, quote=False)
+    said = [f"One-hot encoded the text columns (one indicator for two categories): {listed}."]
     columns = sum(len(encoding.names) for encoding in encodings)
     sources = enumerate_names([encoding.source for encoding in encodings], most=30)
     inputs = f"{count(len(encodings), 'input')}: {sources}"

@@ -98,7 +98,7 @@ def _read_excel(path: Path, data: bytes) -> pd.DataFrame:
 
 
 class _Layout(NamedTuple):
-    """How a text is cut into named columns; ``names`` has one more than ``header`` where R wrote row names."""
+    """How a text is cut into named columns; ``names`` has one more than ``header`` if R wrote row names."""
 
     delimiter: str
     decimal: str
@@ -142,7 +142,7 @@ def _find_layout(path: Path, head: str) -> _Layout:
 
 
 def _parse_rows(path: Path, data: bytes, encoding: str, layout: _Layout) -> pd.DataFrame:
-    """Read the rows with pandas; only where that fails, or a line may be short, look for the line that is wrong."""
+    """Read the rows with pandas; only if that fails, or a line may be short, look for the line that is wrong."""
     rows = islice(_iterate_rows(io.TextIOWrapper(io.BytesIO(data), encoding), layout.delimiter), 1, None)
     try:
         table = pd.read_csv(
@@ -159,8 +159,8 @@ def _parse_rows(path: Path, data: bytes, encoding: str, layout: _Layout) -> pd.D
             low_memory=False,
         )
     except pd.errors.ParserError as error:
-        if found := re.search(r"EOF inside string starting at row (\d+)", str(error)):
-            line = int(found[1]) + 1
+        if match := re.search(r"EOF inside string starting at row (\d+)", str(error)):
+            line = int(match[1]) + 1
             raise InputError(f"{path}: a quotation mark opened near line {line} is never closed") from error
         _check_widths(path, rows, len(layout.names))
         raise InputError(f"cannot read {path}: {str(error).strip()}") from error
@@ -198,7 +198,7 @@ def _read_first_rows(head: str, delimiter: str) -> list[tuple[int, list[str]]]:
 
 
 def _find_delimiter(head: str) -> str:
-    """Return the delimiter that splits most lines into as many cells as the header has; blanks where no other does."""
+    """Return the delimiter that splits most lines into as many cells as the header has; blanks if no other does."""
 
     def merit(delimiter: str) -> tuple[bool, bool, bool, float, int]:
         try:
@@ -218,7 +218,7 @@ def _has_row_names(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool
 
 
 def _find_decimal(cells: Iterable[str], delimiter: str) -> str:
-    """Return the decimal mark by which more cells are numbers; where that is open, a comma between semicolons."""
+    """Return the decimal mark by which more cells are numbers; if that is open, a comma between semicolons."""
     comma = point = undecided = 0
     for cell in cells:
         with_comma, with_point = is_number(cell, ","), is_number(cell, ".")
@@ -229,7 +229,7 @@ def _find_decimal(cells: Iterable[str], delimiter: str) -> str:
 
 
 def _check_names(path: Path, header: Sequence[str]) -> list[str]:
-    names = [name.strip() or f"column {place}" for place, name in enumerate(header, start=1)]
+    names = [name.strip() or f"column {number}" for number, name in enumerate(header, start=1)]
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise InputError(f"{path} has more than one column named {name!r}: names must differ")
@@ -240,9 +240,9 @@ def _check_header(path: Path, header: Sequence[str], rows: Sequence[Sequence[str
     """Refuse a first row of data: numbers, or texts that occur again below. Names 0, 1, 2, ... are fine."""
     names = [name.strip() for name in header]
     numbers = [is_number(name, ".") or is_number(name, ",") for name in names]
-    if not any(numbers) or names == [str(place) for place in range(len(names))]:
+    if not any(numbers) or names == list(map(str, range(len(names)))):
         return
-    below = [{row[place].strip() for row in rows if len(row) == len(names)} for place in range(len(names))]
+    below = [{row[i].strip() for row in rows if len(row) == len(names)} for i in range(len(names))]
     if all(number or name in cells for name, number, cells in zip(names, numbers, below, strict=True)):
         raise InputError(f"{path} has no header: its first row holds data ({', '.join(names[:4])}), not column names")
 
