@@ -181,7 +181,7 @@ def test_an_address_where_nobody_answers_is_an_error_in_words() -> None:
 
 @pytest.mark.parametrize("address", ["localhost:8786", "here"])
 def test_what_is_no_address_is_refused(address: str) -> None:
-    with pytest.raises(InputError, match="workers must be a whole number or an address like tcp://"):
+    with pytest.raises(InputError, match="workers must be an integer or an address like tcp://"):
         simulate(address)
 
 

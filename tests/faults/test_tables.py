@@ -834,7 +834,7 @@ BAD_TABLES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: prepare(mixed(), "y", missing="guess"),  # type: ignore[arg-type]
         "missing must be 'drop' or 'impute', got 'guess'$",
     ),
-    "too small a limit": (lambda: prepare(mixed(), "y", most_rows=5), "most_rows must be a whole number, at least 10"),
+    "too small a limit": (lambda: prepare(mixed(), "y", most_rows=5), "most_rows must be an integer, at least 10"),
 }
 
 

@@ -103,8 +103,8 @@ def test_points_cannot_be_changed_behind_ones_back() -> None:
 
 
 BAD: list[tuple[Callable[[], object], str]] = [
-    (lambda: Torus(0), "dimension must be a whole number, at least 1, got 0"),
-    (lambda: Box(1.5), "dimension must be a whole number, at least 1, got 1.5"),  # type: ignore[arg-type]
+    (lambda: Torus(0), "dimension must be an integer, at least 1, got 0"),
+    (lambda: Box(1.5), "dimension must be an integer, at least 1, got 1.5"),  # type: ignore[arg-type]
     (lambda: Gaussian(1, -1.0), "input variance must be greater than 0, got -1"),
     (lambda: Gaussian(covariance=((1.0, 2.0), (2.0, 1.0))), "covariance must be symmetric and positive definite"),
     (lambda: Gaussian(covariance=((1.0, 0.2), (0.1, 1.0))), "covariance must be symmetric and positive definite"),

@@ -170,7 +170,7 @@ def test_order_of_the_edges_does_not_matter() -> None:
         (([0, 1, 2], [1, 5]), "between 0 and 1"),
         (([0, 2, 4], [1, 1, 0, 0]), "listed twice"),
         (([1, 2], [0]), "indptr must start at 0"),
-        (([0.0, 1.0], [0]), "whole numbers"),
+        (([0.0, 1.0], [0]), "integers"),
     ],
 )
 def test_bad_graphs(arrays: tuple[Any, ...], words: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
+from copy import deepcopy
 from dataclasses import FrozenInstanceError, replace
 from functools import cache
 from pathlib import Path
@@ -18,8 +20,10 @@ from sklearn.linear_model import Ridge
 import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.forecasting import Effort, Forecast
-from gpcurves.forecasting.calibration import DOWN, LEVEL, UP
-from gpcurves.forecasting.error_curve import simulate_curve
+from gpcurves.forecasting.band import Band
+from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
+from gpcurves.forecasting.intervals import DOWN, LEVEL, UP, PosteriorCurves
 from gpcurves.forecasting.verdict import Label
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.views import view_of
@@ -89,8 +93,8 @@ def test_deterministic_promises_more() -> None:
     X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
     sure = gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]), deterministic=True, draws=4)
     assert sure.noise_rmse < 1e-2
-    assert sure.notes == ("The target was taken as a function of the inputs without noise.",)
-    assert "oise leaves" not in str(sure.verdict())
+    assert "without noise" in sure.notes[0]
+    assert "noise floor" not in str(sure.verdict())
     assert json.loads(sure.to_json(goal=np.float32(0.1)))["deterministic"] is True  # type: ignore[arg-type]
     assert "noise floor" not in view_of(sure, goal=0.01).page()
     assert sure.at([960])["rmse"][0] < 0.1 * sure.at([60])["rmse"][0]
@@ -122,28 +126,38 @@ def test_errors_fall_and_intervals_contain_them() -> None:
         assert ((table["low"] < table["rmse"]) & (table["rmse"] < table["high"])).all()
 
 
-@pytest.mark.parametrize(("n", "reach"), [(160, 2), (1280, 16), (8000, 16)])  # nothing was scored beyond 16 times
+@pytest.mark.parametrize(("n", "reach"), [(160, 2), (1280, 16), (80_000, 16)])  # nothing was scored beyond 16 times
 def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> None:
-    found = noisy()
-    logs = {size: [math.log(curve(np.array([size]))[0]) for curve in found.curves] for size in (72.0, 80.0, float(n))}
-    middle = {size: sum(w * log for w, log in zip(found.weights, logs[size], strict=True)) for size in logs}
-    gap = math.log(found.cross_validation.mse[-1] / found.scale**2) - middle[72.0]
-    variance = sum(w * (log - middle[n]) ** 2 for w, log in zip(found.weights, logs[n], strict=True))
-    noise = sum(w * math.log(curve.noise) for w, curve in zip(found.weights, found.curves, strict=True))
-    sources = [
-        math.log(reach),
-        math.sqrt(variance),
-        found.cross_validation.stderr[-1],
-        gap,
-        middle[80.0] - middle[n],
-        min(middle[n] - noise, 2.0),
-    ]
+    sizes = np.arange(1201.0)
+    curves = [ErrorCurve(1 / (1 + sizes / 9), 0.1), ErrorCurve(2 / (1 + sizes / 20), 0.05)]
+    weights, scatter, scale = [0.7, 0.3], 0.15, 3.0
+    observed = CrossValidation(np.array([72.0]), np.array([0.2]), np.array([scatter]))
+    band = PosteriorCurves(tuple(curves), np.array(weights), observed, 80, 80, scale).make_band()
+    logs = {size: [math.log(curve(np.array([float(size)]))[0]) for curve in curves] for size in (72, 80, n)}
+    middle = {size: sum(w * log for w, log in zip(weights, logs[size], strict=True)) for size in logs}
+    gap = math.log(0.2) - middle[72]
+    variance = sum(w * (log - middle[n]) ** 2 for w, log in zip(weights, logs[n], strict=True))
+    noise = 0.7 * math.log(0.1) + 0.3 * math.log(0.05)
+    above = min(middle[n] - noise, 2.0)
+    sources = [math.log(reach), math.sqrt(variance), scatter, gap, middle[80] - middle[n], above]
     down, up = (math.sqrt(sum((c * x) ** 2 for c, x in zip(side, sources, strict=True))) for side in (DOWN, UP))
-    table = found.at([n])
-    assert 2 * math.log(table["rmse"][0] / found.scale) == pytest.approx(middle[n] + LEVEL * gap, rel=1e-9)
-    assert 2 * math.log(table["rmse"][0] / table["low"][0]) == pytest.approx(down, rel=1e-9)
-    above = 2 * math.log(table["high"][0] / table["rmse"][0])
-    assert above == pytest.approx(up, rel=1e-9) if n == 160 else above <= up  # ends never rise
+    estimate, low, high, assured = (float(curve[0]) for curve in band.at(np.array([float(n)])))
+    assert 2 * math.log(estimate / scale) == pytest.approx(middle[n] + LEVEL * gap, rel=1e-9)
+    assert 2 * math.log(estimate / low) == pytest.approx(down, rel=1e-9)
+    width = 2 * math.log(high / estimate)
+    assert width <= (1 + 1e-9) * up  # ends never rise
+    assert n != 160 or width == pytest.approx(up, rel=1e-9)
+    assert estimate < assured < high
+
+
+def test_between_its_knots_a_band_is_interpolated() -> None:
+    sizes = np.arange(401.0)
+    curve = ErrorCurve(1 / (1 + sizes / 9), 0.01)
+    observed = CrossValidation(np.array([72.0]), curve(np.array([72.0])), np.array([0.1]))
+    band = PosteriorCurves((curve,), np.ones(1), observed, 80, 80, 1.0).make_band()
+    n, far = np.array([7.0, 433.0, 5_003.0, 77_777.0]), np.array([1e6 + 1, 1e14])
+    np.testing.assert_allclose(band.at(n)[0], np.sqrt(curve(n)), rtol=1e-6)
+    np.testing.assert_allclose(band.at(far)[0], np.sqrt(curve(far)), rtol=1e-5)  # beyond the horizon
 
 
 def test_cross_validation_and_power_law_are_in_units_of_the_target() -> None:
@@ -186,7 +200,8 @@ def test_required_n_inverts_the_forecast() -> None:
 def test_goals_below_the_noise_have_a_reason() -> None:
     needed = pure_noise().required_n(0.1)
     assert (needed.estimate, needed.low, needed.high, needed.assured) == (None, None, None, None)
-    assert "cannot be reached: noise leaves about" in needed.reason
+    assert "cannot be reached" in needed.reason
+    assert f"noise floor (irreducible error) is about {pure_noise().noise_rmse:.4g}" in needed.reason
 
 
 @pytest.mark.parametrize(
@@ -209,10 +224,12 @@ def test_a_reachable_goal_says_how_many_rows() -> None:
     found = smooth()
     verdict = found.verdict(float(found.at([115])["rmse"][0]))
     assert verdict.label == "more data helps"
-    assert "should take about 120 rows (90 % interval" in verdict.sentences[1]
+    assert "about 120 rows (60 more)" in verdict.sentences[1]
+    assert "uncertain" in verdict.sentences[1]
     verdict = found.verdict(1.001 * float(found.at([60])["rmse"][0]))
     assert verdict.label == "more data helps"
-    assert "is probably reached already, but not with 80 % assurance: for that plan at least" in verdict.sentences[1]
+    assert "probably reached" in verdict.sentences[1]
+    assert "80 % sure, plan for" in verdict.sentences[1]
 
 
 def test_harder_goals_never_get_better_answers() -> None:
@@ -230,10 +247,10 @@ def test_a_goal_within_the_noise_is_not_said_to_be_helped_by_rows() -> None:
     goal = float(np.sqrt(found.at([80])["rmse"][0] * found.at([1280])["rmse"][0]))
     verdict = found.verdict(goal)
     assert verdict.label == "too few rows to say"
-    assert "More rows hardly change the error, so that this may well be wrong." in verdict.sentences[1]
+    assert "may be far off" in verdict.sentences[1]
 
 
-def test_a_row_that_rules_the_error_is_named() -> None:
+def test_a_row_that_dominates_the_error_is_named() -> None:
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (100, 3))
     y = 10 + 2 * np.sin(3 * X[:, 0]) + 0.3 * rng.standard_normal(100)
@@ -244,17 +261,17 @@ def test_a_row_that_rules_the_error_is_named() -> None:
         verdict = found.verdict(goal)
         assert verdict.label == "too few rows to say"
         away = abs(y[5] - np.median(y)) / np.delete(y, 5).std()
-        assert (
-            f"One row is {away:.0f} standard deviations of all others away, and the error is mostly due to it"
-            in str(verdict)
-        )
-        assert "about 1,000 rows would show 10" in str(verdict)
-    assert f"The target is {y[5]:.4g} in the row furthest out" in found.notes[0]
+        assert f"One outlier ({away:.0f} SD from the rest)" in str(verdict)
+        assert "about 1,000 rows (roughly 10 such cases)" in str(verdict)
+    assert f"{y[5]:.4g} in the most extreme row" in found.notes[0]
     assert found.verdict(1.01 * float(found.at([100])["high"][0])).label == "goal reached already"
     raw = GaussianProcessRegressor(ConstantKernel(100) * RBF() + WhiteKernel(1.0), optimizer=None).fit(X, y + 1000)
     assert gpc.forecast(raw).outlying == pytest.approx(found.outlying)
     single = (np.arange(100) == 5).astype(float)
-    assert "One row is far away from all others, and the error" in str(gpc.forecast(X, single, draws=1).verdict())
+    alone = gpc.forecast(X, single, draws=1)
+    assert "One outlier (far from the rest)" in str(alone.verdict())
+    endless = replace(alone, outlying=math.inf)
+    assert loaded(endless).outlying == math.inf
     steep = np.exp(5 * X[:, 0])  # a few rows have most of its variance, but not of the error
     assert gpc.forecast(X, steep, draws=2).outlying == 0
 
@@ -269,14 +286,15 @@ def test_rows_that_were_not_used_are_no_reason_to_ask_for_more() -> None:
     X, y, _ = process(90, 0.3, 7)
     found = gpc.forecast(X, y, effort=replace(QUICK, most_rows=50))
     goal = 1.001 * float(found.at([16 * 90])["low"][0])
-    assert "rests on 50 of the rows, drawn at random: more rows would not narrow it" in str(found.verdict(goal))
+    assert "50 of your rows, drawn at random" in str(found.verdict(goal))
 
 
 def test_wide_intervals_are_too_few_rows() -> None:
     found = noisy()
-    wide = tuple(replace(c, error=c.error * factor) for factor in (1e-4, 1e4) for c in found.curves[:1])
-    unsure = replace(found, curves=wide, weights=np.array([0.5, 0.5]))
+    band = found.band
+    unsure = replace(found, band=Band(band.n, band.estimate, band.low / 9, 9 * band.high, 4 * band.assured))
     assert unsure.verdict().label == "too few rows to say"
+    assert "Collect about 560 more rows (640 in total)" in unsure.verdict().sentences[-1]
 
 
 def test_a_fitted_regressor_is_taken_as_it_is() -> None:
@@ -287,8 +305,8 @@ def test_a_fitted_regressor_is_taken_as_it_is() -> None:
     assert found.relevance is None
     assert found.rows == 60
     curve = simulate_curve(problem, np.random.default_rng(0).uniform(-1.7, 1.7, (480, 2)), X)
-    expected = np.sqrt(curve(np.array([480.0]))[0]) * math.exp(found.level / 2)
-    assert found.at([480])["rmse"][0] == pytest.approx(expected, rel=0.05)
+    ratio = np.sqrt(curve(np.array([54.0, 480.0]))) / found.at([54, 480])["rmse"]
+    assert ratio[0] == pytest.approx(ratio[1], rel=0.05)  # the level is that of cross-validation
     scaled = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, 20 * y + 5)
     assert gpc.forecast(scaled).noise_rmse > 3 * found.noise_rmse
     with pytest.raises(gpc.InputError, match="must be fitted"):
@@ -324,7 +342,27 @@ def test_constant_columns_are_left_out_and_named() -> None:
     assert found.steps == ("Left out x1: the same in every row.",)
 
 
+def loaded(found: Forecast) -> Forecast:
+    return Forecast.from_dict(json.loads(found.to_json()))
+
+
+def test_forecasts_are_saved_loaded_pickled_and_copied(tmp_path: Path) -> None:
+    X, y, _ = process(30, 0.1, 5)
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(kind=["x", "y", "z"] * 10, y=y)
+    raw = GaussianProcessRegressor(RBF() + WhiteKernel(0.1), optimizer=None).fit(X, y)
+    for found in (gpc.forecast(table, "y", effort=QUICK), gpc.forecast(raw), smooth()):
+        found.to_json(tmp_path / "forecast.json", n=[50], goal=0.5)
+        saved = Forecast.from_dict(json.loads((tmp_path / "forecast.json").read_text()))
+        for copy in (saved, loaded(found), pickle.loads(pickle.dumps(found)), deepcopy(found)):
+            assert copy.to_json(goal=0.5) == found.to_json(goal=0.5)
+            pd.testing.assert_frame_equal(copy.at([7, 99, 9999]), found.at([7, 99, 9999]), check_exact=True)
+            assert repr(copy) == repr(found)
+            assert (copy.seed, copy.steps, copy.notes) == (found.seed, found.steps, found.notes)
+
+
 def test_a_forecast_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        noisy().band.estimate[0] = 1.0
     with pytest.raises(FrozenInstanceError):
         noisy().rows = 3  # type: ignore[misc]
 
@@ -402,7 +440,24 @@ def test_plan_prints_a_table_and_the_verdict(tmp_path: Path, capsys: pytest.Capt
     out, err = capsys.readouterr()
     assert out.splitlines()[0] == "n,rmse,low,high"
     assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["30", "60", "120", "240", "480"]
-    assert "With the 30 rows there are" in err
+    assert "With your current 30 rows" in err
+
+
+def test_one_plan_computes_its_band_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+
+    make = PosteriorCurves.make_band
+
+    def count(curves: PosteriorCurves) -> Band:
+        calls.append(curves)
+        return make(curves)
+
+    monkeypatch.setattr(PosteriorCurves, "make_band", count)
+    file = write(tmp_path / "data.csv")
+    command = ["plan", str(file), "--target", "price", "--goal-rmse", "0.5", "--draws", "1"]
+    assert run([*command, "--report", str(tmp_path / "plan.html"), "--json"]) == 0
+    assert len(calls) == 1
+    assert Forecast.from_dict(json.loads((tmp_path / "plan.json").read_text())).rows == 30
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from gpcurves.forecasting.effort import Effort
 from gpcurves.forecasting.entry import forecast
-from gpcurves.forecasting.result import Forecast, RequiredN
-from gpcurves.forecasting.verdict import Verdict
+from gpcurves.forecasting.result import Forecast
+from gpcurves.forecasting.verdict import RequiredN, Verdict
 
 __all__ = ["Effort", "Forecast", "RequiredN", "Verdict", "forecast"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting.assembly import Computation, FittedRows, assemble
+from gpcurves.forecasting.assembly import Computation, FittedRows, assemble, simulate_posterior
 from gpcurves.forecasting.crossvalidation import hold_out
 from gpcurves.forecasting.evidence import JITTER
 from gpcurves.forecasting.posterior import WeightedProblems
@@ -30,7 +30,8 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
     problem = Problem(from_sklearn(signal), inputs, max(noise, JITTER * float(np.mean(variance))))
     observed = hold_out(problem, rows.X, rows.y, computation.rng)
     note = "The hyperparameters are those of the regressor given: the interval does not allow for errors in them."
-    return assemble(FittedRows(rows, WeightedProblems((problem,), np.ones(1)), observed, None, (note,)), computation)
+    fit = FittedRows(rows, WeightedProblems((problem,), np.ones(1)), observed, None, (note,))
+    return assemble(fit, simulate_posterior(fit, computation), computation)
 
 
 def _read_rows(regressor: Any, computation: Computation) -> Rows:

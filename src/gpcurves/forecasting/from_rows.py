@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpcurves.forecasting.assembly import Computation, FittedRows, assemble
+from gpcurves.forecasting.assembly import Computation, FittedRows, assemble, simulate_posterior
 from gpcurves.forecasting.crossvalidation import cross_validate
 from gpcurves.forecasting.density import Peak
 from gpcurves.forecasting.posterior import draw_problems
@@ -14,6 +14,12 @@ from gpcurves.tables.rows import Rows
 
 def forecast_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> Forecast:
     """Forecast from rows, starting at the most probable hyperparameters of each covariance function."""
+    fit = fit_rows(rows, peaks, computation)
+    return assemble(fit, simulate_posterior(fit, computation), computation)
+
+
+def fit_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> FittedRows:
+    """Draw from the posterior over problems, and cross-validate."""
     inputs = find_inputs(rows)
     posterior = draw_problems(peaks, inputs, computation.rng, computation.effort, computation.start_stage(80))
     observed = cross_validate(peaks, inputs, computation.rng)
@@ -21,7 +27,7 @@ def forecast_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> Fo
     relevance = measure_relevance(rows.X, rows.columns, posterior)
     deterministic = peaks[0].density.fixed_noise is not None
     notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
-    return assemble(FittedRows(rows, posterior, observed, relevance, notes, deterministic), computation)
+    return FittedRows(rows, posterior, observed, relevance, notes, deterministic)
 
 
 def find_inputs(rows: Rows) -> Inputs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -13,6 +13,16 @@ from gpcurves.kernels.composite import Product, Sum
 from gpcurves.kernels.dotproduct import Linear
 from gpcurves.kernels.stationary import OU, RBF, Matern, Matern32, Matern52, RationalQuadratic
 from gpcurves.numerics.validation import FloatArray
+
+
+class ScikitLearnKernel(Protocol):
+    """What tells a kernel of scikit-learn apart, for type checkers."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return its parameters."""
+
+    def diag(self, X: Any) -> Any:
+        """Return the prior variances at the rows of X."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def execute(function: Function, tasks: Sequence[int], workers: int | str, timeou
         yield from _cluster(function, tasks, workers.strip(), timeout)
         return
     if isinstance(workers, bool) or not isinstance(workers, str | numbers.Integral):
-        raise InputError(f"workers must be a whole number or the address of a Dask scheduler, got {workers!r}")
+        raise InputError(f"workers must be an integer or the address of a Dask scheduler, got {workers!r}")
     count = int(workers)
     if count < 1:
         raise InputError(f"workers must be at least 1, got {count}")
@@ -96,7 +96,7 @@ def _cluster(function: Function, tasks: Sequence[int], address: str, timeout: fl
     except ImportError as error:
         raise InputError("a Dask scheduler needs the extra: pip install 'gpcurves[cluster]'") from error
     if address.partition("://")[0] not in _SCHEMES:
-        raise InputError(f"workers must be a whole number or an address like tcp://127.0.0.1:8786, got {address!r}")
+        raise InputError(f"workers must be an integer or an address like tcp://127.0.0.1:8786, got {address!r}")
     try:
         client = Client(address, timeout=timeout / 3, set_as_default=False)
     except (OSError, ValueError) as error:

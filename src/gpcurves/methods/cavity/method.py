@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpcurves.errors import InputError, NotApplicableError, unknown_name
+from gpcurves.errors import GPCurvesError, InputError, unknown_name
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
 from gpcurves.methods.sampled import Sampled, Setup
@@ -107,19 +107,19 @@ class CavityOptions(Precision):
         return super().objection(problem)
 
 
-def _has_messages(problem: Problem) -> str | None:
-    """Return why a kernel has no messages, or None."""
-    try:
-        problem.kernel.vertex_model()
-    except NotApplicableError as error:
-        return str(error)
-    return None
-
-
 def _has_edges(problem: Problem) -> str | None:
     """Return why an ensemble cannot be used, or None."""
     if problem.ensemble is not None and problem.ensemble.mean_degree == 0:
         return "the ensemble has no edges: every vertex is isolated"
+    return None
+
+
+def _has_messages(problem: Problem) -> str | None:
+    """Return why a kernel has no messages, or None."""
+    try:
+        problem.kernel.vertex_model()
+    except GPCurvesError as error:
+        return str(error)
     return None
 
 
