@@ -10,6 +10,7 @@ import pytest
 import gpcurves as gpc
 from commands import failed, rows
 from gpcurves.cli import run
+from pictures import assert_drawn
 
 ER = ["graph", "--ensemble", "er:3", "--noise", "0.1", "--nu", "0.1,1,5", "--vertices", "60", "--graphs", "3"]
 
@@ -99,6 +100,7 @@ def test_the_diagnosis_needs_no_noise_and_warns(tmp_path: Path, capsys: pytest.C
         assert "Warning: with global normalisation" in said
         assert "Use local normalisation" in said
         assert out.stat().st_size > 1000
+    assert_drawn((tmp_path / "prior.png").read_bytes())
     assert (tmp_path / "prior.csv").read_text().startswith("vertex,degree,component,variance\n")
 
 
@@ -158,7 +160,10 @@ def test_a_run_goes_on_from_its_store(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_curves_are_written_by_suffix(suffix: str, tmp_path: Path) -> None:
     out = tmp_path / f"curves{suffix}"
     assert run([*ER, "--methods", "simulation,eigenvalue", "--datasets", "2", "--out", str(out), "-q"]) == 0
-    assert out.stat().st_size > 100
+    if suffix == ".csv":
+        assert len(rows(out.read_text())) == 6
+    if suffix == ".png":
+        assert_drawn(out.read_bytes())
     if suffix == ".json":
         curves = gpc.load(out)
         assert isinstance(curves, gpc.CurveSet)

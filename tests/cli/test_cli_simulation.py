@@ -16,6 +16,7 @@ import pytest
 
 import gpcurves as gpc
 from gpcurves.cli import run
+from pictures import assert_drawn
 
 BASE = ["curve", "--kernel", "rbf", "--lengthscale", "0.1", "--noise", "0.05", "--n", "0,5,20"]
 
@@ -84,6 +85,8 @@ def test_pictures_show_points_with_error_bars(suffix: str, tmp_path: Path) -> No
     target = tmp_path / f"a.{suffix}"
     assert run([*BASE, "--methods", "lc,ov", "--simulate", "10", "--out", str(target), "-q"]) == 0
     text = target.read_bytes()
+    if suffix == "png":
+        assert_drawn(text)
     if suffix == "html":
         assert b'"error_y"' in text
         assert b"standard error" in text

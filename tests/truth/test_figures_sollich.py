@@ -13,6 +13,7 @@ from gpcurves.papers import FIGURES, Effort, draw
 from gpcurves.papers.comparison import Comparison, compare
 from gpcurves.papers.folder import SUFFIXES, finished, save
 from gpcurves.papers.gallery import Claim, Sheet, check
+from pictures import assert_drawn
 
 NAMES = [name for name in FIGURES if name.startswith("sollich")]
 
@@ -38,7 +39,7 @@ def test_the_claims_hold_and_the_files_are_written(name: str, tmp_path: Path) ->
     assert np.isfinite(drawn.table[["x", "y"]].to_numpy()).all()
     save(name, drawn, tmp_path, quick=True)
     assert {path.name for path in tmp_path.iterdir()} == {name + suffix for suffix in SUFFIXES}
-    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert_drawn((tmp_path / f"{name}.png").read_bytes())
     assert finished(name, tmp_path, quick=True) == drawn.claims
     assert finished(name, tmp_path, quick=False) is None
 

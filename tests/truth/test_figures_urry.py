@@ -12,6 +12,7 @@ from gpcurves.papers import urry2013_claims as claims
 from gpcurves.papers.folder import SUFFIXES, finished, save
 from gpcurves.papers.gallery import Claim
 from gpcurves.papers.random_graphs import POISSON, REGULAR, curve_of, globally, locally, part
+from pictures import assert_drawn
 
 NAMES = [name for name in FIGURES if name.startswith("urry")]
 
@@ -38,6 +39,7 @@ def test_the_claims_hold_and_the_files_are_written(name: str, tmp_path: Path) ->
     assert all(axes.get_title() and (axes.get_xlabel() or not axes.axison) for axes in drawn.figure.axes[:2])
     save(name, drawn, tmp_path, quick=True)
     assert {path.name for path in tmp_path.iterdir()} == {name + suffix for suffix in SUFFIXES}
+    assert_drawn((tmp_path / f"{name}.png").read_bytes())
     assert finished(name, tmp_path, quick=True) == drawn.claims
 
 

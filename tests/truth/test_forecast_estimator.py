@@ -29,6 +29,7 @@ from gpcurves.forecasting.density import find_peaks, weigh_families
 from gpcurves.forecasting.evidence import JITTER
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.rows import standardise_arrays
+from pictures import assert_drawn
 
 
 def rows(count: int = 30, seed: int = 0) -> tuple[FloatArray, FloatArray]:
@@ -197,7 +198,7 @@ def test_a_display_from_a_gaussian_process_of_scikit_learn() -> None:
     assert again.ax_ is not ax
     assert "goal" not in again.lines_
     assert again.result_ is shown.result_
-    assert again._repr_png_()[:4] == b"\x89PNG"
+    assert_drawn(again._repr_png_())
 
 
 @pytest.mark.parametrize("wrap", [lambda model: model, lambda model: Pipeline([("only", model)])])
