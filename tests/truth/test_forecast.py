@@ -24,7 +24,6 @@ from gpcurves.forecasting.band import Band
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
 from gpcurves.forecasting.intervals import DOWN, LEVEL, UP, PosteriorCurves
-from gpcurves.forecasting.outliers import Outliers
 from gpcurves.forecasting.verdict import Label
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.views import view_of
@@ -255,7 +254,7 @@ def test_a_row_that_dominates_the_error_is_named() -> None:
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (100, 3))
     y = 10 + 2 * np.sin(3 * X[:, 0]) + 0.3 * rng.standard_normal(100)
-    assert gpc.forecast(X, y, draws=2).outliers.distance == 0
+    assert gpc.forecast(X, y, draws=2).outlying == 0
     y[5] *= 10
     found = gpc.forecast(X, y, draws=2)
     for goal in (None, 1.0):
@@ -267,14 +266,14 @@ def test_a_row_that_dominates_the_error_is_named() -> None:
     assert f"{y[5]:.4g} in the most extreme row" in found.notes[0]
     assert found.verdict(1.01 * float(found.at([100])["high"][0])).label == "goal reached already"
     raw = GaussianProcessRegressor(ConstantKernel(100) * RBF() + WhiteKernel(1.0), optimizer=None).fit(X, y + 1000)
-    assert gpc.forecast(raw).outliers.distance == pytest.approx(found.outliers.distance)
+    assert gpc.forecast(raw).outlying == pytest.approx(found.outlying)
     single = (np.arange(100) == 5).astype(float)
     alone = gpc.forecast(X, single, draws=1)
     assert "One outlier (far from the rest)" in str(alone.verdict())
-    endless = replace(alone, outliers=Outliers(1, math.inf, 1_000))
-    assert loaded(endless).outliers == endless.outliers
+    endless = replace(alone, outlying=math.inf)
+    assert loaded(endless).outlying == math.inf
     steep = np.exp(5 * X[:, 0])  # a few rows have most of its variance, but not of the error
-    assert gpc.forecast(X, steep, draws=2).outliers.distance == 0
+    assert gpc.forecast(X, steep, draws=2).outlying == 0
 
 
 def test_what_was_measured_already_was_not_chosen() -> None:

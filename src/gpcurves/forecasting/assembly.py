@@ -12,11 +12,11 @@ from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.effort import Effort
 from gpcurves.forecasting.error_curve import simulate_curve
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
-from gpcurves.forecasting.outliers import find_outliers
 from gpcurves.forecasting.posterior import WeightedProblems
 from gpcurves.forecasting.relevance import Relevance
 from gpcurves.forecasting.result import Forecast
 from gpcurves.forecasting.savings import measure_savings
+from gpcurves.forecasting.verdict import FAR_OUT, count_extreme
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.tables.rows import Rows
 
@@ -47,22 +47,9 @@ class Computation:
 
 @dataclass(frozen=True)
 class FittedRows:
-    """Rows and what they say.
+    """Rows, the problems that they may come from, and cross-validated errors in units of the standardised target.
 
-    Attributes
-    ----------
-    rows
-        The rows.
-    posterior
-        The problems that they may come from.
-    observed
-        Cross-validated errors, in units of the standardised target.
-    relevance
-        What each input contributes; None if the user's own model is taken as it is.
-    notes
-        What a reader should know, in sentences.
-    deterministic
-        Whether the target is taken as a function of the inputs without noise.
+    The relevance of inputs is None if the user's own model is taken as it is.
     """
 
     rows: Rows
@@ -91,7 +78,7 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
 def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation) -> Forecast:
     """Bring learning curves to the level that cross-validation shows, and add all that a forecast says besides."""
     rows, observed = fit.rows, fit.observed
-    outliers, notes = find_outliers(rows, math.sqrt(observed.mse[-1]))
+    outlying, notes = _find_outliers(rows, math.sqrt(observed.mse[-1]))
     if (resolved := min(curve.resolved for curve in curves.curves)) < math.inf:
         notes.append(
             f"From about {resolved:,} rows on double precision does not resolve the error of all likely models: "
@@ -109,7 +96,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
         band=curves.make_band(),
         noise_rmse=curves.noise_rmse,
         remaining=remaining,
-        outliers=outliers,
+        outlying=outlying,
         cross_validation=units,
         power_law=PowerLawFit.fit(units),
         relevance=fit.relevance,
@@ -118,3 +105,18 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
         notes=(*fit.notes, *notes),
         seed=computation.seed,
     )
+
+
+def _find_outliers(rows: Rows, rmse: float) -> tuple[float, list[str]]:
+    """Return the distance of the most extreme rows from the rest, 0 if the model explains them, and a note if it is large."""
+    distance = np.abs(rows.y - np.median(rows.y))
+    order = np.argsort(distance)
+    few = count_extreme(len(order))
+    others = float(rows.y[order[:-few]].std())
+    if rmse < others:  # the error of guessing, were it not for those rows
+        return 0.0, []
+    away = float(np.sqrt(np.mean(distance[order[-few:]] ** 2)))
+    outlying = away / others if others > 0 else math.inf
+    value, spread = rows.mean + rows.scale * rows.y[order[-1]], rows.scale * others
+    note = f"The target is {value:.4g} in the most extreme row; the others have a standard deviation of {spread:.3g}."
+    return outlying, [note] if outlying > FAR_OUT else []

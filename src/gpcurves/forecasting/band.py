@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Self
 
 import numpy as np
 
@@ -65,15 +64,6 @@ class Band:
     @property
     def _curves(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         return self.estimate, self.low, self.high, self.assured
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the band as plain data."""
-        return {each.name: getattr(self, each.name).tolist() for each in fields(self)}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Build a band from what `to_dict` returned."""
-        return cls(**data)
 
 
 def _find_first(n: FloatArray, curve: FloatArray, goal: float) -> int | None:

@@ -113,16 +113,8 @@ class LogPosterior:
 class Peak:
     """The most probable hyperparameters under one family, and how the density falls off around them.
 
-    Attributes
-    ----------
-    density
-        The posterior density.
-    mode
-        Where it is highest.
-    whitening
-        Steps in these units, columns of a matrix, change the density about equally.
-    log_evidence
-        Laplace's approximation, up to a constant that is the same for all families.
+    Steps along the columns of ``whitening`` change the density about equally. The evidence is Laplace's approximation, up to
+    a constant that is the same for all families.
     """
 
     density: LogPosterior

@@ -14,22 +14,17 @@ class Effort:
 
     Parameters
     ----------
-    draws
-        Draws from the posterior of each covariance function, for 200 rows or more.
-    most_draws
-        Fewer rows allow for quite different curves: up to this multiple of the draws is used for them.
+    draws, most_draws
+        Draws from the posterior of each covariance function, for 200 rows or more. Fewer rows allow for quite different
+        curves: up to this multiple of the draws is used for them.
     evaluations
         Evaluations of the posterior density per draw, times rows.
     most_rows
         Of more rows than this, so many are drawn at random.
-    simulated_rows
-        The largest data set whose learning curve is simulated, if that is enough for twice the rows.
-    test_inputs
-        Inputs over which errors are averaged.
-    candidates
-        Inputs from which further ones are chosen one by one.
-    chosen
-        How many are chosen.
+    simulated_rows, test_inputs
+        The largest data set whose learning curve is simulated, and inputs over which its errors are averaged.
+    candidates, chosen
+        Inputs from which further ones are chosen one by one, and how many of them.
     """
 
     draws: int = 16

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpcurves.forecasting.evidence import JITTER
-from gpcurves.methods.simulation.dataset import Factor, Prior, TestPoints, errors
+from gpcurves.methods.simulation.dataset import Prior, TestPoints, errors
+from gpcurves.numerics.cholesky import Factor
+from gpcurves.numerics.roots import bisect
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -56,12 +58,17 @@ class ErrorCurve:
         error = self.error[size]
         log_h = np.log(size / (self.noise + error))
         slope = max(0.0, -np.polynomial.polynomial.polyfit(log_h, np.log(error), 1)[1])
-        low, high = np.full(len(n), log_h[-1]), np.log(n / self.noise)
-        for _ in range(60):
-            middle = (low + high) / 2
-            over = np.exp(middle) * (self.noise + error[-1] * np.exp(-slope * (middle - log_h[-1]))) > n
-            low, high = np.where(over, low, middle), np.where(over, middle, high)
-        return np.asarray(error[-1] * np.exp(-slope * (low - log_h[-1])))
+
+        def error_at(log_h_at_n: FloatArray) -> FloatArray:
+            return np.asarray(error[-1] * np.exp(-slope * (log_h_at_n - log_h[-1])))
+
+        low, _ = bisect(
+            lambda at: np.exp(at) * (self.noise + error_at(at)) > n,
+            np.full(len(n), log_h[-1]),
+            np.log(n / self.noise),
+            60,
+        )
+        return error_at(low)
 
 
 def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray) -> ErrorCurve:
@@ -81,4 +88,4 @@ def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray) -> ErrorCu
 
 def factorise(prior: Prior, X: FloatArray) -> Factor:
     """Return the factor of the observed covariances, as far as the jitter in the noise carries it."""
-    return Factor.of(prior.observed(X), _MARGIN)
+    return Factor.from_matrix(prior.observe(X), _MARGIN)

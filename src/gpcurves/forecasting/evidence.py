@@ -17,8 +17,10 @@ import math
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from gpcurves.errors import NumericalError
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import RBF, Matern52
+from gpcurves.numerics.cholesky import factorise, solve_factorised
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -46,10 +48,11 @@ class Evidence:
         K = variance * rho
         n = len(K)
         K.ravel()[:: n + 1] += noise + JITTER * variance
-        L, info = lapack.dpotrf(K.T, lower=1, clean=1, overwrite_a=1)
-        if info:
+        try:
+            L = factorise(K.T, overwrite=True)  # symmetric, and in LAPACK's order without a copy
+        except NumericalError:
             return -math.inf, gradient
-        alpha = lapack.dpotrs(L, self.y, lower=1)[0]
+        alpha = solve_factorised(L, self.y)
         value = -0.5 * float(self.y @ alpha) - float(np.log(L.diagonal()).sum()) - 0.5 * n * math.log(2 * math.pi)
         inverse = lapack.dpotri(L, lower=1, overwrite_c=1)[0]
         # minus the matrix of (5.9), of which only the lower triangle is computed: what is above the diagonal is zero

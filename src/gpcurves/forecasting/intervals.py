@@ -69,18 +69,9 @@ def ingredients(
 
 @dataclass(frozen=True)
 class PosteriorCurves:
-    """Learning curves of the problems in the posterior, for the standardised target.
+    """Learning curves of the problems in the posterior with their probabilities, beside cross-validated errors.
 
-    Attributes
-    ----------
-    curves, weights
-        The curves and their probabilities.
-    observed
-        Cross-validated errors.
-    rows, fitted_rows
-        How many rows there are, and how many of them were used.
-    scale
-        The standard deviation of the target.
+    They are for the standardised target, whose standard deviation is ``scale``; of the rows, ``fitted_rows`` were used.
     """
 
     curves: tuple[ErrorCurve, ...]

@@ -14,28 +14,15 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 
-from gpcurves.errors import NumericalError
+from gpcurves.numerics.cholesky import factorise, solve_factorised, solve_lower
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 
 @dataclass(frozen=True)
 class Regression:
-    """A Gaussian process that has learnt from rows.
-
-    Attributes
-    ----------
-    problem
-        Kernel and noise.
-    X
-        The inputs of the rows.
-    factor
-        The lower triangular factor L.
-    alpha
-        The weights of the posterior mean.
-    """
+    """A Gaussian process that has learnt from rows with inputs X: the factor L, and the weights of the posterior mean."""
 
     problem: Problem
     X: FloatArray
@@ -47,11 +34,8 @@ class Regression:
         """Learn from rows."""
         K = problem.kernel(X)
         K.ravel()[:: len(K) + 1] += problem.noise
-        try:
-            L = cholesky(K, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError as error:
-            raise NumericalError("the covariances of the data are singular in double precision") from error
-        return cls(problem, X, L, cho_solve((L, True), y, check_finite=False))
+        L = factorise(K)
+        return cls(problem, X, L, solve_factorised(L, y))
 
     def mean(self, X: FloatArray) -> FloatArray:
         """Return the posterior mean at each input."""
@@ -59,7 +43,7 @@ class Regression:
 
     def variance(self, X: FloatArray) -> FloatArray:
         """Return the variance of a noisy observation at each input, which is never below the noise."""
-        W = solve_triangular(self.factor, self.problem.kernel(self.X, X), lower=True)
+        W = solve_lower(self.factor, self.problem.kernel(self.X, X))
         left = self.problem.kernel.diag(X) - np.einsum("ij,ij->j", W, W)
         return np.asarray(np.maximum(left, 0.0) + self.problem.noise)
 

@@ -6,7 +6,9 @@ inputs stay as they are, with the average over pairs of rows. The share of an in
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from gpcurves.tables.rows import Columns
 
 _PAIRS = 300
 """Rows of which all pairs are compared."""
+_KEYS = ("name", "lengthscale_sd", "lengthscale", "share")
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,18 @@ class Relevance:
     lengthscales: FloatArray
     units: FloatArray
     share: FloatArray
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one dictionary per column, ready for JSON."""
+        units = [None if math.isnan(own) else own for own in self.units.tolist()]
+        columns = (self.names, self.lengthscales.tolist(), units, self.share.tolist())
+        return [dict(zip(_KEYS, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    @classmethod
+    def from_records(cls, records: list[dict[str, Any]]) -> Self:
+        """Build it from what `to_records` returned."""
+        names, *columns = ([record[key] for record in records] for key in _KEYS)
+        return cls(tuple(names), *(np.array(column, dtype=np.float64) for column in columns))
 
 
 def measure_relevance(X: FloatArray, columns: Columns, posterior: WeightedProblems) -> Relevance:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,15 +16,16 @@ from gpcurves.curve import SCHEMA
 from gpcurves.forecasting.band import HORIZON, Band
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import never_rise
-from gpcurves.forecasting.outliers import Outliers
 from gpcurves.forecasting.relevance import Relevance
 from gpcurves.forecasting.verdict import Prospects, RequiredN, Verdict, judge
 from gpcurves.numerics.display import Shown
 from gpcurves.numerics.files import write_complete
-from gpcurves.numerics.validation import FloatArray, frozen, positive, sizes
+from gpcurves.numerics.validation import FloatArray, positive, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_PLAIN = ("target", "rows", "fitted_rows", "columns", "noise_rmse", "deterministic")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,8 +48,8 @@ class Forecast(Shown):
         The noise floor (irreducible error): the lowest RMSE that unlimited data would reach.
     remaining
         Which share of the reducible error remains if further inputs are chosen, after 0, 1, … of them.
-    outliers
-        The most extreme rows, and whether they dominate the error.
+    outlying
+        Distance of the most extreme 1 % of the rows from the rest, in standard deviations; 0 if the model explains them.
     cross_validation
         Errors on held-out rows after training on fewer.
     power_law
@@ -71,7 +73,7 @@ class Forecast(Shown):
     band: Band
     noise_rmse: float
     remaining: FloatArray
-    outliers: Outliers
+    outlying: float
     cross_validation: CrossValidation
     power_law: PowerLawFit
     relevance: Relevance | None
@@ -99,9 +101,9 @@ class Forecast(Shown):
         """Say in words what more rows would do, and whether a goal can be reached."""
         return judge(self._prospects, None if goal is None else positive("the goal", goal))
 
-    @property
+    @cached_property
     def _prospects(self) -> Prospects:
-        return Prospects(self.rows, self.fitted_rows, self.band, self.noise_rmse, self.deterministic, self.outliers)
+        return Prospects(self.band, self.rows, self.fitted_rows, self.noise_rmse, self.outlying, self.deterministic)
 
     def designed(self, n: object) -> pd.DataFrame:
         """Return the same table as `at` if the inputs of all further rows are chosen one by one, not drawn at random.
@@ -134,35 +136,44 @@ class Forecast(Shown):
 
     def answers(self, n: object = None, goal: float | None = None) -> dict[str, Any]:
         """Return the forecast at these n and the answers about a goal as plain data, ready for JSON."""
-        wanted = self.multiples if n is None else sizes("n", n)
-        goal = None if goal is None else positive("the goal", goal)
-        verdict = self.verdict(goal)
+        table = self.to_frame(n)
+        sizes, seen = table["n"].to_numpy(dtype=np.float64), self.cross_validation
         needed = None if goal is None else self.required_n(goal)
-        answer: dict[str, Any] = {"schema": SCHEMA, "package": "gpcurves", "version": __version__, "rng": self.seed}
-        answer |= {"target": self.target, "rows": self.rows, "fitted_rows": self.fitted_rows, "columns": self.columns}
-        answer["goal_rmse"] = goal
+        verdict = self.verdict(goal)
+        required: dict[str, Any]
         if needed is None or needed.estimate is None:
-            answer |= {"required_n": None, "reason": "no goal was given" if needed is None else needed.reason}
-            answer["required_n_at_best"] = None if needed is None else needed.low
+            required = {"required_n": None, "reason": "no goal was given" if needed is None else needed.reason}
+            required["required_n_at_best"] = None if needed is None else needed.low
         else:
-            answer["required_n"] = {"estimate": needed.estimate, "low": needed.low, "high": needed.high}
-            answer["required_n"]["assured_80"] = needed.assured
-        answer |= {"forecast": self.at(wanted).to_dict("records"), "noise_rmse": self.noise_rmse}
-        answer |= {"split": self.split(wanted).to_dict("records"), "deterministic": self.deterministic}
-        answer |= {"verdict": verdict.label, "sentences": list(verdict.sentences)}
-        seen = self.cross_validation
-        answer["cross_validation"] = _list_errors(seen.n, seen.mse)
-        answer["power_law"] = _list_errors(wanted, self.power_law(np.maximum(wanted, 1.0)))
-        answer |= {"chosen_inputs": self.designed(wanted).to_dict("records"), "inputs": self._list_inputs()}
-        return answer | {"steps": list(self.steps), "notes": list(self.notes)}
+            numbers = {"estimate": needed.estimate, "low": needed.low, "high": needed.high}
+            required = {"required_n": numbers | {"assured_80": needed.assured}}
+        return {
+            "schema": SCHEMA,
+            "package": "gpcurves",
+            "version": __version__,
+            "rng": self.seed,
+            **{key: getattr(self, key) for key in _PLAIN},
+            "goal_rmse": None if goal is None else float(goal),
+            **required,
+            "forecast": table.to_dict("records"),
+            "split": self.split(sizes).to_dict("records"),
+            "verdict": verdict.label,
+            "sentences": list(verdict.sentences),
+            "cross_validation": _list_errors(seen.n, seen.mse),
+            "power_law": _list_errors(sizes, self.power_law(np.maximum(sizes, 1.0))),
+            "chosen_inputs": self.designed(sizes).to_dict("records"),
+            "inputs": [] if self.relevance is None else self.relevance.to_records(),
+            "steps": list(self.steps),
+            "notes": list(self.notes),
+        }
 
     def to_dict(self, n: object = None, goal: float | None = None) -> dict[str, Any]:
-        """Return the answers, and under "record" all that is needed to build the forecast again with `from_dict`."""
+        """Return the answers, and under "record" all else that is needed to build the forecast again with `from_dict`."""
         record = {
-            "band": self.band.to_dict(),
+            "band": _as_plain(self.band),
             "remaining": self.remaining.tolist(),
-            "outliers": asdict(self.outliers) | {"distance": str(self.outliers.distance)},  # it may be infinite
-            "cross_validation": {key: value.tolist() for key, value in asdict(self.cross_validation).items()},
+            "outlying": str(self.outlying),  # it may be infinite, which JSON has no number for
+            "cross_validation": _as_plain(self.cross_validation),
             "power_law": asdict(self.power_law),
         }
         return self.answers(n, goal) | {"record": record}
@@ -170,20 +181,15 @@ class Forecast(Shown):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Build a forecast from what `to_dict` returned."""
-        record, inputs, relevance = data["record"], data["inputs"], None
-        if inputs:
-            columns = [[each[key] for each in inputs] for key in ("name", "lengthscale_sd", "lengthscale", "share")]
-            relevance = Relevance(tuple(columns[0]), *(np.array(column, dtype=np.float64) for column in columns[1:]))
-        observed = {key: np.array(value) for key, value in record["cross_validation"].items()}
-        outliers = Outliers(**record["outliers"] | {"distance": float(record["outliers"]["distance"])})
+        record = data["record"]
         return cls(
-            **{key: data[key] for key in ("target", "rows", "fitted_rows", "columns", "noise_rmse", "deterministic")},
-            band=Band.from_dict(record["band"]),
-            remaining=frozen(np.array(record["remaining"])),
-            outliers=outliers,
-            cross_validation=CrossValidation(**observed),
+            **{key: data[key] for key in _PLAIN},
+            band=Band(**record["band"]),
+            remaining=np.array(record["remaining"]),
+            outlying=float(record["outlying"]),
+            cross_validation=CrossValidation(*map(np.array, record["cross_validation"].values())),
             power_law=PowerLawFit(**record["power_law"]),
-            relevance=relevance,
+            relevance=Relevance.from_records(data["inputs"]) if data["inputs"] else None,
             steps=tuple(data["steps"]),
             notes=tuple(data["notes"]),
             seed=data["rng"],
@@ -198,17 +204,12 @@ class Forecast(Shown):
 
     def to_frame(self, n: object = None) -> pd.DataFrame:
         """Return the forecast at 1, 2, 4, 8 and 16 times the rows at hand, or at these n."""
-        return self.at(self.multiples if n is None else n)
+        return self.at([k * self.rows for k in (1, 2, 4, 8, 16)] if n is None else n)
 
     @property
     def horizon(self) -> int:
         """The largest number of rows at which goals are looked for."""
         return HORIZON * self.rows
-
-    @property
-    def multiples(self) -> FloatArray:
-        """1, 2, 4, 8 and 16 times the rows at hand."""
-        return self.rows * np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 
     @property
     def lengthscales(self) -> dict[str, float]:
@@ -217,21 +218,12 @@ class Forecast(Shown):
             return {}
         return dict(zip(self.relevance.names, self.relevance.lengthscales.tolist(), strict=True))
 
-    def _list_inputs(self) -> list[dict[str, Any]]:
-        if self.relevance is None:
-            return []
-        names, scales, units, share = (self.relevance.names, *_as_lists(self.relevance))
-        return [
-            {"name": name, "lengthscale_sd": scale, "lengthscale": None if math.isnan(own) else own, "share": part}
-            for name, scale, own, part in zip(names, scales, units, share, strict=True)
-        ]
-
     def __repr__(self) -> str:
         return f"<Forecast of {self.target!r} from {self.rows} rows and {self.columns} inputs: {self.verdict()}>"
 
 
-def _as_lists(relevance: Relevance) -> tuple[list[float], list[float], list[float]]:
-    return relevance.lengthscales.tolist(), relevance.units.tolist(), relevance.share.tolist()
+def _as_plain(arrays: Any) -> dict[str, list[float]]:
+    return {each.name: getattr(arrays, each.name).tolist() for each in fields(arrays)}
 
 
 def _list_errors(n: FloatArray, mse: FloatArray) -> list[dict[str, float]]:

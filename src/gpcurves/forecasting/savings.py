@@ -25,7 +25,7 @@ def measure_savings(problem: Problem, known: FloatArray, rng: np.random.Generato
     prior = Prior(problem.kernel, problem.inputs, problem.noise)
     factor = factorise(prior, known)
     points = np.concatenate((candidates, reference))
-    W = factor.solved(prior.between(known, points))
+    W = factor.solve(prior.between(known, points))
     C = prior.between(candidates, points) - W[:, : len(candidates)].T @ W
     own, across = np.split(C, [len(candidates)], axis=1)
     chosen = candidates[choose_greedily(own, across, problem.noise, effort.chosen)]

@@ -10,7 +10,6 @@ import numpy as np
 
 from gpcurves.forecasting.band import HORIZON, Band, goal_grid
 from gpcurves.forecasting.intervals import lasting_width
-from gpcurves.forecasting.outliers import Outliers
 
 Label = Literal[
     "more data helps", "noise-limited", "goal reached already", "goal cannot be reached", "too few rows to say"
@@ -20,6 +19,9 @@ _FAR = 16
 _NOTICEABLE = 0.1
 _TOO_WIDE = 4.0
 """Nothing can be said if the interval at four times the rows spans more than this factor and allows for no gain."""
+FAR_OUT = 10.0
+"""The most extreme rows dominate the error if they are so many standard deviations away, and are not explained."""
+_ENOUGH_OUTLIERS = 10
 _CLOSE, _TOO_CLOSE = 8, 100
 """More rows than this multiple are not needed to say what more rows do, only whether a goal close to it is reached; beyond
 the second, no number is worth giving."""
@@ -50,15 +52,7 @@ class RequiredN:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to make of a forecast.
-
-    Attributes
-    ----------
-    label
-        One of the five answers.
-    sentences
-        The reasons, with their uncertainty.
-    """
+    """What to make of a forecast: one of five answers, and the reasons with their uncertainty."""
 
     label: Label
     sentences: tuple[str, ...]
@@ -80,66 +74,21 @@ class _Moment(NamedTuple):
         return f"about {self.estimate:.3g} (90 % interval {self.low:.3g} to {self.high:.3g})"
 
 
-@dataclass(frozen=True)
 class Prospects:
-    """What verdicts rest on.
+    """What verdicts rest on: the band now, at four times the rows, far ahead and at the horizon, and the noise floor."""
 
-    Attributes
-    ----------
-    rows, fitted_rows
-        How many rows there are, and how many of them were used.
-    band
-        The error to expect with its interval.
-    floor
-        The noise floor (irreducible error).
-    deterministic
-        Whether the target has no noise.
-    outliers
-        The most extreme rows.
-    """
-
-    rows: int
-    fitted_rows: int
-    band: Band
-    floor: float
-    deterministic: bool
-    outliers: Outliers
-
-    @property
-    def now(self) -> _Moment:
-        return self._moment(self.rows)
-
-    @property
-    def later(self) -> _Moment:
-        """What is expected of four times the rows."""
-        return self._moment(4 * self.rows)
-
-    @property
-    def far(self) -> _Moment:
-        return self._moment(_FAR * self.rows)
-
-    @property
-    def end(self) -> _Moment:
-        """What is expected at the largest number of rows at which goals are looked for."""
-        return self._moment(HORIZON * self.rows)
-
-    def _moment(self, rows: int) -> _Moment:
-        return _Moment(*(float(curve[0]) for curve in self.band.at(np.array([float(rows)]))))
-
-    @property
-    def gain(self) -> float:
-        """By which share the error falls far ahead."""
-        return 1 - self.far.estimate / self.now.estimate
-
-    @property
-    def width(self) -> float:
-        """The width of the interval at four times the rows, in units of what is too wide."""
-        return math.log(self.later.high / self.later.low) / math.log(_TOO_WIDE)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the interval is too wide to say anything."""
-        return self.width > 1 and self.far.high > (1 - _NOTICEABLE) * self.now.estimate
+    def __init__(
+        self, band: Band, rows: int, fitted_rows: int, floor: float, outlying: float, deterministic: bool
+    ) -> None:
+        self.band, self.rows, self.fitted_rows = band, rows, fitted_rows
+        self.floor, self.outlying, self.deterministic = floor, outlying, deterministic
+        n = rows * np.array([1.0, 4.0, _FAR, HORIZON])
+        self.now, self.later, self.far, self.end = (_Moment(*column) for column in np.array(band.at(n)).T.tolist())
+        self.gain = 1 - self.far.estimate / self.now.estimate
+        self.width = math.log(self.later.high / self.later.low) / math.log(_TOO_WIDE)
+        self.is_open = self.width > 1 and self.far.high > (1 - _NOTICEABLE) * self.now.estimate
+        self.begin = f"With your current {rows:,} rows, the RMSE is {self.now.words}."
+        self.ahead = f"With {_FAR * rows:,} rows, it should be {self.far.words}."
 
     def require(self, goal: float) -> RequiredN:
         """Return how many rows an error needs, or why no number of them is enough."""
@@ -165,26 +114,33 @@ class Prospects:
 
 def judge(prospects: Prospects, goal: float | None) -> Verdict:
     """Choose the answer and say why."""
-    if prospects.outliers.dominate and (goal is None or prospects.now.high > goal):
+    few = count_extreme(prospects.fitted_rows) < _ENOUGH_OUTLIERS
+    if prospects.outlying > FAR_OUT and few and (goal is None or prospects.now.high > goal):
         return _judge_outliers(prospects)
     return _judge_alone(prospects) if goal is None else _judge_goal(prospects, goal)
 
 
+def count_extreme(rows: int) -> int:
+    """Return how many rows are the most extreme 1 % of them, at least one."""
+    return max(1, round(rows / 100))
+
+
 def _judge_outliers(prospects: Prospects) -> Verdict:
     """Say that a few rows dominate the error."""
-    outliers = prospects.outliers
-    away = f"{outliers.distance:.0f} SD" if outliers.distance < 1e4 else "far"
-    if outliers.count == 1:
-        check = f"One outlier ({away} from the rest) dominates the error."
-        check += " Check it for a data-entry mistake; if it is wrong, remove it and run the plan again."
+    rows, count = prospects.fitted_rows, count_extreme(prospects.fitted_rows)
+    away = f"{prospects.outlying:.0f} SD from the rest" if prospects.outlying < 1e4 else "far from the rest"
+    check = f"{count} outliers ({away}) dominate the error. Check them for data-entry mistakes; if they are wrong, remove them"
+    genuine = "If they are genuine"
+    if count == 1:
+        check = (
+            f"One outlier ({away}) dominates the error. Check it for a data-entry mistake; if it is wrong, remove it"
+        )
         genuine = "If it is genuine"
-    else:
-        check = f"{outliers.count} outliers ({away} from the rest) dominate the error."
-        check += " Check them for data-entry mistakes; if they are wrong, remove them and run the plan again."
-        genuine = "If they are genuine"
-    enough = f"{rounded(outliers.rows_needed)} rows (roughly {outliers.cases} such cases)"
-    words = (check, f"{genuine}, you need about {enough} to estimate their effect.")
-    return Verdict("too few rows to say", (_describe_now(prospects), *words))
+    enough = rounded(math.ceil(rows * _ENOUGH_OUTLIERS / count))
+    needed = (
+        f"{genuine}, you need about {enough} rows (roughly {_ENOUGH_OUTLIERS} such cases) to estimate their effect."
+    )
+    return Verdict("too few rows to say", (prospects.begin, f"{check} and run the plan again.", needed))
 
 
 def _judge_alone(prospects: Prospects) -> Verdict:
@@ -192,7 +148,7 @@ def _judge_alone(prospects: Prospects) -> Verdict:
     now, far, gain, floor = prospects.now, prospects.far, prospects.gain, prospects.floor
     if prospects.is_open:
         return _ask_for_rows(prospects, _describe_later(prospects), shrink=prospects.width)
-    begin = (_describe_now(prospects), _describe_far(prospects))
+    begin = (prospects.begin, prospects.ahead)
     noise = f"The noise floor (irreducible error) is about {floor:.3g}."
     if gain >= _NOTICEABLE:
         less = f"That is {_percent(gain)} less."
@@ -206,8 +162,7 @@ def _judge_alone(prospects: Prospects) -> Verdict:
         return Verdict("too few rows to say", (*begin, words))
     if floor < (1 - _NOTICEABLE) * far.estimate:
         noise = f"{noise[:-1]}, but to get near it takes far more rows."
-    hope = 1 - far.low / now.estimate
-    doubt = "More rows will hardly help."
+    doubt, hope = "More rows will hardly help.", 1 - far.low / now.estimate
     if hope >= _NOTICEABLE:
         doubt = f"{doubt[:-1]}; at the optimistic end of the interval they reduce the error by {_percent(hope)}."
     return Verdict("noise-limited", (*begin, noise, doubt))
@@ -215,11 +170,12 @@ def _judge_alone(prospects: Prospects) -> Verdict:
 
 def _judge_goal(prospects: Prospects, goal: float) -> Verdict:
     """Say whether a goal can be reached. The answers are in the order from easy to hard goals."""
-    now, needed, begin = prospects.now, prospects.require(goal), _describe_now(prospects)
+    now, needed, begin = prospects.now, prospects.require(goal), prospects.begin
+    reason = f"{needed.reason[:1].upper()}{needed.reason[1:]}."
     if now.high <= goal:
         return Verdict("goal reached already", (begin, f"The goal of {goal:.4g} is above this whole interval."))
     if needed.low is None:
-        return Verdict("goal cannot be reached", (begin, _capitalise(needed.reason) + "."))
+        return Verdict("goal cannot be reached", (begin, reason))
     if now.assured <= goal:
         words = f"The goal of {goal:.4g} is inside this interval, but it is reached with a probability of 80 % or more."
         return Verdict("goal reached already", (begin, words))
@@ -228,8 +184,7 @@ def _judge_goal(prospects: Prospects, goal: float) -> Verdict:
         end, stays = prospects.end, lasting_width() ** 2
         width, distance = (math.log(end.estimate / error) ** 2 - stays for error in (end.low, goal))
         shrink = math.sqrt(max(width, 0.0) / max(distance, 1e-9))
-        words = _capitalise(needed.reason) + "."
-        return _ask_for_rows(prospects, _describe_far(prospects), words, shrink=shrink, is_close=True)
+        return _ask_for_rows(prospects, prospects.ahead, reason, shrink=shrink, is_close=True)
     reached = now.estimate <= goal
     answer = _describe_success(prospects, goal, needed) if reached else _describe_need(prospects, goal, needed)
     if prospects.is_open:
@@ -257,34 +212,26 @@ def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bo
     elif is_close and factor > _TOO_CLOSE:
         enough = "The goal is too close to the expected error for any realistic number of rows to decide."
     else:
-        total = round_up(math.ceil(rows * (factor if is_close else min(factor, _CLOSE))))
+        total = _round_up(math.ceil(rows * (factor if is_close else min(factor, _CLOSE))))
         enough = f"Collect about {rounded(total - rows)} more rows ({total:,} in total) and run the plan again"
         enough += ": the goal is that close to the expected error." if is_close and factor > _CLOSE else "."
-    return Verdict("too few rows to say", (_describe_now(prospects), *words, enough))
-
-
-def _describe_now(prospects: Prospects) -> str:
-    return f"With your current {prospects.rows:,} rows, the RMSE is {prospects.now.words}."
+    return Verdict("too few rows to say", (prospects.begin, *words, enough))
 
 
 def _describe_later(prospects: Prospects) -> str:
-    later = prospects.later
-    return f"With {4 * prospects.rows:,} rows, it may be anything between {later.low:.3g} and {later.high:.3g}."
-
-
-def _describe_far(prospects: Prospects) -> str:
-    return f"With {_FAR * prospects.rows:,} rows, it should be {prospects.far.words}."
+    low, high = prospects.later.low, prospects.later.high
+    return f"With {4 * prospects.rows:,} rows, it may be anything between {low:.3g} and {high:.3g}."
 
 
 def _describe_success(prospects: Prospects, goal: float, needed: RequiredN) -> str:
     begin = f"You have probably reached the goal of {goal:.4g} already, but"
     if needed.assured is None:
-        return f"{begin} no number of rows makes that 80 % sure. {_describe_far(prospects)}"
+        return f"{begin} no number of rows makes that 80 % sure. {prospects.ahead}"
     return f"{begin} this is not 80 % sure. To be 80 % sure, plan for {rounded(needed.assured)} rows."
 
 
 def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
-    total, low = round_up(needed.estimate or 0), needed.low or 0
+    total, low = _round_up(needed.estimate or 0), needed.low or 0
     few = f"{rounded(low)} could be enough" if low > prospects.rows else "your current rows could be enough"
     many = f"{rounded(needed.high)} may be needed" if needed.high else "the goal may be out of reach"
     sentence = (
@@ -296,19 +243,14 @@ def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
     return f"{sentence} To have an 80 % chance of reaching it, plan for {rounded(needed.assured)}."
 
 
-def round_up(n: int) -> int:
-    """Round a number of rows up to two digits: more would pretend to know them."""
+def _round_up(n: int) -> int:
     step = int(10 ** max(0, len(str(n)) - 2))
     return math.ceil(n / step) * step
 
 
 def rounded(n: int) -> str:
-    """Write a number of rows with two digits."""
-    return f"{round_up(n):,}"
-
-
-def _capitalise(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
+    """Write a number of rows with two digits, rounded up: more would pretend to know them."""
+    return f"{_round_up(n):,}"
 
 
 def _percent(share: float) -> str:

@@ -12,13 +12,13 @@ from scipy.special import ndtr, ndtri
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs
 from gpcurves.inputs.finite import Sample
+from gpcurves.numerics.cholesky import factorise
 from gpcurves.numerics.quadrature import sobol_rule
-from gpcurves.numerics.validation import FloatArray, frozen, points
+from gpcurves.numerics.validation import FloatArray, frozen
+from gpcurves.numerics.validation import points as checked_points
 
 _FEW_VALUES = 0.2
 """A column is discrete if it has fewer different values than this share of the rows, or at most ten."""
-_JITTER = 1e-9
-"""Added to the correlations, so that their factor exists if columns repeat each other."""
 
 
 class Pool(Sample):
@@ -34,15 +34,14 @@ class Pool(Sample):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Copula(Inputs):
-    """Gaussian copula with the marginals of a table. Discrete columns stay discrete, and a category keeps its patterns.
+    """Gaussian copula with the marginals of a table; discrete columns stay discrete.
 
     Parameters
     ----------
     points
         The rows of the table.
     categories
-        For each category that is spread over several columns, the positions of these columns: draws only combine values
-        in them that some row combines.
+        For each category that is spread over several columns, their positions: draws combine values as some row does.
     targets
         One number per row. A category takes part in the copula as a number, its rank by the average of the targets.
     """
@@ -53,13 +52,14 @@ class Copula(Inputs):
     targets: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "points", points("points", self.points))
-        object.__setattr__(self, "categories", tuple(tuple(int(i) for i in each) for each in self.categories))
+        object.__setattr__(self, "points", checked_points("points", self.points))
+        object.__setattr__(self, "categories", tuple(tuple(map(int, positions)) for positions in self.categories))
         if self.targets is not None:
-            targets = frozen(np.array(self.targets, dtype=np.float64))
-            if targets.shape != (len(self.points),):
-                raise InputError(f"targets must be one per point ({len(self.points)}), got shape {targets.shape}")
-            object.__setattr__(self, "targets", targets)
+            object.__setattr__(self, "targets", frozen(np.array(self.targets, dtype=np.float64)))
+            if np.shape(self.targets) != (len(self.points),):
+                raise InputError(
+                    f"targets must be one per point ({len(self.points)}), got shape {np.shape(self.targets)}"
+                )
 
     @property
     def dim(self) -> int:
@@ -67,90 +67,69 @@ class Copula(Inputs):
         return int(self.points.shape[1])
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
-        return self._transform(rng.standard_normal((count, self._columns.shape[1])))
+        return self._transform(rng.standard_normal((count, len(self._root))))
 
     def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
-        uniform, weights = sobol_rule(self._columns.shape[1], count)
+        uniform, weights = sobol_rule(len(self._root), count)
         return self._transform(ndtri(uniform)), weights
 
     def _transform(self, normal: FloatArray) -> FloatArray:
         """Return the inputs that belong to independent standard normal numbers."""
-        probabilities = ndtr(normal @ self._root.T)
-        rows, plain = len(self.points), len(self._plain)
-        quantiles = np.arange(1, rows + 1) / (rows + 1)
-        columns = [
-            values[np.minimum((p * rows).astype(int), rows - 1)] if discrete else np.interp(p, quantiles, values)
-            for p, values, discrete in zip(
-                probabilities.T, np.sort(self._columns, axis=0).T, self._is_discrete, strict=True
-            )
-        ]
+        n = len(self.points)
+        columns: list[FloatArray] = []
+        for u, values in zip(ndtr(normal @ self._root.T).T, self._columns.T, strict=True):
+            different, ordered = len(np.unique(values)), np.sort(values)
+            if different <= 10 or different < _FEW_VALUES * n or len(columns) >= len(self._plain):
+                columns.append(ordered[np.minimum((u * n).astype(int), n - 1)])
+            else:
+                columns.append(np.interp(u, np.arange(1, n + 1) / (n + 1), ordered))
         X = np.empty((len(normal), self.dim))
-        X[:, self._plain] = np.column_stack(columns)[:, :plain]
-        for category, codes in zip(self._coded, columns[plain:], strict=True):
-            X[:, category.positions] = category.patterns[codes.astype(int)]
+        X[:, self._plain] = np.column_stack(columns)[:, : len(self._plain)]
+        for positions, (patterns, _), codes in zip(
+            self.categories, self._coded, columns[len(self._plain) :], strict=True
+        ):
+            X[:, positions] = patterns[codes.astype(int)]
         return X
 
     @cached_property
     def _plain(self) -> list[int]:
         """Columns that belong to no category."""
-        together = {position for positions in self.categories for position in positions}
-        return [position for position in range(self.dim) if position not in together]
+        return [position for position in range(self.dim) if not any(position in each for each in self.categories)]
 
     @cached_property
-    def _coded(self) -> list[_Category]:
-        return [_Category.of(self.points, list(positions), self.targets) for positions in self.categories]
+    def _coded(self) -> list[tuple[FloatArray, FloatArray]]:
+        """For each category, the combinations of values in its columns, and which of them each row has."""
+        coded = []
+        for positions in self.categories:
+            patterns, code = np.unique(self.points[:, positions], axis=0, return_inverse=True)
+            code = code.reshape(-1)
+            order = np.arange(len(patterns))
+            if self.targets is not None:
+                order = np.argsort(np.bincount(code, weights=self.targets) / np.bincount(code))
+            coded.append((patterns[order], np.argsort(order)[code].astype(np.float64)))
+        return coded
 
     @cached_property
     def _columns(self) -> FloatArray:
         """The columns of the copula: plain ones, and one for each category."""
-        return np.column_stack([self.points[:, self._plain], *(category.codes for category in self._coded)])
-
-    @cached_property
-    def _is_discrete(self) -> list[bool]:
-        different = [len(np.unique(column)) for column in self._columns.T]
-        few = [number <= 10 or number < _FEW_VALUES * len(self.points) for number in different]
-        return few[: len(self._plain)] + [True] * len(self.categories)
+        return np.column_stack([self.points[:, self._plain], *(codes for _, codes in self._coded)])
 
     @cached_property
     def _root(self) -> FloatArray:
         """The Cholesky factor of the correlations, which are shrunk the more, the fewer rows there are."""
-        rows, columns = self._columns.shape
+        n, columns = self._columns.shape
         scores = np.column_stack([_normal_scores(column) for column in self._columns.T])
         with np.errstate(invalid="ignore"):
             correlation = np.nan_to_num(np.atleast_2d(np.corrcoef(scores, rowvar=False)))  # 0 with a constant column
-        shrink = min(1.0, columns / rows)
-        return np.linalg.cholesky((1 - shrink) * correlation + (shrink + _JITTER) * np.eye(columns))
+        shrink = min(1.0, columns / n)
+        return factorise((1 - shrink) * correlation + (shrink + 1e-9) * np.eye(columns))
 
     def to_dict(self) -> dict[str, Any]:
-        plain = {"type": "Copula", "points": self.points.tolist(), "categories": [list(c) for c in self.categories]}
+        plain = {"type": "Copula", "points": self.points.tolist(), "categories": list(map(list, self.categories))}
         return plain if self.targets is None else plain | {"targets": self.targets.tolist()}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Copula) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"Copula({len(self.points)} points, dim={self.dim})"
-
-
-@dataclass(frozen=True)
-class _Category:
-    """Columns that belong to one category, as a single column of integers and back."""
-
-    positions: list[int]
-    patterns: FloatArray
-    codes: FloatArray
-
-    @classmethod
-    def of(cls, X: FloatArray, positions: list[int], targets: FloatArray | None) -> _Category:
-        patterns, code = np.unique(X[:, positions], axis=0, return_inverse=True)
-        code = code.reshape(-1)
-        average = (
-            np.arange(len(patterns)) if targets is None else np.bincount(code, weights=targets) / np.bincount(code)
-        )
-        order = np.argsort(average)
-        return cls(positions, patterns[order], np.argsort(order)[code].astype(np.float64))
 
 
 def _normal_scores(column: FloatArray) -> FloatArray:

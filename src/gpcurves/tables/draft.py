@@ -21,24 +21,11 @@ from gpcurves.tables.words import count, enumerate_names
 
 @dataclass(frozen=True)
 class Draft:
-    """Rows and columns that are left.
+    """Rows and columns that are left: the values ``y`` of the target, and those of each input.
 
-    Attributes
-    ----------
-    target, y
-        The name of the target and its values.
-    positions
-        Where the rows are in the table.
-    readings
-        How the cells of each column are read, the target included.
-    values
-        The inputs, by column.
-    steps
-        What was done, in sentences.
-    losses
-        How many rows were dropped and why, in words.
-    dropped
-        Why a column is not used.
+    ``positions`` are those of the rows in the table, ``readings`` say how the cells of each column are read, the target
+    included. ``steps`` are sentences about what was done, ``losses`` words about rows that were dropped, and ``dropped``
+    says why a column is not used.
     """
 
     target: str

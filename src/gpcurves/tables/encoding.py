@@ -23,18 +23,9 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ColumnEncoding:
-    """The design columns that one column of the table becomes.
+    """The design columns that one column of the table becomes, such as ``colour=red``.
 
-    Attributes
-    ----------
-    source
-        The column of the table.
-    names
-        The design columns, such as ``colour=red``.
-    levels
-        The categories that are told apart; none for numbers.
-    seen
-        All categories that occur, rare ones included.
+    ``levels`` are the categories that are told apart (none for numbers), ``seen`` all that occur, rare ones included.
     """
 
     source: str

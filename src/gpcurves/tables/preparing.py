@@ -43,22 +43,9 @@ Fillers = Mapping[str, float | str]
 class Prepared:
     """Inputs and targets as numbers, and what was done to get them.
 
-    Attributes
-    ----------
-    X, y
-        One row per example; X has one column per design column.
-    names, sources
-        The design columns (``colour=red`` for a category), and the table's columns that they come from.
-    pool
-        Unlabelled inputs with the same design columns, or None.
-    target
-        The name of the target.
-    steps
-        What was done, in sentences.
-    dropped
-        Why a column of the table is not used.
-    usable_rows
-        How many rows could have been used; about, if not all were looked at.
+    ``X`` and ``pool`` have one column per design column, which ``names`` names (``colour=red`` for a category) and
+    ``sources`` traces to the table's column. ``steps`` are sentences, ``dropped`` says why a column of the table is not
+    used, and ``usable_rows`` how many rows could have been used (about, if not all were looked at).
     """
 
     X: FloatArray
