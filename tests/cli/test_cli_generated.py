@@ -15,6 +15,7 @@ from commands import failed, rows
 from gpcurves.cli import cli, run
 from gpcurves.cli.command import Option
 from gpcurves.cli.parse import metavar, value
+from gpcurves.designs import Design
 from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble, ErdosRenyi, GraphKernel
 from gpcurves.inputs import Inputs
@@ -174,6 +175,27 @@ def test_a_new_likelihood_is_offered_beside_the_others(capsys: pytest.CaptureFix
     assert "--deviation is needed" in failed(words, capsys)
     assert "takes no --noise: it takes --deviation" in failed([*words, "--noise", "1"], capsys)
     assert "takes no --deviation: it takes --noise" in failed([*CURVE, "--deviation", "1"], capsys)
+
+
+@pytest.mark.usefixtures("registries")
+def test_a_new_design_is_simulated(capsys: pytest.CaptureFixture[str]) -> None:
+    @dataclass(frozen=True, repr=False)
+    class Stripes(Design):
+        """One input after another, a step apart."""
+
+        step: float = parameter(0.1, help="Step", check=positive)
+
+        def draw(self, problem: Any, count: int, rng: np.random.Generator) -> FloatArray:
+            return np.asarray((self.step * np.arange(count)[:, None]) % 1.0)
+
+    words = ["curve", "--kernel", "ou", "--noise", "0.1", "--n", "5", "--design", "stripes", "--step", "0.2"]
+    assert run([*words, "--simulate", "2"]) == 0
+    captured = capsys.readouterr()
+    assert "lc" not in {row["method"] for row in rows(captured.out)}
+    assert "chosen by Stripes(step=0.2)" in captured.err
+    (simulated,) = [row for row in rows(captured.out) if row["method"] == "simulation"]
+    assert float(simulated["stderr"]) < 1e-12
+    assert "takes no --step" in failed([*CURVE, "--step", "1"], capsys)
 
 
 @pytest.mark.usefixtures("registries")

@@ -139,5 +139,5 @@ def output_options(kind: type) -> list[Option]:
 
 def names_of(options: Sequence[click.Parameter]) -> set[str]:
     """Return the names that generated options must not use: those of other options, and of what chooses pieces."""
-    chosen = {f"--{name}" for name in ("kernel", "inputs", "likelihood", "teacher-kernel", "teacher-noise", "help")}
-    return {name for each in options for name in each.opts} | chosen
+    pieces = ("kernel", "inputs", "design", "likelihood", "teacher-kernel", "teacher-noise", "help")
+    return {name for each in options for name in each.opts} | {f"--{name}" for name in pieces}

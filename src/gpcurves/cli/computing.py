@@ -145,6 +145,7 @@ def _spare(method: Method[Any], problem: Problem) -> str | None:
     A simulation of vectors takes long, so that it is asked for. On a given graph that is small it is exact and quick, whereas
     the cavity method is an approximation; on a large one dense algebra takes long.
     """
+    from gpcurves.designs import Random
     from gpcurves.goals import default_method
     from gpcurves.graphs import Graph
     from gpcurves.methods import Kind
@@ -158,7 +159,8 @@ def _spare(method: Method[Any], problem: Problem) -> str | None:
             return f"on {vertices} the simulation is quick, and exact; name it in --methods to compute it"
         if method.name in ("eigenvalue", "simulation") and default == "cavity":
             return f"dense algebra on {vertices} takes long; name it in --methods to compute it"
-    return "" if method.kind is Kind.ESTIMATE and problem.teacher is None else None
+    usual = problem.teacher is None and problem.design == Random()  # otherwise little theory applies
+    return "" if method.kind is Kind.ESTIMATE and usual else None
 
 
 def _takes(method: Method[Any], option: Option, text: Any, problem: Problem) -> bool:

@@ -28,6 +28,7 @@ def _options() -> list[click.Parameter]:
         *kernels.options(taken),
         *pieces.input_distributions().options(taken),
         spectrum,
+        *pieces.designs().options(taken),
         *pieces.likelihoods().options(taken),
         *sizes,
         *pieces.teacher_options(kernels, taken),

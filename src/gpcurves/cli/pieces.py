@@ -14,6 +14,7 @@ from gpcurves.errors import InputError
 if TYPE_CHECKING:
     from gpcurves.graphs import Ensemble, Graph
     from gpcurves.inputs import Inputs
+    from gpcurves.numerics.parameters import Parameter
     from gpcurves.problem import Problem, Teacher
 
 TEACHER = "Misspecified model: where the data come from, if not from the model (what is left out is as for the model)"
@@ -47,6 +48,13 @@ def likelihoods() -> Family:
     return Family(Observation, "likelihood", "gaussian", "Labels")
 
 
+def designs() -> Family:
+    """Return how training inputs may be chosen."""
+    from gpcurves.designs import Design
+
+    return Family(Design, "design", "random", "Inputs")
+
+
 def teacher_options(family: Family, taken: set[str]) -> list[Option]:
     """Return the options that describe the process that the data come from."""
     noise = Option("--teacher-noise", section=TEACHER, metavar="NUMBER", help="True noise variance.")
@@ -56,13 +64,9 @@ def teacher_options(family: Family, taken: set[str]) -> list[Option]:
 def graph_options(*, argument: bool) -> list[click.Parameter]:
     """Return the options that say which graph; the file is an argument or the option --edges."""
     from gpcurves.graphs import Ensemble
-    from gpcurves.numerics.parameters import parameters_of
 
     section = "Graph"
-    forms = [
-        ":".join(filter(None, (name, ",".join(_field(each) for each in parameters_of(kind)))))
-        for name, kind in Ensemble.offered().items()
-    ]
+    forms = map(_form, Ensemble.offered().values())
     help_file = "Your own graph: an edge list, or .graphml, .gml or .mtx, also with .gz."
     own: click.Parameter = (
         click.Argument(["edges"], required=False, type=FILE)
@@ -114,23 +118,25 @@ def read_ensemble(text: str) -> Ensemble:
     name, _, rest = text.partition(":")
     kind = Ensemble.named(name)
     parameters = parameters_of(kind)
-    numbers = rest.split(",") if rest else []
-    arguments: dict[str, Any] = {}
-    for each in parameters if numbers else ():
-        several = (parse.metavar(each.kind) or "").endswith(",...")
-        own, numbers = (numbers, []) if several else (numbers[:1], numbers[1:])
-        if own:
-            arguments[each.name] = parse.value(f"--ensemble {kind.name}", ",".join(own), each.kind)
-    incomplete = rest and len(arguments) < len(parameters)
-    if numbers or incomplete or any(each.required and each.name not in arguments for each in parameters):
-        form = f"{kind.name}:{','.join(map(_field, parameters))}" if parameters else kind.name
-        raise InputError(f"--ensemble {kind.name} must be {form}, got {text!r}")
-    return kind(**arguments)
+    several = bool(parameters) and _is_list(parameters[-1])  # the last parameter takes all numbers that are left
+    numbers = rest.split(",", len(parameters) - 1 if several else -1) if rest else []
+    if len(numbers) != len(parameters) and (numbers or any(each.required for each in parameters)):
+        raise InputError(f"--ensemble {kind.name} must be {_form(kind)}, got {text!r}")
+    pairs = zip(parameters, numbers, strict=False)
+    return kind(**{each.name: parse.value(f"--ensemble {kind.name}", number, each.kind) for each, number in pairs})
 
 
-def _field(parameter: Any) -> str:
-    name = parameter.name.upper()
-    return f"{name}0,{name}1,..." if (parse.metavar(parameter.kind) or "").endswith(",...") else str(name)
+def _form(kind: type[Ensemble]) -> str:
+    """Return how an ensemble is written, such as ``powerlaw:ALPHA,CUTOFF``."""
+    from gpcurves.numerics.parameters import parameters_of
+
+    words = [(each.name.upper(), _is_list(each)) for each in parameters_of(kind)]
+    numbers = ",".join(f"{word}0,{word}1,..." if several else word for word, several in words)
+    return f"{kind.name}:{numbers}" if numbers else kind.name
+
+
+def _is_list(parameter: Parameter) -> bool:
+    return str(parse.metavar(parameter.kind)).endswith(",...")
 
 
 def build_piece(given: Given, family: Family) -> Any:
@@ -150,17 +156,15 @@ def build_vector_problem(given: Given) -> Problem:
     kernel = build_piece(given, family)
     inputs = _inputs(given, kernel.input_dim)
     observation = build_piece(given, likelihoods())
-    return Problem(kernel, inputs, observation, build_teacher(given, family, observation.noise))
+    teacher = build_teacher(given, family, observation.noise)
+    return Problem(kernel, inputs, observation, teacher, build_piece(given, designs()))
 
 
 def _refuse_beside_spectrum(given: Given) -> None:
-    groups = ("kernel", "inputs", "teacher-kernel")
-    for flag in [f"--{each}" for each in groups if given.has(each.replace("-", "_"))] + [
-        option.flag for group in groups for option, _ in given.of(group)
-    ]:
-        raise InputError(f"--spectrum replaces the kernel and the inputs: {flag} is not used")
-    if given.has("teacher_noise"):
-        raise InputError("--spectrum has no kernel, and a teacher needs one: --teacher-noise is not used")
+    for each in given.context.command.params:
+        part = getattr(each, "group", "") or str(each.name)
+        if part.startswith(("kernel", "inputs", "design", "teacher")) and given.has(str(each.name)):
+            raise InputError(f"--spectrum replaces the kernel and the inputs: {each.opts[0]} is not used")
 
 
 def _inputs(given: Given, dim: int | None) -> Inputs:
