@@ -13,6 +13,7 @@ from scipy import sparse
 
 import gpcurves as gpc
 from benchmarks.goals import Report, judge
+from gpcurves.graphs import Normalisation
 from gpcurves.methods.cavity.instance import Adjacency, propagate
 from gpcurves.methods.cavity.rounds import send
 
@@ -151,7 +152,7 @@ def _instance(vertices: int) -> None:
     print(elapsed, int(status.split()[0]) / 2**20)
 
 
-def learning_curve_seconds(normalise: str) -> float:
+def learning_curve_seconds(normalise: Normalisation) -> float:
     """Return wall-clock seconds for 20 values of nu, mean degree 3, p = 10, noise 0.1, at the default precision."""
     problem = gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(10, 2, normalise), 0.1)
     start = time.perf_counter()

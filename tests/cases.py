@@ -27,7 +27,7 @@ from gpcurves import (
     SpectrumProblem,
     Torus,
 )
-from gpcurves.inputs import Inputs, Univariate
+from gpcurves.inputs import Copula, Inputs, Pool, Univariate
 from gpcurves.kernels import Kernel, Product, Sum, as_kernel
 from gpcurves.methods import METHODS, Kind
 from gpcurves.numerics.validation import FloatArray
@@ -55,6 +55,9 @@ KERNELS: dict[str, Kernel] = {
 }
 """At least one of every kernel class."""
 
+_TABLE = np.column_stack((np.linspace(-1, 3, 90) ** 2, np.eye(3)[np.arange(90) // 35], np.arange(90) % 4 * 0.5))
+"""A table with a number, a category with three values, and a number with few values."""
+
 INPUTS: dict[str, Inputs] = {
     "circle": Torus(1),
     "torus, d = 2": Torus(2),
@@ -69,6 +72,8 @@ INPUTS: dict[str, Inputs] = {
     "discrete, d = 2": Discrete(np.array([[0.0, 1.0], [2.0, 0.5], [0.3, 0.3]])),
     "beta": Univariate(stats.beta(2, 5)),
     "sample": Sample(np.random.default_rng(5).normal(size=(300, 2))),
+    "pool": Pool(np.random.default_rng(6).normal(size=(200, 2))),
+    "copula": Copula(_TABLE, categories=((1, 2, 3),), targets=_TABLE[:, 0] + 2 * _TABLE[:, 2]),
 }
 """At least one of every input distribution."""
 

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from benchmarks.forecast import truth
-from gpcurves.forecasting.calibration import ingredients
+from gpcurves.forecasting.intervals import ingredients
 
 MISS = 20.0
 """Price of missing the truth in units of the distance: that for which 90 % intervals are best."""

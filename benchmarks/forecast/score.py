@@ -18,15 +18,20 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from benchmarks.forecast import tasks, truth
-from gpcurves.forecasting import Forecast, forecast
-from gpcurves.forecasting.calibration import LEVEL
-from gpcurves.forecasting.curves import Model
-from gpcurves.forecasting.evidence import FAMILIES, Evidence, fitted
-from gpcurves.forecasting.population import Copula
-from gpcurves.forecasting.posterior import LogPosterior, Prior, starts
+from gpcurves.forecasting import Effort, Forecast
+from gpcurves.forecasting.assembly import Computation, assemble, simulate_posterior
+from gpcurves.forecasting.density import find_peaks
+from gpcurves.forecasting.error_curve import simulate_curve
+from gpcurves.forecasting.evidence import build_problem
+from gpcurves.forecasting.from_rows import fit_rows
+from gpcurves.forecasting.regression import Regression
+from gpcurves.inputs import Copula
+from gpcurves.montecarlo.progress import Progress
+from gpcurves.tables.rows import standardise_arrays
 
 FACTORS = (2, 4, 8, 16)
 PILOT = 800
@@ -57,16 +62,15 @@ def others(found: Forecast, X: np.ndarray, y: np.ndarray, n: np.ndarray) -> dict
     X, spread = X[:, np.ptp(X, axis=0) > 0], y.std()
     X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / spread
     rng = np.random.default_rng(0)
-    population = Copula(X)
-    inputs, test = population.draw(int(min(n.max(), 1200)), rng), population.draw(250, rng)
+    copula = Copula(X)
+    inputs, test = copula.draw(int(min(n.max(), 1200)), rng), copula.draw(250, rng)
     left_out, simulated = [], []
-    for family in FAMILIES:
-        density = LogPosterior(Evidence(family, X, y), Prior.default(X.shape[1]))
-        mode = density.mode(starts(X, y), 100)
-        factor, alpha = fitted(family, X, y, mode)
-        inverse = (np.linalg.inv(factor) ** 2).sum(axis=0)
-        left_out.append(np.log(np.mean((alpha / inverse) ** 2)))
-        simulated.append(np.log(Model.of(family, mode).simulate(inputs, test)(n)))
+    for peak in find_peaks(X, y, deterministic=False):
+        problem = build_problem(peak.density.evidence.family, peak.mode, copula)
+        fitted = Regression.fit(problem, X, y)
+        inverse = (np.linalg.inv(fitted.factor) ** 2).sum(axis=0)
+        left_out.append(np.log(np.mean((fitted.alpha / inverse) ** 2)))
+        simulated.append(np.log(simulate_curve(problem, inputs, test)(n)))
     units = 2 * np.log(spread)
     return {
         "power law": np.log(found.power_law(n)).tolist(),
@@ -80,10 +84,15 @@ def run(case: Case) -> list[dict[str, Any]]:
     task, rows, draw, X, y, wanted = case
     n = rows * np.array(list(wanted), dtype=float)
     began = time.process_time()
-    found = forecast(X, y)
+    computation = Computation(0, np.random.default_rng(0), Effort(), Progress(False, "%"))
+    with threadpool_limits(1):
+        data = standardise_arrays(X, y, None, computation.rng, computation.effort.most_rows)
+        fit = fit_rows(data, find_peaks(data.X, data.y, deterministic=False), computation)
+        curves = simulate_posterior(fit, computation)
+        found = assemble(fit, curves, computation)
     seconds = time.process_time() - began
-    rmse, low, high = found.interval(n)
-    middle, spread, above = found._moments(np.append(n, rows))
+    rmse, low, high, _ = found.band.at(n)
+    middle, spread, above = curves.moments(np.append(n, rows))
     compared = others(found, X, y, n)
     return [
         {
@@ -98,7 +107,7 @@ def run(case: Case) -> list[dict[str, Any]]:
             "spread": spread[i],
             "drop": middle[-1] - middle[i],
             "above": above[i],
-            "gap": abs(found.level) / LEVEL,
+            "gap": abs(curves.gap),
             "scatter": found.cross_validation.stderr[-1],
             **{name: values[i] - np.log(true) for name, values in compared.items()},
         }

@@ -16,8 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.forecast import tasks
-from gpcurves.forecasting.evidence import FAMILIES, Evidence, Family, correlation, fitted, squared_distances, unpack
-from gpcurves.forecasting.posterior import LogPosterior, Prior
+from gpcurves.forecasting.density import HyperPrior, LogPosterior
+from gpcurves.forecasting.evidence import FAMILIES, Evidence, Family, build_problem
+from gpcurves.forecasting.regression import Regression
+from gpcurves.inputs import Sample
 
 FILE = Path(__file__).with_name("truth.json")
 SETS = {50: 8, 100: 8, 200: 6, 400: 4, 800: 2, 1600: 1, 3200: 1}
@@ -29,18 +31,16 @@ def fit(family: Family, X: np.ndarray, y: np.ndarray, first: list[np.ndarray]) -
     """Return the most probable hyperparameters reached from the starts, under a wide prior that is nearly normal."""
     dim = X.shape[1]
     location = np.r_[0.0, np.full(dim, np.log(4 * np.sqrt(dim))), np.log(0.05)]
-    prior = Prior(location, np.r_[1.5, np.full(dim, 2.0), 2.5], tails=50.0)
-    return LogPosterior(Evidence(family, X, y), prior).mode(first, 60 if len(y) < 1000 else 25)
+    prior = HyperPrior(location, np.r_[1.5, np.full(dim, 2.0), 2.5], tails=50.0)
+    return LogPosterior(Evidence(family, X, y), prior).find_mode(first, 60 if len(y) < 1000 else 25)
 
 
 def test_error(
     family: Family, theta: np.ndarray, train: tuple[np.ndarray, np.ndarray], test: tuple[np.ndarray, np.ndarray]
 ) -> float:
     """Return the mean squared error of the posterior mean."""
-    variance, lengthscales, _ = unpack(theta)
-    _, alpha = fitted(family, *train, theta)
-    cross = variance * correlation(family, squared_distances(test[0] / lengthscales, train[0] / lengthscales))
-    return float(np.mean((test[1] - cross @ alpha) ** 2))
+    fitted = Regression.fit(build_problem(family, theta, Sample(train[0])), *train)
+    return float(np.mean((test[1] - fitted.mean(test[0])) ** 2))
 
 
 def starts(dim: int) -> list[np.ndarray]:

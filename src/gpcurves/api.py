@@ -81,16 +81,13 @@ def learning_curves(
     """Return the curves of several methods.
 
     "all" takes the theory that applies and records why the rest does not; with options that only a simulation has, such
-    as ``datasets``, it takes the simulation too. Each method gets those options that it has.
+    as ``datasets``, it takes the simulation too. Each method gets those options that it has and that belong to the problem.
     """
     asked = as_problem(problem, noise)
     at = _sizes_of(asked, n, nu)
     chosen, skipped = choose_methods(asked, at, methods, options)
     run, own = _split_options(chosen, options)
-    checked = [
-        (method, method.check(asked, at, {k: v for k, v in own.items() if k in method.option_names()}))
-        for method in chosen
-    ]
+    checked = [(method, method.check(asked, at, _options_for(method, chosen, asked, own))) for method in chosen]
     curves = [method.compute(asked, at, each, run) for method, each in checked]
     return CurveSet.of(*curves, skipped=skipped)
 
@@ -128,6 +125,22 @@ def _split_run(options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
     """Return how to run, and all other options."""
     own = {name: value for name, value in options.items() if name not in _RUN}
     return Run(**{name: value for name, value in options.items() if name in _RUN}), own
+
+
+def _options_for(
+    method: Method[Any], chosen: Sequence[Method[Any]], problem: Problem, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the options that a method takes; one that no method takes for this problem is left in, to be refused."""
+
+    def takes(each: Method[Any], name: str) -> bool:
+        known = name in each.option_names()
+        return known and each.Options(**{name: options[name]}).objection(problem) is None
+
+    return {
+        name: value
+        for name, value in options.items()
+        if takes(method, name) or (name in method.option_names() and not any(takes(each, name) for each in chosen))
+    }
 
 
 def _refuse_unknown(chosen: Sequence[Method[Any]], options: Mapping[str, Any]) -> None:

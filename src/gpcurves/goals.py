@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,13 +22,17 @@ from gpcurves.observations import Observation
 from gpcurves.problem import Problem, SpectrumProblem
 from gpcurves.spectra import Spectrum
 
+Errors = Callable[[FloatArray], FloatArray]
+"""Returns the error at each size."""
 MOST_EXAMPLES = 1e12
 """Where the search for a required n gives up."""
 _DECADES = ((0.0, 1e3), (1e3, 1e6), (1e6, 1e9), (1e9, MOST_EXAMPLES))
 _SMALL_GRAPH = 1_500
 """Vertices up to which data sets on a given graph are simulated: dense algebra is quick there, and exact."""
-_MOST_SIMULATED, _MOST_PER_VERTEX = 5_000, 1_000.0
+_MOST_SIMULATED, _MOST_PER_VERTEX = 5_000.0, 1_000.0
 """How far random methods are searched: examples on vectors, examples per vertex on graphs."""
+_FEW_SIMULATED = 500.0
+"""How far a simulated curve is continued at least to answer a goal: beyond, the time grows as the third power."""
 
 
 @dataclass(frozen=True)
@@ -99,42 +103,51 @@ def default_method(problem: Problem) -> str:
 
 
 def required_size(
-    problem: Problem, method: Method[Any], error: float, run: Run, options: Mapping[str, Any] | None = None
+    problem: Problem,
+    method: Method[Any],
+    error: float,
+    run: Run,
+    options: Mapping[str, Any] | None = None,
+    most: float | None = None,
 ) -> float:
-    """Return the smallest size, along the axis of the problem, at which the method's error is at most ``error``."""
+    """Return the smallest size, along the axis of the problem, at which the method's error is at most ``error``.
+
+    ``most`` is how far a random method is searched.
+    """
     goal = positive("error", error)
     checked = method.check(problem, np.zeros(1), options or {})
     given = isinstance(problem.inputs, Vertices)
-    if method.random and not (method.name == "eigenvalue" and given):
-        run = Run(run.seed() if run.rng is not None else 0, run.workers, run.store, run.progress)
+    run = Run(run.seed() if run.rng is not None else 0, run.workers, run.store, run.progress)
 
-        def errors(sizes: FloatArray) -> FloatArray:
-            return method.compute(problem, sizes, checked, run).error
+    def errors(sizes: FloatArray) -> FloatArray:
+        return method.compute(problem, sizes, checked, run).error
 
-        return _search(problem, method, goal, errors)
+    most = most or (_MOST_SIMULATED if problem.axis == "n" else _MOST_PER_VERTEX)
+    if method.draws(problem):
+        return _search(problem, method, goal, errors, most)
     if problem.axis == "n":
-        first = _first_reached(problem, method, goal)
+        first = _first_reached(problem, method, goal, errors)
         if first is None:
-            raise _unreachable(method, goal, MOST_EXAMPLES, float(method(problem, np.array([MOST_EXAMPLES]))[0]), "n")
+            raise _unreachable(method, goal, MOST_EXAMPLES, float(errors(np.array([MOST_EXAMPLES]))[0]), "n")
         return float(first)
-    if given:  # labels are integers, and LC is explicit in them
+    if given and method.name == "eigenvalue":  # labels are integers, and LC is explicit in them
         vertices = _vertices(problem)
         bare = SpectrumProblem(problem.spectrum, problem.observation)
         return required_size(bare, METHODS["lc"], goal, run) / vertices
-    return _search(problem, method, goal, lambda sizes: method(problem, sizes))
+    return _search(problem, method, goal, errors, most)
 
 
-def _first_reached(problem: Problem, method: Method[Any], goal: float) -> int | None:
+def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: Errors) -> int | None:
     """Search for the first integer n at or below the goal, taking the error to fall with n."""
     if method.name == "lc" and goal < problem.spectrum.trace:  # explicit, up to rounding
         about = np.floor(lc_examples(problem, goal) * (1 - 1e-12))
         near = np.maximum(about + np.arange(-1.0, 3.0), 0.0)
-        reached = method(problem, near) <= goal
+        reached = errors(near) <= goal
         return int(near[np.argmax(reached)]) if near[-1] <= MOST_EXAMPLES and reached.any() else None
     for low, high in _DECADES:
         grid = np.unique(np.floor(np.geomspace(max(low, 1.0), high, 40)))
         grid = np.concatenate(([0.0], grid)) if low == 0 else grid
-        while (reached := method(problem, grid) <= goal).any():
+        while (reached := errors(grid) <= goal).any():
             first = int(np.argmax(reached))
             if first == 0 or grid[first] - grid[first - 1] <= 1:
                 return int(grid[first])
@@ -142,10 +155,10 @@ def _first_reached(problem: Problem, method: Method[Any], goal: float) -> int | 
     return None
 
 
-def _search(problem: Problem, method: Method[Any], goal: float, errors: Any) -> float:
+def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors, most: float) -> float:
     """Bracket the goal on a growing grid and refine it; random methods use the same data sets on every grid."""
     per_unit = _examples_per_unit(problem)
-    smallest, most = (1.0, float(_MOST_SIMULATED)) if problem.axis == "n" else (1 / per_unit, _MOST_PER_VERTEX)
+    smallest = 1 / per_unit
     if problem.axis == "nu" and per_unit == 1.0:
         smallest = 1e-3  # an ensemble of infinitely large graphs
     low = 0.0
@@ -196,6 +209,14 @@ def _examples_per_unit(problem: Problem) -> float:
     return float(_vertices(problem)) if isinstance(problem.inputs, Vertices) else 1.0
 
 
+def _whole_examples(problem: Problem, size: float) -> float:
+    """Return the size at which the number of examples is the next integer; that of an ensemble is any number."""
+    if problem.ensemble is not None:
+        return size
+    per_unit = _examples_per_unit(problem)
+    return math.ceil(size * per_unit - 1e-9) / per_unit
+
+
 def _unreachable(method: Method[Any], goal: float, most: float, floor: float, axis: str) -> GoalUnreachableError:
     what = "examples" if axis == "n" else "examples per vertex"
     return GoalUnreachableError(
@@ -211,7 +232,9 @@ def answer_goal(curves: CurveSet, error: float, run: Run | None = None) -> Goal:
         method = METHODS[curve.method]
         how = Run(curve.rng) if run is None else Run(curve.rng, run.workers, run.store, run.progress)
         try:
-            needed[label] = required_size(curve.problem, method, error, how, curve.options)
+            far = max(_FEW_SIMULATED, float(curve.sizes.max())) if curve.axis == "n" else None
+            size = required_size(curve.problem, method, error, how, curve.options, far)
+            needed[label] = _whole_examples(curve.problem, size)
         except GoalUnreachableError as unreachable:
             missing[label] = str(unreachable)
     return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed))

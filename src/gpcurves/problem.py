@@ -11,6 +11,7 @@ from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble, Graph, GraphKernel, as_graph
 from gpcurves.inputs import Eigenvalues, Inputs, RandomVertices, Vertices
 from gpcurves.kernels import Kernel, as_kernel, is_stationary
+from gpcurves.kernels.sklearn import ScikitLearnKernel
 from gpcurves.numerics.validation import nonnegative
 from gpcurves.observations import GaussianNoise, Observation, as_observation
 from gpcurves.spectra import Spectrum
@@ -28,7 +29,7 @@ class Teacher:
         The true noise variance.
     """
 
-    kernel: Kernel | GraphKernel
+    kernel: Kernel | GraphKernel | ScikitLearnKernel
     noise: float
 
     def __post_init__(self) -> None:
@@ -68,7 +69,7 @@ class Problem:
 
     def __init__(
         self,
-        kernel: object,
+        kernel: Kernel | GraphKernel | ScikitLearnKernel | None,
         inputs: Inputs,
         noise: float | Observation | None = None,
         teacher: Teacher | None = None,
@@ -159,7 +160,7 @@ class Problem:
         else:
             plain["observation"] = self.observation.to_dict()
         if self.teacher is not None:
-            plain["teacher"] = {"kernel": self.teacher.kernel.to_dict(), "noise": self.teacher.noise}
+            plain["teacher"] = {"kernel": self.true_kernel.to_dict(), "noise": self.teacher.noise}
         if self.design != Random():
             plain["design"] = self.design.to_dict()
         return plain

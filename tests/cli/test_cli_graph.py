@@ -38,18 +38,33 @@ def test_the_columns_are_those_of_the_contract(capsys: pytest.CaptureFixture[str
     np.testing.assert_array_equal([float(r["stderr"]) for r in table[3:]], same.stderr)
 
 
-def test_an_own_graph_has_deterministic_theory(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_small_graph_is_simulated(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5,2", "--p", "4"]) == 0
     captured = capsys.readouterr()
     table = rows(captured.out)
     assert [r["stderr"] for r in table if r["method"] == "eigenvalue"] == ["", ""]
-    assert {r["method"] for r in table} == {"eigenvalue", "cavity"}
+    assert {r["method"] for r in table} == {"eigenvalue", "simulation"}
     assert "left out mckay, master" in captured.err
+    assert "left out cavity: on 6 vertices the simulation" in captured.err
 
 
-def test_all_includes_the_simulation_where_it_is_asked_for(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--datasets", "5", "-q"]) == 0
-    assert [r["method"] for r in rows(capsys.readouterr().out)] == ["eigenvalue", "simulation", "cavity"]
+def test_a_large_graph_is_left_to_the_cavity_method(
+    edges: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpcurves.goals.default_method", lambda problem: "cavity")
+    words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--p", "2", "--precision", "0.2"]
+    assert run(words) == 0
+    captured = capsys.readouterr()
+    assert {r["method"] for r in rows(captured.out)} == {"cavity"}
+    assert "simulation, eigenvalue: dense algebra" in captured.err
+
+
+def test_an_option_of_one_method_asks_for_it(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--datasets", "5", "-q"]
+    assert run(words) == 0
+    assert {r["method"] for r in rows(capsys.readouterr().out)} == {"eigenvalue", "simulation"}
+    assert run([*words, "--damping", "0.1"]) == 0
+    assert {r["method"] for r in rows(capsys.readouterr().out)} == {"eigenvalue", "simulation", "cavity"}
 
 
 def test_a_compressed_file_reads_the_same(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,20 +78,23 @@ def test_a_compressed_file_reads_the_same(edges: Path, capsys: pytest.CaptureFix
 
 
 def test_vertices_without_edges_are_counted(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["graph", "--edges", str(edges), "--diagnose", "--json"]
+    words = ["diagnose", str(edges), "--json"]
     assert run(words) == 0
     assert json.loads(capsys.readouterr().out)["vertices"] == 6
     assert run([*words, "--vertices", "8"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["vertices"] == 8
     assert "2 isolated vertices" in report["verdict"]
-    assert "at least 6" in failed(["graph", "--edges", str(edges), "--diagnose", "--vertices", "3"], capsys)
+    assert "at least 6" in failed(["diagnose", str(edges), "--vertices", "3"], capsys)
+    words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--methods", "eigenvalue", "--json"]
+    assert run([*words, "--vertices", "8"]) == 0
+    assert "8" in str(json.loads(capsys.readouterr().out)["problems"][0]["inputs"]["graph"])
 
 
 def test_the_diagnosis_needs_no_noise_and_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for suffix in (".png", ".svg", ".html", ".csv", ".json"):
         out = tmp_path / f"prior{suffix}"
-        assert run(["graph", "--ensemble", "er:3", "--vertices", "400", "--diagnose", "--out", str(out)]) == 0
+        assert run(["diagnose", "--ensemble", "er:3", "--vertices", "400", "--out", str(out), "-q"]) == 0
         said = capsys.readouterr().out
         assert "Warning: with global normalisation" in said
         assert "Use local normalisation" in said
@@ -84,29 +102,30 @@ def test_the_diagnosis_needs_no_noise_and_warns(tmp_path: Path, capsys: pytest.C
     assert (tmp_path / "prior.csv").read_text().startswith("vertex,degree,component,variance\n")
 
 
-def test_goals_are_read_off_the_curves(capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
-        "graph",
-        "--ensemble",
-        "regular:3",
-        "--noise",
-        "0.1",
-        "--methods",
-        "mckay",
-        "--goal",
-        "0.1",
-        "--goal",
-        "1e-4",
-    ]
-    assert run([*words, "--json"]) == 0
+def test_goals_are_solved_for(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["graph", "--ensemble", "regular:3", "--noise", "0.1", "--nu", "0.1,10", "--methods", "mckay"]
+    assert run([*words, "--goal", "0.1", "--goal", "1e-3", "--goal", "1e-9", "--json"]) == 0
     captured = capsys.readouterr()
-    reached, missed = json.loads(captured.out)["required_nu"]
+    near, far, missed = json.loads(captured.out)["required_nu"]
     problem = gpc.GraphProblem(gpc.RandomRegular(3), gpc.RandomWalkKernel(10), 0.1)
-    found = gpc.learning_curve(problem, "mckay", nu=[reached["nu"]]).error[0]
-    assert found == pytest.approx(0.1, rel=0.02)
+    for goal, reached in ((0.1, near), (1e-3, far)):  # within the grid of nu, and beyond it
+        assert gpc.learning_curve(problem, "mckay", nu=[reached["nu"]]).error[0] == pytest.approx(goal, rel=2e-3)
+    assert far["nu"] > 10
     assert missed["nu"] is None
-    assert "not reached up to nu = 10" in missed["reason"]
+    assert "1e-09 within 1000 examples per vertex" in missed["reason"]
     assert "examples per vertex needed for an error of 0.1:" in captured.err
+
+
+def test_goals_on_a_given_graph_are_in_labels(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--p", "4", "--goal", "0.1"]
+    assert run(words) == 0
+    captured = capsys.readouterr()
+    problem = gpc.GraphProblem(gpc.read_graph(edges), gpc.RandomWalkKernel(4), 0.1)
+    lines = [line.split() for line in captured.err.splitlines()]
+    for method in ("simulation", "eigenvalue"):
+        (answer,) = [int(line[-1]) for line in lines if len(line) == 3 and line[1] == method]
+        assert answer == gpc.required_n(problem, 0.1, method, rng=0)
+    assert "labels (of 6 vertices)" in captured.err.splitlines()[-1]
 
 
 def test_mismatch_is_simulated(capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,7 +133,7 @@ def test_mismatch_is_simulated(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*ER, *words]) == 0
     captured = capsys.readouterr()
     assert {r["method"] for r in rows(captured.out)} == {"simulation"}
-    assert "student and teacher must agree" in captured.err
+    assert "well specified" in captured.err
     teacher = gpc.Teacher(gpc.RandomWalkKernel(6, 2, "local"), 0.2)
     problem = gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(10, normalise="global"), 0.1, teacher)
     same = gpc.learning_curve(problem, "simulation", nu=[0.1, 1, 5], vertices=60, graphs=3, rng=0)
@@ -148,43 +167,77 @@ def test_curves_are_written_by_suffix(suffix: str, tmp_path: Path) -> None:
         assert "per vertex" in out.read_text()
 
 
-def test_the_graph_is_drawn_with_its_training_vertices(edges: Path, tmp_path: Path) -> None:
+def test_the_graph_is_drawn_with_its_training_vertices(
+    edges: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "net.svg"
-    assert run(["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--draw", str(out), "-q"]) == 0
+    words = ["draw", str(edges), "--noise", "0.1", "--nu", "0.5", "--out"]
+    assert run([*words, str(out), "-q"]) == 0
+    assert capsys.readouterr() == ("", "")
     assert "has training examples" in out.read_text()
-    assert (
-        run(["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--draw", str(tmp_path / "a.gif")]) == 2
-    )
+    assert run(["draw", "--ensemble", "er:3", "--vertices", "40", "--noise", "0.1", "--out", str(out)]) == 0
+    assert f"wrote {out}" in capsys.readouterr().err
+    assert "known are .png, .svg" in failed([*words, str(tmp_path / "a.gif")], capsys)
+    assert "--out is needed" in failed(words[:-1], capsys)
+
+
+def test_what_a_call_does_not_use_is_refused(edges: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Options that were ignored once: several things asked of one command, and numbers that nothing needs."""
+    own, er = ["--edges", str(edges), "--noise", "0.1"], ["--ensemble", "regular:3", "--noise", "0.1", "--nu", "1"]
+    never = str(tmp_path / "never.csv")
+    for words, flag in [
+        (["graph", *own, "--labels", "l.csv", "--predict", never, "--methods", "nonsense"], "--labels"),
+        (["predict", str(edges), "--labels", "l.csv", "--out", never, "--methods", "nonsense"], "--methods"),
+        (["predict", str(edges), "--labels", "l.csv", "--out", never, "--teacher-noise", "5"], "--teacher-noise"),
+        (["graph", *er, "--diagnose", "--methods", "mckay", "--out", never], "--diagnose"),
+        (["diagnose", str(edges), "--goal", "0.1"], "--goal"),
+        (["diagnose", str(edges), "--noise", "0.1"], "--noise"),
+        (["diagnose", str(edges), "--normalise", "local"], "--normalise"),
+        (["diagnose", str(edges), "--rng", "1"], "--rng"),
+        (["diagnose", "--ensemble", "er:3", "--repair"], "--repair"),
+        (["graph", *er, "--methods", "mckay", "--draw", never], "--draw"),
+        (["graph", *er, "--methods", "mckay", "--vertices", "60"], "--vertices"),
+        (["graph", *er, "--methods", "mckay", "--rng", "3"], "--rng"),
+        (["graph", *own, "--methods", "eigenvalue", "--store", never], "--store"),
+        (["graph", *own, "--methods", "eigenvalue,simulation", "--graphs", "3"], "--graphs"),
+        (["graph", *own, "--methods", "simulation", "--damping", "0.5"], "--damping"),
+        (["graph", *er, "--methods", "cavity", "--damping", "0.5"], "--damping"),
+        (["graph", *own, "--ensemble", "er:3"], "--ensemble"),
+        (["graph", *er, "--kernel", "diffusion", "--teacher-p", "3"], "--teacher-p"),
+        (["draw", str(edges), "--noise", "0.1", "--out", str(tmp_path / "a.png"), "--methods", "lc"], "--methods"),
+    ]:
+        assert flag in failed(words, capsys), words
+    assert [path.name for path in tmp_path.iterdir()] == [edges.name]
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["graph", "--noise", "0.1"], "give either --ensemble (random graphs) or --edges FILE"),
+        (["graph", "--noise", "0.1"], "give either --ensemble (random graphs) or your own graph"),
         (["graph", "--ensemble", "er:3"], "--noise is needed"),
         (["graph", "--ensemble", "err:3", "--noise", "1"], "did you mean 'er'?"),
         (["graph", "--ensemble", "powerlaw:3", "--noise", "1"], "--ensemble powerlaw must be powerlaw:ALPHA,CUTOFF"),
         (["graph", "--ensemble", "er:x", "--noise", "1"], "must be a number, got 'x'"),
         (["graph", "--ensemble", "er:-1", "--noise", "1"], "mean degree must be at least 0, got -1"),
         (["graph", "--ensemble", "er:nan", "--noise", "1"], "mean degree must be finite"),
-        (["graph", "--ensemble", "regular:2.5", "--noise", "1"], "degree must be a whole number"),
+        (["graph", "--ensemble", "regular:2.5", "--noise", "1"], "--ensemble regular must be an integer, got '2.5'"),
         (["graph", "--ensemble", "degrees:0.5,0.2", "--noise", "1"], "must sum to 1, got 0.7"),
         ([*ER, "--a", "1.5"], "a must be at least 2 for a positive semidefinite kernel, got 1.5"),
-        ([*ER, "--p", "-1"], "p must be a whole number, at least 0, got -1"),
-        ([*ER, "--p", "2.5"], "p must be a whole number, at least 0, got 2.5"),
-        ([*ER, "--p", "nan"], "p must be finite, got nan"),
+        ([*ER, "--p", "-1"], "at least 0, got -1"),
+        ([*ER, "--p", "2.5"], "--p must be an integer, got '2.5'"),
+        ([*ER, "--p", "nan"], "--p must be an integer, got 'nan'"),
         ([*ER, "--normalise", "locl"], "did you mean 'local'?"),
         ([*ER, "--kernel", "walk"], "known are diffusion, polynomial, random-walk"),
         ([*ER, "--kernel", "diffusion", "--p", "3"], "takes no --p: it takes --scale"),
-        ([*ER, "--kernel", "polynomial"], "needs --coefficients"),
+        ([*ER, "--kernel", "polynomial"], "--coefficients is needed"),
         ([*ER, "--kernel", "polynomial", "--coefficients", "0,1"], "must be at least 0 between -1 and 1"),
-        ([*ER, "--methods", "lc"], "method 'lc' does not apply: it is not for graphs"),
-        ([*ER, "--methods", "mckay"], "limit of large random regular graphs"),
+        ([*ER[:7], "--methods", "lc"], "method 'lc' does not apply: it is not for graphs"),
+        ([*ER[:7], "--methods", "mckay"], "limit of large random regular graphs"),
         ([*ER, "--nu", "-1"], "nu must be finite and at least 0, got -1"),
         ([*ER, "--among", "leaves"], "unknown group of vertices 'leaves'"),
-        ([*ER, "--graphs", "1"], "graphs must be a whole number, at least 2, got 1"),
+        ([*ER, "--graphs", "1"], "at least 2, got 1"),
         ([*ER, "--goal", "0"], "--goal must be greater than 0"),
-        ([*ER, "--repair"], "--repair belongs to --edges"),
+        ([*ER, "--repair"], "--repair belongs to your own graph"),
         (["graph", "--ensemble", "regular:3", "--noise", "1", "--vertices", "5"], "no graph has 5 vertices of degree 3"),
         ([*ER, "--vertices", "1000000", "--methods", "simulation"], "GB of memory, this machine has"),
         (["graph", "--edges", "missing.txt", "--noise", "1"], "cannot read missing.txt: No such file"),

@@ -101,7 +101,7 @@ def simulate(address: int | str, **options: Any) -> LearningCurve:
 
 def test_a_scheduler_without_workers_is_an_error_in_words(cluster: Cluster) -> None:
     with pytest.raises(NumericalError, match=f"the Dask scheduler at {cluster.address} has no workers: start some"):
-        list(workers.execute(Slow(), range(200), cluster.address, patience=3.0))
+        list(workers.execute(Slow(), range(200), cluster.address, timeout=3.0))
 
 
 def test_a_cluster_gives_the_numbers_of_this_process_though_a_worker_dies(cluster: Cluster, tmp_path: Path) -> None:
@@ -150,10 +150,10 @@ def rows_in(store: Path) -> int:
 
 
 def test_when_all_workers_are_gone_it_says_so(tmp_path: Path) -> None:
-    with running(tmp_path) as lonely:
-        worker = lonely.add_worker()
-        lonely.wait_for(1)
-        finished = workers.execute(Slow(), range(200), lonely.address, patience=5.0)
+    with running(tmp_path) as abandoned:
+        worker = abandoned.add_worker()
+        abandoned.wait_for(1)
+        finished = workers.execute(Slow(), range(200), abandoned.address, timeout=5.0)
         assert next(finished)
         worker.kill()
         with pytest.raises(NumericalError, match=r"all workers of .* are gone: start some and run again"):
@@ -164,7 +164,7 @@ def test_when_the_scheduler_is_gone_it_says_so(tmp_path: Path) -> None:
     with running(tmp_path) as doomed:
         doomed.add_worker()
         doomed.wait_for(1)
-        finished = workers.execute(Slow(), range(200), doomed.address, patience=5.0)
+        finished = workers.execute(Slow(), range(200), doomed.address, timeout=5.0)
         assert next(finished)
         doomed.processes[0].kill()
         with pytest.raises(NumericalError, match=r"the Dask scheduler at .* is gone"):
@@ -176,12 +176,12 @@ def test_an_address_where_nobody_answers_is_an_error_in_words() -> None:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
         with pytest.raises(InputError, match=f"no Dask scheduler answers at {address}"):
-            list(workers.execute(Slow(), range(200), address, patience=1.5))
+            list(workers.execute(Slow(), range(200), address, timeout=1.5))
 
 
 @pytest.mark.parametrize("address", ["localhost:8786", "here"])
 def test_what_is_no_address_is_refused(address: str) -> None:
-    with pytest.raises(InputError, match="workers must be a whole number or an address like tcp://"):
+    with pytest.raises(InputError, match="workers must be an integer or an address like tcp://"):
         simulate(address)
 
 

@@ -239,7 +239,7 @@ def test_seeds() -> None:
 
 @pytest.mark.parametrize("rng", [-1, 1.5, True, "3"])
 def test_what_is_no_seed_is_refused(rng: Any) -> None:
-    with pytest.raises(InputError, match="rng must be a whole number at least 0, a SeedSequence, a Generator or None"):
+    with pytest.raises(InputError, match="rng must be an integer at least 0, a SeedSequence, a Generator or None"):
         seed_of(rng)
 
 
@@ -518,8 +518,8 @@ def test_too_many_examples_say_how_much_memory_they_would_need() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"datasets": 1}, "datasets must be a whole number, at least 2, got 1"),
-        ({"test_points": 0}, "test_points must be a whole number, at least 1, got 0"),
+        ({"datasets": 1}, "datasets must be an integer, at least 2, got 1"),
+        ({"test_points": 0}, "test_points must be an integer, at least 1, got 0"),
         ({"test_points": "5"}, "test_points must be a number, got '5'"),
         ({"precision": 0}, "precision must be greater than 0, got 0"),
         ({"also": ["trainign"]}, "did you mean 'training'"),

@@ -100,7 +100,7 @@ def test_vertices_without_edges_are_added_by_number(tmp_path: Path) -> None:
     assert graph.neighbours.tolist() == [1, 0, 1, 0]
     graph = read_graph(written(tmp_path, "ann bob\n"), vertices=3)
     assert graph.labels == ("ann", "bob", "1")
-    with pytest.raises(InputError, match="vertices must be a whole number, at least 2, got 1"):
+    with pytest.raises(InputError, match="vertices must be an integer, at least 2, got 1"):
         read_graph(written(tmp_path, "1 2\n"), vertices=1)
 
 

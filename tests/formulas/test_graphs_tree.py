@@ -296,9 +296,9 @@ def test_tree_normaliser_is_the_return_probability(d: int, p: int, a: float) -> 
 # ---- what is refused ----
 
 BAD: dict[str, tuple[Callable[[], object], str]] = {
-    "degree": (lambda: tree_kernel(1, 5), "degree must be a whole number, at least 2, got 1"),
-    "p": (lambda: tree_kernel(3, -1), "p must be a whole number, at least 0, got -1"),
-    "p, fraction": (lambda: shell_profile(3, 2.5), "p must be a whole number"),  # type: ignore[arg-type]
+    "degree": (lambda: tree_kernel(1, 5), "degree must be an integer, at least 2, got 1"),
+    "p": (lambda: tree_kernel(3, -1), "p must be an integer, at least 0, got -1"),
+    "p, fraction": (lambda: shell_profile(3, 2.5), "p must be an integer"),  # type: ignore[arg-type]
     "a": (lambda: tree_kernel(3, 5, 1.5), "a must be at least 2 for a positive semidefinite kernel, got 1.5"),
     "a, negative": (lambda: tree_kernel(3, 5, -4.0), "a must be at least 2"),
     "a, zero": (lambda: tree_kernel(3, 5, 0.0), "a must be at least 2"),
@@ -306,11 +306,11 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "a of the form": (lambda: scaling_form(3, 10, 1.0), "a must be at least 2"),
     "distance": (lambda: tree_limit(3, -1), "distances must be finite and at least 0"),
     "distance, NaN": (lambda: tree_limit(3, [0, math.nan]), "distances must be finite and at least 0"),
-    "line": (lambda: cycle_threshold(2, 100), "degree must be a whole number, at least 3, got 2"),
-    "tiny graph": (lambda: cycle_threshold(3, 3), "vertices must be a whole number, at least 4, got 3"),
+    "line": (lambda: cycle_threshold(2, 100), "degree must be an integer, at least 3, got 2"),
+    "tiny graph": (lambda: cycle_threshold(3, 3), "vertices must be an integer, at least 4, got 3"),
     "noise": (lambda: first_example(3, 10, 2.0, -1.0), "noise must be at least 0, got -1"),
     "noise, NaN": (lambda: first_example(3, 10, 2.0, math.nan), "noise must be finite"),
-    "spectrum": (lambda: tree_spectrum(-1), "degree must be a whole number, at least 0, got -1"),
+    "spectrum": (lambda: tree_spectrum(-1), "degree must be an integer, at least 0, got -1"),
     "too far": (
         lambda: mean_correlation([[0, 1], [1, 0]], DiffusionKernel(1.0), 2),
         "no two vertices at the distance 2",

@@ -201,7 +201,7 @@ def test_eigenvalues_that_are_no_covariance_or_not_smooth_are_refused() -> None:
     graph = GRAPHS["path"]
     with pytest.raises(InputError, match=r"eigenvalues must be at least 0 between -1 and 1, those of .* fall to -1"):
         _Power(1.0).on(graph).matrix()
-    with pytest.raises(InputError, match=r"not smooth enough between -1 and 1 .* define the methods apply"):
+    with pytest.raises(InputError, match=r"not smooth enough between -1 and 1 .* define apply"):
         _Power(0.5, shift=1.0).on(graph).matrix()
     np.testing.assert_allclose(
         _Power(2.0).on(graph).matrix(), PolynomialWalkKernel((0, 0, 1)).on(graph).matrix(), atol=1e-14
@@ -315,8 +315,8 @@ def test_variances_that_are_zero_are_refused_where_they_are_divided_by() -> None
 BAD: dict[str, tuple[Callable[[], object], str]] = {
     "a": (lambda: RandomWalkKernel(10, 1.9), "a must be at least 2 for a positive semidefinite kernel, got 1.9"),
     "a, NaN": (lambda: RandomWalkKernel(10, math.nan), "a must be finite"),
-    "p, negative": (lambda: RandomWalkKernel(-1), "p must be a whole number, at least 0, got -1"),
-    "p, fraction": (lambda: RandomWalkKernel(2.5), "p must be a whole number, at least 0, got 2.5"),  # type: ignore[arg-type]
+    "p, negative": (lambda: RandomWalkKernel(-1), "p must be an integer, at least 0, got -1"),
+    "p, fraction": (lambda: RandomWalkKernel(2.5), "p must be an integer, at least 0, got 2.5"),  # type: ignore[arg-type]
     "p, text": (lambda: RandomWalkKernel("10"), "p must be a number, got '10'"),  # type: ignore[arg-type]
     "p, boolean": (lambda: RandomWalkKernel(True), "p must be a number, got True"),
     "p, huge": (lambda: RandomWalkKernel(10**9), "p must be at most 1000, got 1e"),

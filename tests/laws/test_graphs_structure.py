@@ -203,7 +203,7 @@ def test_groups_of_vertices_are_what_their_names_say() -> None:
     for name, vertices in expected.items():
         assert np.flatnonzero(members(WEIGHTED, name)).tolist() == vertices
     for bad in ("degree=x", "degree=-1", "degree=1.5", "degree=", "degree=K", "hub", "isolated=3"):
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match=r"group of vertices|degree"):
             check_group(bad)
 
 
@@ -330,7 +330,7 @@ BAD_GRAPHS: dict[str, tuple[Callable[[], object], str]] = {
     "fractions": (lambda: Graph.from_edges([(0.5, 1.0)]), "edges must be pairs of vertex numbers"),
     "names": (lambda: Graph.from_edges([("a", "b")]), "edges must be pairs of vertex numbers"),
     "negative number": (lambda: Graph.from_edges([(-1, 0)]), "vertex numbers must be at least 0, got -1"),
-    "too few vertices": (lambda: Graph.from_edges([(0, 5)], 5), "vertices must be a whole number, at least 6, got 5"),
+    "too few vertices": (lambda: Graph.from_edges([(0, 5)], 5), "vertices must be an integer, at least 6, got 5"),
     "too few weights": (lambda: Graph.from_edges(PAIRS, weights=[1]), r"weights must be one per edge \(5\), got 1"),
     "no numbers": (lambda: Graph.from_edges(PAIRS, weights="light"), "weights must be numbers"),
     "labels, number": (lambda: Graph([[0, 1], [1, 0]], "abc"), r"labels must be one per vertex \(2\), got 3"),
@@ -451,15 +451,12 @@ def assert_simple(graph: Graph) -> None:
     assert abs(A - A.T).sum() == 0
 
 
-@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize("name", [name for name in FOUR if name != "regular"])
 def test_degrees_of_a_sample_have_their_distribution(name: str) -> None:
     V = 20_000
     graph = FOUR[name].sample(V, 5)
     assert_simple(graph)
     assert graph.vertices == V
-    if name == "regular":
-        assert (graph.neighbours == 3).all()
-        return
     chance = FOUR[name].degree_probabilities(V - 1)
     last = np.flatnonzero(V * chance >= 10)[-1]
     allowed = np.flatnonzero(chance[: last + 1])
@@ -499,6 +496,7 @@ def test_small_and_crowded_graphs_can_be_drawn(ensemble: Ensemble, vertices: int
 
 
 def test_every_regular_graph_that_exists_can_be_drawn() -> None:
+    assert (RandomRegular(3).sample(20_000, 5).neighbours == 3).all()
     for vertices in range(1, 9):
         for degree in range(vertices):
             if vertices * degree % 2 == 0:
@@ -630,8 +628,8 @@ def test_ensembles_by_their_names_and_numbers_on_the_command_line() -> None:
 
 
 BAD_ENSEMBLES: dict[str, tuple[Callable[[], object], str]] = {
-    "regular, negative": (lambda: RandomRegular(-1), "degree must be a whole number, at least 0, got -1"),
-    "regular, fraction": (lambda: RandomRegular(2.5), "degree must be a whole number"),  # type: ignore[arg-type]
+    "regular, negative": (lambda: RandomRegular(-1), "degree must be an integer, at least 0, got -1"),
+    "regular, fraction": (lambda: RandomRegular(2.5), "degree must be an integer"),  # type: ignore[arg-type]
     "regular, odd": (lambda: RandomRegular(3).sample(5, 0), "no graph has 5 vertices of degree 3: .* even"),
     "regular, too many": (lambda: RandomRegular(4).sample(4, 0), "no graph has 4 vertices of degree 4: .* less than 4"),
     "mean, negative": (lambda: ErdosRenyi(-0.1), "mean degree must be at least 0, got -0.1"),
@@ -650,21 +648,21 @@ BAD_ENSEMBLES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: DegreeDistribution((0, 0, 0, 1)).sample(5, 0),
         "no graph of 5 vertices has degrees as Degree",
     ),
-    "no vertices": (lambda: ErdosRenyi().sample(0), "vertices must be a whole number, at least 1, got 0"),
-    "half a vertex": (lambda: PowerLaw().sample(2.5), "vertices must be a whole number"),  # type: ignore[arg-type]
+    "no vertices": (lambda: ErdosRenyi().sample(0), "vertices must be an integer, at least 1, got 0"),
+    "half a vertex": (lambda: PowerLaw().sample(2.5), "vertices must be an integer"),  # type: ignore[arg-type]
     "too many vertices": (lambda: ErdosRenyi().sample(10**12), "vertices must be at most"),
-    "negative degrees": (lambda: ErdosRenyi(3).degree_probabilities(-1), "largest must be a whole number"),
-    "negative degrees, given": (lambda: FOUR["given"].degree_probabilities(-2), "largest must be a whole number"),
+    "negative degrees": (lambda: ErdosRenyi(3).degree_probabilities(-1), "largest must be an integer"),
+    "negative degrees, given": (lambda: FOUR["given"].degree_probabilities(-2), "largest must be an integer"),
     "degrees, odd": (lambda: graph_with_degrees([1, 1, 1]), "their sum must be even, got 3"),
     "degrees, many": (lambda: graph_with_degrees([2, 2]), "no simple graph has these degrees"),
     "degrees, not graphical": (lambda: graph_with_degrees([3, 3, 1, 1]), "no simple graph has these degrees"),
     "degrees, negative": (lambda: graph_with_degrees([-1, 1]), "degrees must be at least 0, got -1"),
-    "degrees, fraction": (lambda: graph_with_degrees([1.5, 0.5]), "degrees must be a list of whole numbers"),
-    "degrees, NaN": (lambda: graph_with_degrees([math.nan, 1]), "degrees must be a list of whole numbers"),
-    "degrees, infinite": (lambda: graph_with_degrees([math.inf, 1]), "degrees must be a list of whole numbers"),
-    "degrees, text": (lambda: graph_with_degrees(["a", "b"]), "degrees must be a list of whole numbers"),
-    "degrees, ragged": (lambda: graph_with_degrees([[1], [1, 2]]), "degrees must be a list of whole numbers"),
-    "degrees, none": (lambda: graph_with_degrees([]), "degrees must be a list of whole numbers"),
+    "degrees, fraction": (lambda: graph_with_degrees([1.5, 0.5]), "degrees must be a list of integers"),
+    "degrees, NaN": (lambda: graph_with_degrees([math.nan, 1]), "degrees must be a list of integers"),
+    "degrees, infinite": (lambda: graph_with_degrees([math.inf, 1]), "degrees must be a list of integers"),
+    "degrees, text": (lambda: graph_with_degrees(["a", "b"]), "degrees must be a list of integers"),
+    "degrees, ragged": (lambda: graph_with_degrees([[1], [1, 2]]), "degrees must be a list of integers"),
+    "degrees, none": (lambda: graph_with_degrees([]), "degrees must be a list of integers"),
     "unknown": (lambda: Ensemble.from_dict({"type": "ErdosReny"}), "unknown ensemble 'ErdosReny' in saved data"),
     "unknown name": (lambda: Ensemble.named("power"), "did you mean 'powerlaw'"),
 }

@@ -281,8 +281,8 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: RationalQuadratic(alpha=-1), "alpha must be greater than 0, got -1"),
     (lambda: GammaExponential(gamma=2.1), "gamma must be at most 2, got 2.1"),
     (lambda: Linear(bias=-0.1), "bias must be at least 0, got -0.1"),
-    (lambda: Polynomial(degree=0), "degree must be a whole number, at least 1, got 0"),
-    (lambda: Polynomial(degree=1.5), "degree must be a whole number, at least 1, got 1.5"),  # type: ignore[arg-type]
+    (lambda: Polynomial(degree=0), "degree must be an integer, at least 1, got 0"),
+    (lambda: Polynomial(degree=1.5), "degree must be an integer, at least 1, got 1.5"),  # type: ignore[arg-type]
     (lambda: RBF() * -2, "the factor of a kernel must be greater than 0, got -2"),
     (lambda: RBF() + 1, "a kernel must be one of gpcurves or of scikit-learn, got 1"),
     (lambda: RBF((1.0, 2.0)) + OU((1.0, 2.0, 3.0)), r"must agree on the input dimension, got \[2, 3\]"),

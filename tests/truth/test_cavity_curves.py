@@ -22,7 +22,9 @@ from gpcurves.graphs import Ensemble, GraphKernel, Normalisation
 from gpcurves.methods.base import CurveInterrupted
 from gpcurves.methods.cavity.beliefs import belief_propagation, is_forest
 from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
+from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
 from gpcurves.methods.simulation.vertices import posterior_variances
+from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
 from graphs_oracle import by_eigenvalue, dense_posterior, random_forest
 
@@ -73,13 +75,8 @@ def prior() -> gpc.VarianceDistribution:
 
 
 @pytest.fixture(scope="module")
-def large() -> gpc.Graph:
-    return ER3.sample(100_000, 7)
-
-
-@pytest.fixture(scope="module")
-def own(large: gpc.Graph) -> gpc.LearningCurve:
-    return gpc.learning_curve(walk(large, 4), "cavity", nu=[0.5, 2], rng=0, precision=0.02)
+def own() -> gpc.LearningCurve:
+    return gpc.learning_curve(walk(ER3.sample(20_000, 7), 4), "cavity", nu=[0.5, 2], rng=0, precision=0.02)
 
 
 # ensembles
@@ -113,8 +110,9 @@ def test_finite_graphs_approach_the_limit() -> None:
 
 
 def test_learning_curve_of_the_paper(curve: gpc.LearningCurve) -> None:
-    expected = np.array([0.01179, 0.671, 0.0870])
-    assert (abs(curve.error - expected) < 4 * _stderr(curve) + 0.003 * expected).all()
+    expected, doubt = np.array([0.01181, 0.6702, 0.0866]), np.array([0.00005, 0.0008, 0.0004])
+    # these are averages over 96 simulated graphs of 2,000 vertices, with their standard errors
+    assert (abs(curve.error - expected) < 4 * np.hypot(_stderr(curve), doubt)).all()
     assert (_stderr(curve) <= 0.005 * curve.error).all()
     assert (curve.diagnostics["converged"] == 1).all()
     assert (curve.diagnostics["rounds"] > 0).all()
@@ -149,15 +147,18 @@ def test_before_learning_the_error_is_the_prior_variance(normalise: Normalisatio
 
 def test_the_limit_is_that_of_one_large_graph(own: gpc.LearningCurve) -> None:
     limit = gpc.learning_curve(walk(ER3, 4), "cavity", nu=[0.5, 2], rng=0)
-    sample = 0.005 * limit.error  # one graph of 20,000 vertices is one draw
-    assert (abs(own.error - limit.error) < 4 * spread(own, limit) + sample).all()
+    between_graphs = 0.003 * limit.error  # standard deviation over graphs of 20,000 vertices, of which this is one
+    assert (abs(own.error - limit.error) < 4 * np.hypot(spread(own, limit), between_graphs)).all()
     np.testing.assert_allclose(own.details["variance"], limit.details["variance"], rtol=0.06)
 
 
 def test_heavy_tails_settle() -> None:
-    found = gpc.learning_curve(walk(gpc.PowerLaw(1.5, 1), 4), "cavity", nu=[1], rng=0, precision=0.02)
+    problem = walk(gpc.PowerLaw(1.5, 1), 4)
+    found = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=0.02)
     assert found.diagnostics["converged"] == 1
-    assert 0 < found.error[0] < 1
+    truth = gpc.learning_curve(problem, "simulation", nu=[1], vertices=600, graphs=20, datasets=1, rng=0)
+    assert (abs(found.error - truth.error) < 4 * spread(found, truth)).all()
+    assert (spread(found, truth) < 0.03 * truth.error).all()
 
 
 def test_small_populations_are_near_large_ones() -> None:
@@ -222,19 +223,19 @@ def test_low_noise_is_exact_on_a_tree() -> None:
 
 
 def test_cycles_are_admitted_and_measured() -> None:
-    """On a small graph the reported error is that against dense algebra, for all vertices."""
+    """On a small graph the reported error is that against dense algebra for all vertices, on a data set of its own."""
     graph = REGULAR3.sample(60, 1)
     problem = walk(graph, 10, "local", 0.1)
     found = gpc.learning_curve(problem, "cavity", nu=[0.3, 2], rng=0, precision=0.02)
-    truth = gpc.learning_curve(problem, "simulation", nu=[0.3, 2], rng=0, datasets=found.diagnostics["drawn"])
-    off = found.error / truth.error - 1
-    np.testing.assert_allclose(found.diagnostics["loop_error"], off, atol=0.05)
-    assert abs(off).max() > 1e-3
+    C, rng, off = problem.kernel.on(graph).matrix(), stream(0, 2**31), []
+    for counts in training_counts(examples([0.3, 2], 60, rng.random()), 60, rng):
+        exact = posterior_variances(C, counts, 0.1).mean()
+        off.append(float(belief_propagation(problem, counts).variance.mean() / exact - 1))
+    assert min(map(abs, off)) > 0.01
+    np.testing.assert_allclose(found.diagnostics["loop_error"], off, rtol=1e-4)
     (note,) = (note for note in found.notes if "cycles" in note)
     assert "this is an approximation: compared with dense algebra on 60 vertices" in note
-    counts = np.random.default_rng(0).poisson(2.0, 60)
-    exact = posterior_variances(problem.kernel.on(graph).matrix(), counts, 0.1)
-    assert abs(belief_propagation(problem, counts).variance.mean() / exact.mean() - 1 - off[1]) < 0.05
+    assert f"off by up to {100 * max(map(abs, off)):.2g} %" in note
 
 
 def test_cycles_hardly_matter_on_a_large_sparse_graph(own: gpc.LearningCurve) -> None:
@@ -370,20 +371,19 @@ def test_posterior_variances_are_those_of_simulated_graphs() -> None:
     """UM13 Figure 6, with local normalisation."""
     problem = walk(ER3)
     theory = gpc.vertex_variances(problem, 1.172, "cavity", rng=0)
-    truth = gpc.vertex_variances(problem, 1.172, vertices=800, graphs=5, datasets=2, rng=1)
+    simulated = gpc.vertex_variances(problem, 1.172, vertices=800, graphs=10, datasets=1, rng=1)
+    graphs = simulated.values.reshape(10, 800)
     shares = np.array([0.05, 0.25, 0.5, 0.75, 0.9])
-    np.testing.assert_allclose(theory.quantile(shares), truth.quantile(shares), rtol=0.06)
-    assert theory.mean == pytest.approx(truth.mean, rel=0.08)
-    assert theory.variance == pytest.approx(truth.variance, rel=0.35)
-    edges = np.geomspace(0.01, 1, 12)
-    one, two = (np.histogram(d.values, edges, weights=d.weights)[0] / np.sum(w) for d, w in _weighted(theory, truth))
-    assert abs(one - two).sum() < 0.1
+    below = np.array([(values[:, None] <= theory.quantile(shares)).mean(axis=0) for values in graphs])
+    for expected, truth in (
+        (shares, below),
+        (theory.mean, graphs.mean(axis=1)),
+        (theory.variance, graphs.var(axis=1)),
+    ):
+        doubt = np.sqrt(2 / 10) * truth.std(axis=0, ddof=1)  # theory has as many vertices, and so as large an error
+        assert (abs(truth.mean(axis=0) - expected) < 4 * doubt).all()
     density, bounds = theory.histogram(50)
     assert (density * np.diff(bounds)).sum() == pytest.approx(1)
-
-
-def _weighted(*found: gpc.VarianceDistribution) -> list[tuple[gpc.VarianceDistribution, FloatArray]]:
-    return [(d, np.ones(len(d.values)) if d.weights is None else d.weights) for d in found]
 
 
 def test_variances_restricted_to_a_degree(curve: gpc.LearningCurve) -> None:
@@ -409,10 +409,18 @@ def test_variances_restricted_to_a_degree(curve: gpc.LearningCurve) -> None:
 
 
 def test_groups_of_an_ensemble_are_as_simulated() -> None:
-    problem = walk(REGULAR3, 3)
-    found = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=0.02, among=["degree=3"])
-    assert found.details["share degree=3"] == pytest.approx(1)
-    assert found.details["error degree=3"] == pytest.approx(found.error, rel=0.02)
+    groups = ["ends", "degree=2", "degree=5"]
+    found = gpc.learning_curve(walk(ER3, 3), "cavity", nu=[1], rng=0, precision=0.01, among=groups)
+    truth = gpc.learning_curve(walk(ER3, 3), "simulation", nu=[1], vertices=400, graphs=60, rng=0, among=groups)
+    for group in groups:
+        theory, error, stderr = (
+            found.details[f"error {group}"],
+            *(truth.details[f"{k} {group}"] for k in ("error", "stderr")),
+        )
+        assert abs(theory - error) < 4 * np.hypot(stderr, 0.01 * theory), group
+        assert stderr < 0.03 * error
+    alike = gpc.learning_curve(walk(REGULAR3, 3), "cavity", nu=[1], rng=0, precision=0.02, among=["degree=3"])
+    assert alike.details["share degree=3"] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("group", ["giant", "small", "component=2"])
@@ -449,7 +457,7 @@ def test_variances_of_a_given_forest_are_exact() -> None:
         (walk(forest()), {"local": "paper"}, "belongs to an ensemble"),
         (walk(ER3), {"local": "papers"}, "did you mean 'paper'"),
         (walk(ER3), {"datasets": 5}, "takes no option 'datasets'"),
-        (walk(ER3), {"replicas": 1}, "replicas must be a whole number, at least 2"),
+        (walk(ER3), {"replicas": 1}, "replicas must be an integer, at least 2"),
         (walk(ER3), {"tolerance": 1e-6}, "tolerance belongs to a given graph"),
         (walk(ER3), {"max_rounds": 5}, "max_rounds belongs to a given graph"),
         (walk(ER3), {"damping": 0.5}, "damping belongs to a given graph"),
@@ -460,10 +468,10 @@ def test_variances_of_a_given_forest_are_exact() -> None:
         (walk(forest()), {"nu": [1e300]}, "nu must be at most"),
         (walk(ER3), {"precision": 0}, "precision must be greater than 0"),
         (walk(ER3), {"precision": np.nan}, "precision must be finite"),
-        (walk(ER3), {"max_sweeps": 0}, "max_sweeps must be a whole number, at least 1"),
-        (walk(ER3), {"population": 1}, "population must be a whole number, at least 2"),
+        (walk(ER3), {"max_sweeps": 0}, "max_sweeps must be an integer, at least 1"),
+        (walk(ER3), {"population": 1}, "population must be an integer, at least 2"),
         (walk(ER3), {"among": ["leaves"]}, "unknown group of vertices 'leaves'"),
-        (walk(forest()), {"max_rounds": 0}, "max_rounds must be a whole number, at least 1"),
+        (walk(forest()), {"max_rounds": 0}, "max_rounds must be an integer, at least 1"),
         (walk(forest()), {"tolerance": 0}, "tolerance must be greater than 0"),
         (walk(forest()), {"damping": 1}, "damping must be at least 0 and below 1"),
     ],
@@ -484,7 +492,7 @@ def test_what_does_not_fit_is_refused(problem: gpc.Problem, options: dict[str, A
         (walk(ER3), {"method": "cavty"}, "did you mean 'cavity'"),
         (walk(ER3), {"graphs": 3}, "takes no option 'graphs'"),
         (walk(forest()), {"local": "paper"}, "belongs to an ensemble"),
-        (walk(forest()), {"datasets": 0}, "datasets must be a whole number, at least 1"),
+        (walk(forest()), {"datasets": 0}, "datasets must be an integer, at least 1"),
         (walk(ER3), {"datasets": 2}, "datasets belongs to a given graph"),
         (walk(ER3), {"population": 64}, "takes no option 'population'"),
         (walk(ER3), {"workers": 2}, "workers and store belong to the simulation"),
@@ -639,11 +647,7 @@ def test_the_regressor_is_cross_validated_by_scikit_learn() -> None:
 def test_a_column_of_targets_is_no_square_of_differences() -> None:
     model = gpc.GraphRegressor(gpc.Graph.from_edges([(0, 1), (1, 2)])).fit([0, 2], [1.0, -1.0])
     flat = model.score([0, 1, 2], [1.0, 0.2, -1.0])
-    try:
-        column = model.score([0, 1, 2], [[1.0], [0.2], [-1.0]])
-    except InputError:
-        return
-    assert column == pytest.approx(flat)
+    assert model.score([0, 1, 2], [[1.0], [0.2], [-1.0]]) == pytest.approx(flat)
 
 
 @pytest.mark.parametrize(
@@ -676,7 +680,7 @@ def test_the_regressor_says_what_is_missing() -> None:
         model.predict(["z"])
     with pytest.raises(NotApplicableError, match="noise"):
         gpc.GraphRegressor(graph, noise=0.0).fit(["a"], [1.0])
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="graph"):
         gpc.GraphRegressor().fit([0], [1.0])
 
 

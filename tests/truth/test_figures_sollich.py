@@ -103,7 +103,7 @@ def test_the_best_data_set_is_the_best_of_all(noise: float) -> None:
             if sum(counts) == n
         ]
         np.testing.assert_allclose(gpc.degenerate_best(problem, [n]), [min(errors)], atol=1e-14)
-    with pytest.raises(gpc.InputError, match=r"whole numbers of examples, got 0\.5"):
+    with pytest.raises(gpc.InputError, match=r"integers of examples, got 0\.5"):
         gpc.degenerate_best(problem, [0.5])
 
 

@@ -33,8 +33,9 @@ from gpcurves import (
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel, Stationary, Sum, as_kernel
 from gpcurves.methods.simulation import dataset
-from gpcurves.methods.simulation.dataset import Factor, Prior, errors, training_errors
+from gpcurves.methods.simulation.dataset import Prior, errors, training_errors
 from gpcurves.methods.simulation.datasets import exact_test
+from gpcurves.numerics.cholesky import Factor
 from gpcurves.numerics.validation import FloatArray
 
 VARIANCES: dict[int, tuple[Problem, float]] = {}
@@ -54,7 +55,7 @@ def simulated(problem: Problem, X: FloatArray, test: dataset.Test | None = None)
     student, teacher = priors(problem)
     if id(problem) not in VARIANCES:
         VARIANCES[id(problem)] = problem, problem.true_variance
-    return errors(student, teacher, Factor.of(student.observed(X)), X, chosen, VARIANCES[id(problem)][1])
+    return errors(student, teacher, Factor.from_matrix(student.observe(X)), X, chosen, VARIANCES[id(problem)][1])
 
 
 def at(points: FloatArray) -> dataset.TestPoints:
@@ -397,7 +398,7 @@ def test_training_and_empirical_errors_are_their_definitions(name: str) -> None:
     problem = CLOSED[name]
     student, _ = priors(problem)
     X = problem.inputs.draw(12, np.random.default_rng(10))
-    training, empirical = training_errors(problem.noise, Factor.of(student.observed(X)), 12)
+    training, empirical = training_errors(problem.noise, Factor.from_matrix(student.observe(X)), 12)
     assert np.isnan([training[0], empirical[0]]).all()
     for n in range(1, 13):
         C = student.between(X[:n])

@@ -28,8 +28,9 @@ from gpcurves.kernels import Kernel
 from gpcurves.methods import Kind
 from gpcurves.methods.base import Scope
 from gpcurves.methods.sampled import QUANTILES
-from gpcurves.methods.simulation.dataset import Factor, Prior
+from gpcurves.methods.simulation.dataset import Prior
 from gpcurves.montecarlo import stream
+from gpcurves.numerics.cholesky import Factor
 from gpcurves.numerics.validation import FloatArray
 
 
@@ -254,15 +255,15 @@ def test_nothing_is_added_to_the_diagonal() -> None:
     problem = Problem(RBF(0.2), Torus(1), 0.0)
     prior = Prior(problem.kernel, problem.inputs, 0.0)
     X = np.array([[0.3], [0.3 + 1e-4], [0.8]])
-    K = prior.observed(X).copy()
+    K = prior.observe(X).copy()
     np.testing.assert_array_equal(np.diagonal(K), prior.variances(X))
-    factor = Factor.of(K)
+    factor = Factor.from_matrix(K)
     assert factor.size == 3
     gap = X[1, 0] - X[0, 0]
     assert factor.L[1, 1] == pytest.approx(gap / 0.2, rel=1e-4)  # sqrt(1 - exp(-(g/l)^2)), up to images
     X[1] = X[0] + 2e-8  # a pivot of 1e-14, positive but without a digit to rely on
-    assert Factor.of(prior.observed(X)).size == 1
-    assert Factor.of(prior.observed(X[[0, 0, 2]])).size == 1
+    assert Factor.from_matrix(prior.observe(X)).size == 1
+    assert Factor.from_matrix(prior.observe(X[[0, 0, 2]])).size == 1
 
 
 def test_an_input_seen_before_teaches_nothing_more_without_noise() -> None:

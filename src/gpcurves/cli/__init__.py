@@ -15,10 +15,13 @@ import click
 
 from gpcurves._version import __version__
 from gpcurves.cli.curve import curve
+from gpcurves.cli.diagnose import diagnose
+from gpcurves.cli.draw import draw
 from gpcurves.cli.figures import figures
 from gpcurves.cli.graph import graph
 from gpcurves.cli.methods import methods
 from gpcurves.cli.plan import plan
+from gpcurves.cli.predict import predict
 from gpcurves.errors import GPCurvesError, InputError
 
 
@@ -32,17 +35,16 @@ def cli() -> None:
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.05 --n 0,10,100
       gpcurves curve --kernel ou --lengthscale 0.1 --dim 2 --noise 0.1 --goal 0.05 --out curves.png
       gpcurves graph --ensemble er:3 --normalise local --noise 0.1 --nu 0.1,1,5 --methods cavity
+      gpcurves diagnose network.csv
+      gpcurves predict network.csv --labels known.csv --out all.csv
       gpcurves plan data.csv --target y --goal-rmse 0.1
       gpcurves methods
       gpcurves figures
     """
 
 
-cli.add_command(curve)
-cli.add_command(graph)
-cli.add_command(methods)
-cli.add_command(plan)
-cli.add_command(figures)
+for _command in (curve, graph, diagnose, predict, draw, plan, methods, figures):
+    cli.add_command(_command)
 
 
 def main(arguments: list[str] | None = None) -> None:

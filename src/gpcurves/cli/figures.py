@@ -28,7 +28,7 @@ _STORE = "figures.sqlite"
 @click.option(
     "--workers", default="1", show_default=True, help="Local processes, or tcp://HOST:PORT of a Dask scheduler."
 )
-@click.option("--quiet", "-q", is_flag=True, help="No text for people on stderr.")
+@click.option("--quiet", "-q", is_flag=True, help="Suppress progress and messages.")
 def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers: str, quiet: bool) -> int | None:
     """Draw figures of the papers and check what their text says about them.
 
@@ -110,7 +110,7 @@ def _one(
 
 def _forget(store: Path) -> None:
     """Remove the store when every figure is finished, unless it is somebody else's file."""
-    from gpcurves.montecarlo import Store
+    from gpcurves.montecarlo.store import Store
 
     if store.exists():
         Store(store).close()

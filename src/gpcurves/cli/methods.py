@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import textwrap
 
@@ -10,25 +11,37 @@ import click
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Write the list as JSON.")
-def methods(as_json: bool) -> None:
-    """List the methods: what each is, what it promises, what it needs and where it comes from.
+@click.option("--quiet", "-q", is_flag=True, help="Names only.")
+def methods(as_json: bool, quiet: bool) -> None:
+    """List the methods: what each is, what it promises, what it needs, its options and where it comes from.
 
     \b
     Example:
       gpcurves methods
     """
-    import json
+    from gpcurves.methods import METHODS
+    from gpcurves.numerics.parameters import parameters_of
 
-    from gpcurves.api import METHODS
-
+    options = {name: [each for each in parameters_of(m.Options) if each.flag] for name, m in METHODS.items()}
     if as_json:
-        keys = ("name", "title", "of", "promise", "source", "needs", "continuous")
-        rows = [{key: getattr(m, key) for key in keys} | {"kind": m.kind.value} for m in METHODS.values()]
+        keys = ("name", "title", "promise", "source", "needs", "axes", "integers", "misspecified", "random")
+        rows = [
+            {key: getattr(method, key) for key in keys}
+            | {"kind": method.kind.value, "scope": method.scope.value}
+            | {"options": {each.name: each.help for each in options[name]}}
+            for name, method in METHODS.items()
+        ]
         click.echo(json.dumps(rows, indent=1))
         return
     width = min(110, max(60, shutil.get_terminal_size((100, 24)).columns))
-    for method in METHODS.values():
-        click.echo(click.style(f"{method.name:<11}", bold=True) + f"{method.title}: {method.kind.value} of {method.of}")
+    for name, method in METHODS.items():
+        if quiet:
+            click.echo(name)
+            continue
+        click.echo(
+            click.style(f"{name:<11}", bold=True) + f"{method.title}: {method.kind.value} of {method.scope.value}"
+        )
         details = [method.promise, f"needs {method.needs}" if method.needs else "", method.source]
+        details += [f"options: {', '.join('--' + each.flag for each in options[name])}"] if options[name] else []
         for detail in filter(None, details):
             click.echo(textwrap.fill(detail, width, initial_indent=" " * 11, subsequent_indent=" " * 13))

@@ -1,36 +1,23 @@
-"""Turning words into numbers, kernels and inputs. No heavy imports at the top."""
+"""Turning texts into numbers, and files into numbers. No heavy imports at the top."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from gpcurves.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from gpcurves.inputs import Inputs
-    from gpcurves.kernels import Kernel
     from gpcurves.spectra import Spectrum
 
-KERNELS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "rbf": ("RBF", ("lengthscale", "variance")),
-    "ou": ("OU", ("lengthscale", "variance")),
-    "matern32": ("Matern32", ("lengthscale", "variance")),
-    "matern52": ("Matern52", ("lengthscale", "variance")),
-    "matern": ("Matern", ("lengthscale", "variance", "smoothness")),
-    "rq": ("RationalQuadratic", ("lengthscale", "variance", "alpha")),
-    "gammaexp": ("GammaExponential", ("lengthscale", "variance", "gamma")),
-    "linear": ("Linear", ("variance", "bias")),
-    "poly": ("Polynomial", ("variance", "bias", "degree")),
-}
-"""Name on the command line: class, and the options that it takes."""
-
-INPUTS = ("torus", "box", "gaussian", "sample")
 _MOST_VALUES = 10_000_000
+_SWITCH = {"true": True, "yes": True, "false": False, "no": False}
+_METAVARS = {int: "INTEGER", float: "NUMBER", str: "TEXT", bool: "BOOLEAN", Path: "FILE"}
 
 
 def number(name: str, text: str) -> float:
@@ -41,24 +28,88 @@ def number(name: str, text: str) -> float:
         raise InputError(f"{name} must be a number, got {text!r}") from None
 
 
-def scales(name: str, text: str) -> float | tuple[float, ...]:
-    """Read one number, or several separated by commas."""
-    values = tuple(number(name, part) for part in text.split(","))
-    return values[0] if len(values) == 1 else values
+def integer(name: str, text: str) -> int:
+    """Read one integer; 1e3 is one."""
+    value = number(name, text)
+    if not value.is_integer():
+        raise InputError(f"{name} must be an integer, got {text!r}")
+    return int(value)
 
 
 def names(name: str, text: str) -> list[str]:
-    """Read names separated by commas."""
-    found = [part.strip() for part in text.split(",") if part.strip()]
-    if not found:
+    """Read names separated by commas, each once."""
+    listed = [part.strip() for part in text.split(",") if part.strip()]
+    if not listed:
         raise InputError(f"{name} must not be empty")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(listed))
 
 
-def size_list(name: str, text: str, *, whole: bool) -> list[float]:
+def metavar(kind: Any) -> str | None:
+    """Return what help shows for the value of an option of this type; None if such values cannot be given as text."""
+    shown = [_shown(each) for each in _alternatives(kind)]
+    known = [each for each in shown if each is not None]
+    return known[-1] if len(known) == len(shown) else None
+
+
+def _shown(kind: Any) -> str | None:
+    if get_origin(kind) is Literal:
+        return "|".join(map(str, get_args(kind)))
+    if get_origin(kind) is tuple:
+        inner, *rest = get_args(kind)
+        single = _METAVARS.get(inner)
+        return f"{single},..." if rest == [...] and single is not None else None
+    return "FILE" if _is_array(kind) else _METAVARS.get(kind)
+
+
+def _alternatives(kind: Any) -> list[Any]:
+    """Return the types of a union without None; a single type stands for itself."""
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return [each for each in kinds if each is not NoneType]
+
+
+def _is_array(kind: Any) -> bool:
+    return getattr(get_origin(kind) or kind, "__name__", "") == "ndarray"
+
+
+def value(name: str, text: Any, kind: Any) -> Any:
+    """Read a value of a type from a text; of several types the first that fits, lists of them if there are commas."""
+    if not isinstance(text, str):  # a switch, which is read already
+        return text
+    kinds = _alternatives(kind)
+    lists = [each for each in kinds if get_origin(each) is tuple]
+    single = [each for each in kinds if each not in lists]
+    if lists and ("," in text or not single):
+        (inner, _) = get_args(lists[0])
+        parts = names(name, text) if inner is str else text.split(",")
+        return tuple(_single(name, part, inner) for part in parts)
+    for each in single[:-1]:
+        try:
+            return _single(name, text, each)
+        except InputError:
+            continue
+    return _single(name, text, single[-1])
+
+
+def _single(name: str, text: str, kind: Any) -> Any:
+    if get_origin(kind) is Literal:
+        if text not in get_args(kind):
+            raise unknown_name(f"value of {name}", text, get_args(kind))
+        return text
+    if kind is bool:
+        if text.lower() not in _SWITCH:
+            raise InputError(f"{name} must be yes or no, got {text!r}")
+        return _SWITCH[text.lower()]
+    if _is_array(kind):
+        return read_table(Path(text), name.lstrip("-"))
+    if kind in (int, float):
+        return integer(name, text) if kind is int else number(name, text)
+    return Path(text) if kind is Path else text
+
+
+def size_list(name: str, text: str, *, integers: bool) -> list[float]:
     """Read a list of numbers and ranges: ``0,10,100``, ``start:stop:step`` or ``start:stop:log:count``.
 
-    Ranges include their stop. With ``whole``, logarithmic ranges are rounded to whole numbers, each once.
+    Ranges include their stop. With ``integers``, logarithmic ranges are rounded to integers, each once.
     """
     values: list[float] = []
     if not text.strip(" ,"):
@@ -68,7 +119,9 @@ def size_list(name: str, text: str, *, whole: bool) -> list[float]:
         if len(fields) == 1:
             values.append(number(name, fields[0]))
         elif len(fields) == 4 and fields[2] == "log":
-            values += _logarithmic(name, part, number(name, fields[0]), number(name, fields[1]), fields[3], whole)
+            ends = (number(name, fields[0]), number(name, fields[1]))
+            spaced = _logarithmic(name, part, ends, fields[3])
+            values += dict.fromkeys(float(round(each)) for each in spaced) if integers else spaced
         elif len(fields) in (2, 3):
             values += _linear(name, part, *(number(name, field) for field in fields))
         else:
@@ -87,52 +140,14 @@ def _linear(name: str, part: str, start: float, stop: float, step: float = 1.0) 
     return [start + i * step for i in range(count)]
 
 
-def _logarithmic(name: str, part: str, start: float, stop: float, count: str, whole: bool) -> list[float]:
+def _logarithmic(name: str, part: str, ends: tuple[float, float], count: str) -> list[float]:
+    start, stop = ends
     if not (math.isfinite(start) and math.isfinite(stop)) or not 0 < start <= stop:
         raise InputError(f"{name}: a range start:stop:log:count needs 0 < start ≤ stop, got {part!r}")
     if not (count.isascii() and count.isdecimal()) or not 1 <= int(count) <= _MOST_VALUES:
-        raise InputError(f"{name}: the count of a logarithmic range must be a positive whole number, got {part!r}")
+        raise InputError(f"{name}: the count of a logarithmic range must be a positive integer, got {part!r}")
     steps = int(count)
-    values = [start * (stop / start) ** (i / max(1, steps - 1)) for i in range(steps)]
-    return list(dict.fromkeys(float(round(value)) for value in values)) if whole else values
-
-
-def kernel(name: str, options: Mapping[str, Any]) -> Kernel:
-    """Build the kernel of this name from the options that were given."""
-    if name.lower() not in KERNELS:
-        raise unknown_name("kernel", name, KERNELS)
-    class_name, takes = KERNELS[name.lower()]
-    given = {key: value for key, value in options.items() if value is not None}
-    for key in given:
-        if key not in takes:
-            raise InputError(f"the kernel {name!r} takes no --{key}: it takes {', '.join('--' + t for t in takes)}")
-    import gpcurves
-
-    renamed = {{"smoothness": "nu"}.get(key, key): value for key, value in given.items()}
-    built: Kernel = getattr(gpcurves, class_name)(**renamed)
-    return built
-
-
-def inputs(name: str, dim: int | None, variance: float | None, points: Path | None) -> Inputs:
-    """Build the input distribution of this name."""
-    if name.lower() not in INPUTS:
-        raise unknown_name("input distribution", name, INPUTS)
-    name = name.lower()
-    if variance is not None and name != "gaussian":
-        raise InputError(f"--input-variance belongs to gaussian inputs, not to {name}")
-    if (points is not None) != (name == "sample"):
-        raise InputError("--points FILE and --inputs sample belong together")
-    from gpcurves.inputs import Box, Gaussian, Sample, Torus
-
-    if points is not None:
-        table = read_table(points, "points")
-        if dim is not None and dim != table.shape[1]:
-            raise InputError(f"--dim {dim} contradicts {points}, which has {table.shape[1]} columns")
-        return Sample(table)
-    size = 1 if dim is None else dim
-    if name == "gaussian":
-        return Gaussian(size) if variance is None else Gaussian(size, variance)
-    return {"torus": Torus, "box": Box}[name](size)
+    return [start * (stop / start) ** (i / max(1, steps - 1)) for i in range(steps)]
 
 
 def spectrum(path: Path) -> Spectrum:
@@ -147,61 +162,60 @@ def spectrum(path: Path) -> Spectrum:
 
 def labels(path: Path) -> tuple[list[str], list[float]]:
     """Read a vertex and a value per line, separated by a comma, a semicolon, a tab or blanks; a header is skipped."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"cannot read {path}: it is not a text file") from error
-    found: list[str] = []
+    vertices: list[str] = []
     values: list[float] = []
-    first = True
-    for place, line in enumerate(lines, start=1):
-        kept = line.strip()
-        if not kept or kept.startswith(("#", "%")):
+    heading = True
+    for position, line in _lines(path):
+        text = line.strip()
+        if not text or text.startswith(("#", "%")):
             continue
-        separator = next((mark for mark in (",", ";", "\t") if mark in kept), None)
-        fields = [field.strip().strip('"') for field in kept.split(separator)]
-        heading, first = first, False
+        separator = next((mark for mark in (",", ";", "\t") if mark in text), None)
+        fields = [field.strip().strip('"') for field in text.split(separator)]
+        first, heading = heading, False
         if len(fields) != 2:
-            raise InputError(f"{path}, line {place}: a vertex and a value are expected, got {kept!r}")
+            raise InputError(f"{path}, line {position}: a vertex and a value are expected, got {text!r}")
         try:
-            value = float(fields[1])
+            label = float(fields[1])
         except ValueError:
-            if heading and not any(letter.isdigit() for letter in fields[1]):
+            if first and not any(letter.isdigit() for letter in fields[1]):
                 continue
-            raise InputError(f"{path}, line {place}: a value must be a number, got {fields[1]!r}") from None
-        if not math.isfinite(value):
-            raise InputError(f"{path}, line {place}: a value must be finite, got {fields[1]}")
-        found.append(fields[0])
-        values.append(value)
-    if not found:
+            raise InputError(f"{path}, line {position}: a value must be a number, got {fields[1]!r}") from None
+        if not math.isfinite(label):
+            raise InputError(f"{path}, line {position}: a value must be finite, got {fields[1]}")
+        vertices.append(fields[0])
+        values.append(label)
+    if not vertices:
         raise InputError(f"{path} holds no labels")
-    return found, values
+    return vertices, values
 
 
 def read_table(path: Path, what: str) -> np.ndarray[Any, Any]:
     """Read rows of numbers, separated by commas or blanks; a first row of words and lines after # are skipped."""
     import numpy as np
 
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"cannot read {path}: it is not a text file") from error
     rows: list[list[float]] = []
-    for place, line in enumerate(lines, start=1):
+    for position, line in _lines(path):
         fields = line.split("#")[0].replace(",", " ").split()
         if not fields:
             continue
         try:
             rows.append([float(field) for field in fields])
         except ValueError:
-            if rows or place > 1:
-                raise InputError(f"{path}, line {place}: {what} must be numbers, got {line.strip()!r}") from None
+            if rows or position > 1:
+                raise InputError(f"{path}, line {position}: {what} must be numbers, got {line.strip()!r}") from None
         if rows and len(rows[-1]) != len(rows[0]):
-            raise InputError(f"{path}, line {place}: {len(rows[0])} columns expected, got {len(rows[-1])}")
+            raise InputError(f"{path}, line {position}: {len(rows[0])} columns expected, got {len(rows[-1])}")
     if not rows:
         raise InputError(f"{path} holds no {what}")
     return np.array(rows)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Return the lines of a text file with their numbers."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"cannot read {path}: it is not a text file") from error
+    return enumerate(text.splitlines(), start=1)

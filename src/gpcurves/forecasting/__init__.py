@@ -1,7 +1,8 @@
 """From a person's data to the error that more of it would leave, and to how much of it a goal needs."""
 
-from gpcurves.forecasting.make import forecast
-from gpcurves.forecasting.result import Forecast, RequiredN
-from gpcurves.forecasting.verdict import Verdict
+from gpcurves.forecasting.effort import Effort
+from gpcurves.forecasting.entry import forecast
+from gpcurves.forecasting.result import Forecast
+from gpcurves.forecasting.verdict import RequiredN, Verdict
 
-__all__ = ["Forecast", "RequiredN", "Verdict", "forecast"]
+__all__ = ["Effort", "Forecast", "RequiredN", "Verdict", "forecast"]

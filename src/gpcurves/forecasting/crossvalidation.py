@@ -7,11 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.forecasting.evidence import Evidence, correlation, fitted, squared_distances, unpack
-from gpcurves.forecasting.posterior import LogPosterior
+from gpcurves.forecasting.density import Peak
+from gpcurves.forecasting.evidence import build_problem
+from gpcurves.forecasting.regression import Regression
+from gpcurves.inputs import Inputs
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.problem import Problem
 
-SHARES = (0.125, 0.25, 0.5, 0.9)
+_SHARES = (0.125, 0.25, 0.5, 0.9)
 """Training sets as shares of the rows; the last is ten-fold cross-validation."""
 Split = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 _SMALLEST = 4
@@ -19,6 +22,7 @@ _WORK = 4_000
 """Refits times rows, about."""
 _REPEATS = 4
 _ITERATIONS = 20
+_SPLITS = 20
 
 
 @dataclass(frozen=True)
@@ -40,53 +44,71 @@ class CrossValidation:
     stderr: FloatArray
 
 
-def cross_validate(densities: list[LogPosterior], modes: list[FloatArray], rng: np.random.Generator) -> CrossValidation:
+def cross_validate(peaks: list[Peak], inputs: Inputs, rng: np.random.Generator) -> CrossValidation:
     """Refit on parts of the rows, starting at the modes for all of them, and test on the others."""
-    count = len(densities[0].evidence.y)
-    sizes, errors, blurs = [], [], []
-    for share in SHARES:
+    count = len(peaks[0].density.evidence.y)
+    sizes, errors, scatter = [], [], []
+    for share in _SHARES:
         size = round(share * count)
         if size < _SMALLEST:
             continue
-        splits = _folds(count, rng) if share == SHARES[-1] else _halves(count, size, rng)
-        residuals = [_residuals(*pair, splits) for pair in zip(densities, modes, strict=True)]
+        splits = _draw_folds(count, rng) if share == _SHARES[-1] else _draw_splits(count, size, rng)
+        residuals = [_refit_and_predict(peak, inputs, splits) for peak in peaks]
         means = [float(np.mean(r**2)) for r in residuals]
         sizes.append(size)
         errors.append(float(np.exp(np.mean(np.log(means)))))
-        scatter = [np.std(r**2) / (m * np.sqrt(min(count, len(r)))) for r, m in zip(residuals, means, strict=True)]
-        blurs.append(float(np.mean(scatter)))
-    return CrossValidation(np.array(sizes, float), np.array(errors), np.array(blurs))
+        each = [np.std(r**2) / (m * np.sqrt(min(count, len(r)))) for r, m in zip(residuals, means, strict=True)]
+        scatter.append(float(np.mean(each)))
+    return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter))
 
 
-def _folds(count: int, rng: np.random.Generator) -> list[Split]:
-    """Return the parts of ten-fold cross-validation, which is repeated where there are few rows."""
+def hold_out(problem: Problem, X: FloatArray, y: FloatArray, rng: np.random.Generator) -> CrossValidation:
+    """Return errors on rows held out, with the hyperparameters as they are."""
+    count = len(y)
+    sizes = sorted({max(1, round(share * count)) for share in _SHARES})
+    errors, scatter = [], []
+    for size in sizes:
+        orders = [rng.permutation(count) for _ in range(_SPLITS)]
+        residuals = np.concatenate([_predict(problem, X, y, (order[:size], order[size:])) for order in orders])
+        errors.append(float(np.mean(residuals**2)))
+        scatter.append(float(np.std(residuals**2) / np.sqrt(count)) / errors[-1])
+    return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter))
+
+
+def _draw_folds(count: int, rng: np.random.Generator) -> list[Split]:
+    """Return the parts of ten-fold cross-validation, which is repeated if there are few rows."""
     orders = [rng.permutation(count) for _ in range(min(_REPEATS, max(1, _WORK // (10 * count))))]
     parts = [part for order in orders for part in np.array_split(order, min(10, count))]
     return [(np.setdiff1d(np.arange(count), part), part) for part in parts]
 
 
-def _halves(count: int, size: int, rng: np.random.Generator) -> list[Split]:
+def _draw_splits(count: int, size: int, rng: np.random.Generator) -> list[Split]:
+    """Return training sets of one size, drawn at random, each with the rows that are left."""
     orders = [rng.permutation(count) for _ in range(min(6, max(2, _WORK // count)))]
     return [(order[:size], order[size:]) for order in orders]
 
 
-def _residuals(density: LogPosterior, mode: FloatArray, splits: list[Split]) -> FloatArray:
-    X, y, family = density.evidence.X, density.evidence.y, density.family
+def _refit_and_predict(peak: Peak, inputs: Inputs, splits: list[Split]) -> FloatArray:
+    """Return the residuals of all splits, one after the other."""
+    evidence = peak.density.evidence
     residuals = []
-    for place, (train, test) in enumerate(splits):
-        theta = mode
-        if place < max(3, _WORK // len(y)):  # of many rows a tenth does not change the mode
-            part = LogPosterior(Evidence(family, X[train], y[train]), density.prior, density.fixed_noise)
-            theta = part.mode([mode], _ITERATIONS)
-        variance, lengthscales, _ = unpack(theta)
-        _, alpha = fitted(family, X[train], y[train], theta)
-        cross = correlation(family, squared_distances(X[test] / lengthscales, X[train] / lengthscales))
-        residuals.append(y[test] - variance * (cross @ alpha))
+    for number, split in enumerate(splits):
+        theta = peak.mode
+        if number < max(3, _WORK // len(evidence.y)):  # of many rows a tenth does not change the mode
+            theta = peak.density.of_rows(split[0]).find_mode([peak.mode], _ITERATIONS)
+        problem = build_problem(evidence.family, theta, inputs)
+        residuals.append(_predict(problem, evidence.X, evidence.y, split))
     return np.concatenate(residuals)
 
 
+def _predict(problem: Problem, X: FloatArray, y: FloatArray, split: Split) -> FloatArray:
+    """Return the residuals of some rows after training on others."""
+    train, test = split
+    return np.asarray(y[test] - Regression.fit(problem, X[train], y[train]).mean(X[test]))
+
+
 @dataclass(frozen=True)
-class PowerLaw:
+class PowerLawFit:
     """Mean squared error a + b n^-c fitted to the cross-validated ones: what is usually done, for comparison."""
 
     floor: float
@@ -98,7 +120,7 @@ class PowerLaw:
         return np.asarray(self.floor + self.factor * n**-self.exponent)
 
     @classmethod
-    def fit(cls, observed: CrossValidation) -> PowerLaw:
+    def fit(cls, observed: CrossValidation) -> PowerLawFit:
         """Fit by least squares in the logarithm, with none of the three below zero."""
         from scipy.optimize import least_squares
 

@@ -17,14 +17,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting.make import DRAWS, drawn, forecast, forecast_of, odds, peaks
-from gpcurves.forecasting.prediction import Mixture, Mode
+from gpcurves.forecasting.assembly import Computation
+from gpcurves.forecasting.density import find_peaks, weigh_families
+from gpcurves.forecasting.effort import Effort
+from gpcurves.forecasting.entry import forecast
+from gpcurves.forecasting.evidence import build_problem
+from gpcurves.forecasting.from_rows import find_inputs, forecast_rows
+from gpcurves.forecasting.regression import Mixture, Regression
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.seeds import Rng, seed_of
 from gpcurves.numerics.display import Display
-from gpcurves.numerics.validation import FloatArray, whole
-from gpcurves.tables.rows import FEWEST_ROWS, of_arrays, target_name
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.tables.rows import FEWEST_ROWS, find_name, standardise_arrays
 
 
 class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -38,9 +43,11 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     deterministic
         The target is a function of the inputs without noise.
     draws
-        Draws from the posterior of each covariance function; fewer are faster and rougher. Predictions do not need them.
+        Draws from the posterior of each covariance function (16 unless given); fewer are faster and rougher. Predictions do not need them.
     rng
         Seed: the same seed gives the same answer.
+    effort
+        All that determines how much is computed, if draws are not enough.
 
     Attributes
     ----------
@@ -63,28 +70,31 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     40
     """
 
-    def __init__(self, *, deterministic: bool = False, draws: int = DRAWS, rng: Rng = 0) -> None:
+    def __init__(
+        self, *, deterministic: bool = False, draws: int | None = None, rng: Rng = 0, effort: Effort | None = None
+    ) -> None:
         self.deterministic = deterministic
         self.draws = draws
         self.rng = rng
+        self.effort = effort
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows of numbers, at least 10 of them, and one target for each."""
-        draws, seed = whole("draws", self.draws, 1), seed_of(self.rng)
-        called = target_name(y)
+        effort, seed = Effort.of(self.effort, self.draws), seed_of(self.rng)
+        called = find_name(y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS)
         names = [str(name) for name in getattr(self, "feature_names_in_", _numbered(X))]
         if len(set(names)) < len(names):
             raise InputError(f"columns must have different names, got {', '.join(names)}")
         rng = np.random.default_rng(seed)
-        data = of_arrays(X, y, None, rng, names, called)
+        data = self._data = standardise_arrays(X, y, None, rng, effort.most_rows, names, called)
         with threadpool_limits(1):
-            found = peaks(data, bool(self.deterministic))
-            self.odds_ = odds(found)
-            self._mixture = Mixture([Mode.of(peak) for peak in found], self.odds_)
-        self._data = data
-        self._used = np.isin(names, data.inputs.sources)
-        self._begun = (found, draws, seed, rng)
+            peaks = find_peaks(data.X, data.y, bool(self.deterministic))
+            modes = [build_problem(peak.density.evidence.family, peak.mode, find_inputs(data)) for peak in peaks]
+            self.odds_ = weigh_families(peaks)
+            self._mixture = Mixture([Regression.fit(mode, data.X, data.y) for mode in modes], self.odds_)
+        self._used = np.isin(names, data.columns.sources)
+        self._begun = (peaks, effort, seed, rng)
         self.__dict__.pop("forecast_", None)  # of former rows
         return self
 
@@ -92,17 +102,16 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     def forecast_(self) -> Forecast:
         """The error to expect when there are more rows."""
         check_is_fitted(self)
-        found, draws, seed, rng = self._begun
-        rng = deepcopy(rng)
+        peaks, effort, seed, rng = self._begun
         with threadpool_limits(1), Progress(False, "%") as shown:
-            return forecast_of(self._data, drawn(found, rng, draws, shown), seed, rng, shown)
+            return forecast_rows(self._data, peaks, Computation(seed, deepcopy(rng), effort, shown))
 
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        inputs = self._data.inputs
-        standard = (X[:, self._used] - inputs.centres) / inputs.spreads
+        columns = self._data.columns
+        standard = (X[:, self._used] - columns.centres) / columns.spreads
         mean = self._data.mean + self._data.scale * self._mixture.mean(standard)
         return (mean, self._data.scale * self._mixture.deviation(standard)) if return_std else mean
 
@@ -142,7 +151,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
             X = _transformed(estimator, X, y)
         fitted = clone(last).fit(X, y)
         found = fitted.forecast_ if isinstance(fitted, LearningCurveForecast) else forecast(fitted, rng=rng)
-        return replace(found, target=target_name(y)).plot(ax, goal=goal)
+        return replace(found, target=find_name(y)).plot(ax, goal=goal)
 
 
 def _last(estimator: Any) -> Any:

@@ -13,50 +13,21 @@ lengthscale, so with :math:`M = (\alpha\alpha^T - K^{-1})\circ 2s^2|\rho'(r^2)|`
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
 from gpcurves.errors import NumericalError
+from gpcurves.inputs import Inputs
+from gpcurves.kernels import RBF, Matern52
+from gpcurves.numerics.cholesky import factorise, solve_factorised
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.problem import Problem
 
-Family = Literal["rbf", "matern52"]
-FAMILIES: tuple[Family, ...] = ("rbf", "matern52")
+Family = type[RBF] | type[Matern52]
+FAMILIES: tuple[Family, ...] = (RBF, Matern52)
 JITTER = 1e-12
 """Added to the noise in units of the signal, so that factors exist; far below what forecasts resolve."""
-
-
-def squared_distances(Z: FloatArray, other: FloatArray | None = None) -> FloatArray:
-    """Return squared distances between the rows of Z and those of another matrix (of Z itself if not given)."""
-    Y = Z if other is None else other
-    distances = -2.0 * (Z @ Y.T)
-    distances += (Z * Z).sum(axis=1)[:, None]
-    distances += (Y * Y).sum(axis=1)
-    np.maximum(distances, 0.0, out=distances)
-    if other is None:
-        np.fill_diagonal(distances, 0.0)
-    return distances
-
-
-def correlation(family: Family, squared: FloatArray) -> FloatArray:
-    """Return the correlations at squared scaled distances."""
-    if family == "rbf":
-        return np.exp(-0.5 * squared)
-    return _correlation_and_slope(family, squared)[0]
-
-
-def _correlation_and_slope(family: Family, squared: FloatArray) -> tuple[FloatArray, FloatArray]:
-    r"""Return :math:`\rho` and :math:`-2\rho'` with respect to the squared distance."""
-    if family == "rbf":
-        rho = np.exp(-0.5 * squared)
-        return rho, rho.copy()
-    r = np.sqrt(5.0 * squared)
-    decay = np.exp(-r)
-    slope = (1.0 + r) * decay
-    rho = slope + (squared * (5.0 / 3.0)) * decay
-    slope *= 5.0 / 3.0
-    return rho, slope
 
 
 class Evidence:
@@ -66,25 +37,26 @@ class Evidence:
         self.family = family
         self.X = X
         self.y = y
+        self._shape = family()
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
-        """Return the log evidence and its gradient; minus infinity where double precision has no factor."""
+        """Return the log evidence and its gradient; minus infinity if double precision has no factor."""
         variance, lengthscales, noise = unpack(theta)
         Z = self.X / lengthscales
-        rho, slope = _correlation_and_slope(self.family, squared_distances(Z))
+        rho, slope = self._shape.correlation_and_slope(_squared_distances(Z))
         gradient = np.zeros(len(theta))
         K = variance * rho
         n = len(K)
         K.ravel()[:: n + 1] += noise + JITTER * variance
-        L, info = lapack.dpotrf(K.T, lower=1, clean=1, overwrite_a=1)
-        if info:
+        try:
+            L = factorise(K.T, overwrite=True)  # symmetric, and in LAPACK's order without a copy
+        except NumericalError:
             return -math.inf, gradient
-        alpha = lapack.dpotrs(L, self.y, lower=1)[0]
+        alpha = solve_factorised(L, self.y)
         value = -0.5 * float(self.y @ alpha) - float(np.log(L.diagonal()).sum()) - 0.5 * n * math.log(2 * math.pi)
         inverse = lapack.dpotri(L, lower=1, overwrite_c=1)[0]
-        M = blas.dsyr(
-            -1.0, alpha, a=inverse, lower=1, overwrite_a=1
-        )  # minus the matrix of (5.9), zero above the diagonal
+        # minus the matrix of (5.9), of which only the lower triangle is computed: what is above the diagonal is zero
+        M = blas.dsyr(-1.0, alpha, a=inverse, lower=1, overwrite_a=1)
         gradient[-1] = -0.5 * noise * float(np.trace(M))
         gradient[0] = -variance * (float(np.vdot(M.T, rho)) - 0.5 * float(M.diagonal() @ rho.diagonal()))
         M = np.multiply(M.T, slope, out=slope).T
@@ -93,17 +65,22 @@ class Evidence:
         return value, gradient
 
 
+def _squared_distances(Z: FloatArray) -> FloatArray:
+    """Return squared distances between rows by one matrix product, which is what makes the evidence fast."""
+    distances = -2.0 * (Z @ Z.T)
+    distances += (Z * Z).sum(axis=1)[:, None]
+    distances += (Z * Z).sum(axis=1)
+    np.maximum(distances, 0.0, out=distances)  # rounding may leave a little less than zero
+    np.fill_diagonal(distances, 0.0)
+    return distances
+
+
 def unpack(theta: FloatArray) -> tuple[float, FloatArray, float]:
     """Return the signal variance, the lengthscales and the noise variance."""
     return math.exp(theta[0]), np.exp(theta[1:-1]), math.exp(theta[-1])
 
 
-def fitted(family: Family, X: FloatArray, y: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the factor L of the observed covariances and the weights of the posterior mean."""
+def build_problem(family: Family, theta: FloatArray, inputs: Inputs) -> Problem:
+    """Return the problem with these log hyperparameters."""
     variance, lengthscales, noise = unpack(theta)
-    K = variance * correlation(family, squared_distances(X / lengthscales))
-    K.ravel()[:: len(K) + 1] += noise + JITTER * variance
-    L, info = lapack.dpotrf(K.T, lower=1, clean=1, overwrite_a=1)
-    if info:
-        raise NumericalError("the covariances of the data are singular in double precision")
-    return L, lapack.dpotrs(L, y, lower=1)[0]
+    return Problem(family(tuple(lengthscales.tolist()), variance), inputs, noise + JITTER * variance)

@@ -1,23 +1,25 @@
 r"""What each input contributes, read off the lengthscales.
 
-If input i were not known, a function from the prior would vary by :math:`s^2(1-\langle\rho(x_i,x_i')\rangle)` where all other
+If input i were not known, a function from the prior would vary by :math:`s^2(1-\langle\rho(x_i,x_i')\rangle)` while all other
 inputs stay as they are, with the average over pairs of rows. The share of an input is this in proportion to the sum over inputs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from gpcurves.forecasting.evidence import correlation, squared_distances
-from gpcurves.forecasting.posterior import Posterior
+from gpcurves.forecasting.posterior import WeightedProblems
+from gpcurves.kernels.stationary import Stationary
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.tables.rows import Inputs
+from gpcurves.tables.rows import Columns
 
 _PAIRS = 300
 """Rows of which all pairs are compared."""
+_KEYS = ("name", "lengthscale_sd", "lengthscale", "share")
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,9 @@ class Relevance:
         Geometric means over the posterior, in standard deviations of the input: functions hardly change over much less
         than this. For a category, the shortest of its columns.
     units
-        The same in the input's own units; NaN for a category, or where there are only two values.
+        The same in the input's own units; NaN for a category, or if there are only two values.
     share
-        How much of what can be learnt varies along an input, in proportion; they sum to 1.
+        Each input's share of the explainable variance; they sum to 1.
     """
 
     names: tuple[str, ...]
@@ -42,26 +44,36 @@ class Relevance:
     units: FloatArray
     share: FloatArray
 
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one dictionary per column, ready for JSON."""
+        units = [None if math.isnan(own) else own for own in self.units.tolist()]
+        columns = (self.names, self.lengthscales.tolist(), units, self.share.tolist())
+        return [dict(zip(_KEYS, row, strict=True)) for row in zip(*columns, strict=True)]
 
-def relevance_of(X: FloatArray, inputs: Inputs, posteriors: Sequence[Posterior], weights: FloatArray) -> Relevance:
-    """Average what the draws say."""
-    groups = inputs.groups
-    rows = X[:_PAIRS]
-    logs = weights @ np.concatenate([p.draws for p in posteriors])[:, 1:-1]
+    @classmethod
+    def from_records(cls, records: list[dict[str, Any]]) -> Self:
+        """Build it from what `to_records` returned."""
+        names, *columns = ([record[key] for record in records] for key in _KEYS)
+        return cls(tuple(names), *(np.array(column, dtype=np.float64) for column in columns))
+
+
+def measure_relevance(X: FloatArray, columns: Columns, posterior: WeightedProblems) -> Relevance:
+    """Average over the posterior."""
+    groups = columns.groups
+    kernels = [kernel for problem in posterior.problems if isinstance(kernel := problem.kernel, Stationary)]
+    logs = posterior.weights @ np.log([kernel.lengthscale for kernel in kernels])
     effects = np.array(
-        [
-            [
-                1
-                - float(correlation(p.family, squared_distances(rows[:, places] / np.exp(theta[1:-1][places]))).mean())
-                for places in groups.values()
-            ]
-            for p in posteriors
-            for theta in p.draws
-        ]
+        [[_effect(kernel, X[:_PAIRS], positions) for positions in groups.values()] for kernel in kernels]
     )
-    share = weights @ (effects / effects.sum(axis=1, keepdims=True))
-    shortest = [places[int(np.argmin(logs[places]))] for places in groups.values()]
+    share = posterior.weights @ (effects / effects.sum(axis=1, keepdims=True))
+    shortest = [positions[int(np.argmin(logs[positions]))] for positions in groups.values()]
     lengthscales = np.exp(logs[shortest])
     is_number = [len(places) == 1 and len(np.unique(X[:, places[0]])) > 2 for places in groups.values()]
-    units = np.where(is_number, lengthscales * inputs.spreads[shortest], np.nan)
+    units = np.where(is_number, lengthscales * columns.spreads[shortest], np.nan)
     return Relevance(tuple(groups), lengthscales, units, share)
+
+
+def _effect(kernel: Stationary, X: FloatArray, positions: list[int]) -> float:
+    """Return which share of the variance is along some columns, the others being equal."""
+    lengthscales = kernel.lengthscales(X.shape[1])[positions]
+    return 1 - float(type(kernel)(tuple(lengthscales.tolist()))(X[:, positions]).mean())

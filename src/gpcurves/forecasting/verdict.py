@@ -4,42 +4,55 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gpcurves.forecasting.calibration import ASSURANCE, DOWN, FURTHEST
-
-if TYPE_CHECKING:
-    from gpcurves.forecasting.result import Forecast, RequiredN
+from gpcurves.forecasting.band import HORIZON, Band, goal_grid
+from gpcurves.forecasting.intervals import lasting_width
 
 Label = Literal[
     "more data helps", "noise-limited", "goal reached already", "goal cannot be reached", "too few rows to say"
 ]
 _FAR = 16
-"""More data helps where this many times the rows lower the error noticeably."""
+"""More data helps if this many times the rows lower the error noticeably."""
 _NOTICEABLE = 0.1
 _TOO_WIDE = 4.0
-"""Nothing can be said where the interval at four times the rows spans more than this factor and allows for no gain."""
+"""Nothing can be said if the interval at four times the rows spans more than this factor and allows for no gain."""
 FAR_OUT = 10.0
-"""A few rows that are so many standard deviations of the others away, and are not foreseen, rule the error."""
-_ENOUGH_OF_THEM = 10
+"""The most extreme rows dominate the error if they are so many standard deviations away, and are not explained."""
+_ENOUGH_OUTLIERS = 10
 _CLOSE, _TOO_CLOSE = 8, 100
 """More rows than this multiple are not needed to say what more rows do, only whether a goal close to it is reached; beyond
 the second, no number is worth giving."""
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What to make of a forecast.
+class RequiredN:
+    """How many rows a goal needs.
 
     Attributes
     ----------
-    label
-        One of the five answers.
-    sentences
-        What it rests on, with its uncertainty.
+    estimate
+        The best guess; None if no number of rows is expected to be enough.
+    low, high
+        90 % interval: fewer than ``low`` will hardly do, ``high`` very likely will. None if there is no such number.
+    assured
+        With this many rows the goal is reached with a probability of 80 %; None if that cannot be said of any number.
+    reason
+        Why there is no estimate; empty if there is one.
     """
+
+    estimate: int | None
+    low: int | None
+    high: int | None
+    assured: int | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to make of a forecast: one of five answers, and the reasons with their uncertainty."""
 
     label: Label
     sentences: tuple[str, ...]
@@ -48,184 +61,196 @@ class Verdict:
         return f"{self.label}: {' '.join(self.sentences)}"
 
 
-def judge(forecast: Forecast, goal: float | None) -> Verdict:
+class _Moment(NamedTuple):
+    """What is expected at one number of rows."""
+
+    estimate: float
+    low: float
+    high: float
+    assured: float
+
+    @property
+    def words(self) -> str:
+        return f"about {self.estimate:.3g} (90 % interval {self.low:.3g} to {self.high:.3g})"
+
+
+class Prospects:
+    """What verdicts rest on: the band now, at four times the rows, far ahead and at the horizon, and the noise floor."""
+
+    def __init__(
+        self, band: Band, rows: int, fitted_rows: int, floor: float, outlying: float, deterministic: bool
+    ) -> None:
+        self.band, self.rows, self.fitted_rows = band, rows, fitted_rows
+        self.floor, self.outlying, self.deterministic = floor, outlying, deterministic
+        n = rows * np.array([1.0, 4.0, _FAR, HORIZON])
+        self.now, self.later, self.far, self.end = (_Moment(*column) for column in np.array(band.at(n)).T.tolist())
+        self.gain = 1 - self.far.estimate / self.now.estimate
+        self.width = math.log(self.later.high / self.later.low) / math.log(_TOO_WIDE)
+        self.is_open = self.width > 1 and self.far.high > (1 - _NOTICEABLE) * self.now.estimate
+        self.begin = f"With your current {rows:,} rows, the RMSE is {self.now.words}."
+        self.ahead = f"With {_FAR * rows:,} rows, it should be {self.far.words}."
+
+    def require(self, goal: float) -> RequiredN:
+        """Return how many rows an error needs, or why no number of them is enough."""
+        estimate, low, high, assured = self.band.find(goal, goal_grid(self.rows))
+        reason = "" if estimate is not None else self._explain_failure(goal, low)
+        return RequiredN(estimate, low, high, assured, reason)
+
+    def _explain_failure(self, goal: float, low: int | None) -> str:
+        horizon = f"up to {HORIZON * self.rows:,} rows"
+        if low is None:
+            noise = self.floor >= goal and not self.deterministic
+            floor = f"the noise floor (irreducible error) is about {self.floor:.4g}, and " if noise else ""
+            return (
+                f"an RMSE of {goal:.4g} cannot be reached: {floor}even the optimistic end of the interval stays at "
+                f"{self.end.low:.4g} or more {horizon}"
+            )
+        hope = f"it takes {rounded(low)} rows" if low > self.rows else "it is reached already"
+        return (
+            f"an RMSE of {goal:.4g} is not expected at any number of rows {horizon}: the estimate stays at "
+            f"{self.end.estimate:.4g} or more; at the optimistic end of the interval {hope}"
+        )
+
+
+def judge(prospects: Prospects, goal: float | None) -> Verdict:
     """Choose the answer and say why."""
-    outlook = _Outlook.of(forecast)
-    few = furthest(forecast.fitted_rows)
-    surely_reached = goal is not None and outlook.high[0] <= goal
-    if forecast.outlying > FAR_OUT and few < _ENOUGH_OF_THEM and not surely_reached:
-        return outlook.dominated(few, forecast.outlying)
-    return outlook.without_goal() if goal is None else outlook.about(goal, forecast.required_n(goal))
+    few = count_extreme(prospects.fitted_rows) < _ENOUGH_OUTLIERS
+    if prospects.outlying > FAR_OUT and few and (goal is None or prospects.now.high > goal):
+        return _judge_outliers(prospects)
+    return _judge_alone(prospects) if goal is None else _judge_goal(prospects, goal)
 
 
-def furthest(rows: int) -> int:
-    """Return how many rows are the hundredth part of them, at least one."""
+def count_extreme(rows: int) -> int:
+    """Return how many rows are the most extreme 1 % of them, at least one."""
     return max(1, round(rows / 100))
 
 
-@dataclass(frozen=True)
-class _Outlook:
-    """The estimate and its interval now, at four times the rows, far away, and as far as goals are looked for."""
-
-    rows: int
-    fitted_rows: int
-    estimate: list[float]
-    low: list[float]
-    high: list[float]
-    surely: list[float]
-    floor: float
-    deterministic: bool
-
-    @classmethod
-    def of(cls, forecast: Forecast) -> _Outlook:
-        n = np.append(np.array([1.0, 4.0, _FAR]) * forecast.rows, forecast.horizon)
-        estimate, low, high = (values.tolist() for values in forecast.interval(n))
-        surely = forecast.interval(n, ASSURANCE)[2].tolist()
-        floor, sure = forecast.noise_rmse, forecast.deterministic
-        return cls(forecast.rows, forecast.fitted_rows, estimate, low, high, surely, floor, sure)
-
-    @property
-    def now(self) -> str:
-        span = _span(self.low[0], self.high[0])
-        return f"With the {self.rows:,} rows there are, the RMSE is about {self.estimate[0]:.3g} ({span})."
-
-    @property
-    def future(self) -> str:
-        span = _span(self.low[2], self.high[2])
-        return f"With {_FAR * self.rows:,} it should be about {self.estimate[2]:.3g} ({span})."
-
-    @property
-    def width(self) -> float:
-        """The width of the interval at four times the rows, in units of what is too wide."""
-        return math.log(self.high[1] / self.low[1]) / math.log(_TOO_WIDE)
-
-    @property
-    def too_wide(self) -> bool:
-        return self.width > 1 and self.high[2] > (1 - _NOTICEABLE) * self.estimate[0]
-
-    def too_few(self, *words: str, shrink: float, close: bool = False) -> Verdict:
-        """Say how many rows would make it sayable: intervals narrow with the root of their number."""
-        factor = max(1.5, shrink**2)
-        if self.fitted_rows < self.rows:
-            enough = f"The forecast rests on {self.fitted_rows:,} of the rows, drawn at random: more rows would not narrow it."
-        elif close and factor > _TOO_CLOSE:
-            enough = "The goal is too close to what is expected for any realistic number of rows to say."
-        else:
-            reason = ", so close is the goal to what is expected" if close and factor > _CLOSE else ""
-            factor = factor if close else min(factor, _CLOSE)
-            enough = f"About {rounded(math.ceil(self.rows * factor))} rows should make it possible to say{reason}."
-        return Verdict("too few rows to say", (self.now, *words, enough))
-
-    def about(self, goal: float, needed: RequiredN) -> Verdict:
-        """Say whether a goal can be reached."""
-        if self.high[0] <= goal:
-            return Verdict("goal reached already", (self.now, f"The goal of {goal:.4g} is above this whole interval."))
-        if needed.low is None:
-            return Verdict("goal cannot be reached", (self.now, _capital(needed.reason) + "."))
-        if self.surely[0] <= goal:
-            words = f"The goal of {goal:.4g} is inside this interval, but it is reached with 80 % assurance."
-            return Verdict("goal reached already", (self.now, words))
-        if needed.estimate is None:
-            # the part of the width that comes from the reach stays however many rows there are
-            stays = (0.5 * DOWN[0] * math.log(FURTHEST)) ** 2
-            width, distance = (math.log(self.estimate[3] / end) ** 2 - stays for end in (self.low[3], goal))
-            shrink = math.sqrt(max(width, 0.0) / max(distance, 1e-9))
-            return self.too_few(self.future, _capital(needed.reason) + ".", shrink=shrink, close=True)
-        if self.too_wide:
-            words = self._probably(goal, needed) if self.estimate[0] <= goal else _needs(goal, needed)
-            return self.too_few(self._may_be_anything(), words, shrink=self.width)
-        reached = self.estimate[0] <= goal
-        if needed.assured is None and self.gain < _NOTICEABLE:
-            words = (
-                f"That is about the goal of {goal:.4g}, but nothing says safely on which side of it."
-                if reached
-                else f"{_needs(goal, needed)} More rows hardly change the error, so that this may well be wrong."
-            )
-            end = 0 if reached else 2
-            distance = max(1e-9, math.log(goal / self.estimate[end]))
-            return self.too_few(words, shrink=math.log(self.surely[end] / self.estimate[end]) / distance, close=True)
-        return Verdict("more data helps", (self.now, self._probably(goal, needed) if reached else _needs(goal, needed)))
-
-    def _probably(self, goal: float, needed: RequiredN) -> str:
-        sentence = f"The goal of {goal:.4g} is probably reached already, but"
-        if needed.assured is not None:
-            return f"{sentence} not with 80 % assurance: for that plan at least {rounded(needed.assured)} rows."
-        return f"{sentence} no number of rows makes that 80 % sure. {self.future}"
-
-    def dominated(self, few: int, outlying: float) -> Verdict:
-        """Say that a few rows rule the error."""
-        them, whose, right = f"The {few} rows furthest out are", "them", "If they are right"
-        slip = "look whether they are slips, and plan again without them"
-        if few == 1:
-            them, whose, right = "One row is", "it", "If it is right"
-            slip = "look whether it is a slip, and plan again without it"
-        away = (
-            f"{outlying:.0f} standard deviations of all others away" if outlying < 1e4 else "far away from all others"
+def _judge_outliers(prospects: Prospects) -> Verdict:
+    """Say that a few rows dominate the error."""
+    rows, count = prospects.fitted_rows, count_extreme(prospects.fitted_rows)
+    away = f"{prospects.outlying:.0f} SD from the rest" if prospects.outlying < 1e4 else "far from the rest"
+    check = f"{count} outliers ({away}) dominate the error. Check them for data-entry mistakes; if they are wrong, remove them"
+    genuine = "If they are genuine"
+    if count == 1:
+        check = (
+            f"One outlier ({away}) dominates the error. Check it for a data-entry mistake; if it is wrong, remove it"
         )
+        genuine = "If it is genuine"
+    enough = rounded(math.ceil(rows * _ENOUGH_OUTLIERS / count))
+    needed = (
+        f"{genuine}, you need about {enough} rows (roughly {_ENOUGH_OUTLIERS} such cases) to estimate their effect."
+    )
+    return Verdict("too few rows to say", (prospects.begin, f"{check} and run the plan again.", needed))
+
+
+def _judge_alone(prospects: Prospects) -> Verdict:
+    """Say what more rows would do."""
+    now, far, gain, floor = prospects.now, prospects.far, prospects.gain, prospects.floor
+    if prospects.is_open:
+        return _ask_for_rows(prospects, _describe_later(prospects), shrink=prospects.width)
+    begin = (prospects.begin, prospects.ahead)
+    noise = f"The noise floor (irreducible error) is about {floor:.3g}."
+    if gain >= _NOTICEABLE:
+        less = f"That is {_percent(gain)} less."
+        if far.high > (1 - _NOTICEABLE) * now.estimate:
+            less = f"{less[:-1]}, but at the pessimistic end of the interval there is little or no gain."
+        return Verdict("more data helps", (*begin, less) if prospects.deterministic else (*begin, less, noise))
+    if floor < _NOTICEABLE * far.estimate:
         words = (
-            f"{them} {away}, and the error is mostly due to {whose}: {slip}.",
-            f"{right}, about {rounded(math.ceil(self.fitted_rows * _ENOUGH_OF_THEM / few))} rows would show "
-            f"{_ENOUGH_OF_THEM} of the kind, enough to say what they do to the error.",
+            "The error barely improves although little of it looks like noise: the model has not yet found a pattern."
         )
-        return Verdict("too few rows to say", (self.now, *words))
+        return Verdict("too few rows to say", (*begin, words))
+    if floor < (1 - _NOTICEABLE) * far.estimate:
+        noise = f"{noise[:-1]}, but to get near it takes far more rows."
+    doubt, hope = "More rows will hardly help.", 1 - far.low / now.estimate
+    if hope >= _NOTICEABLE:
+        doubt = f"{doubt[:-1]}; at the optimistic end of the interval they reduce the error by {_percent(hope)}."
+    return Verdict("noise-limited", (*begin, noise, doubt))
 
-    @property
-    def gain(self) -> float:
-        """By which share the error falls far away."""
-        return 1 - self.estimate[2] / self.estimate[0]
 
-    def without_goal(self) -> Verdict:
-        """Say what more rows would do."""
-        if self.too_wide:
-            return self.too_few(self._may_be_anything(), shrink=self.width)
-        gain = self.gain
-        floor = f"Noise leaves about {self.floor:.3g} however many rows there are."
-        if gain < _NOTICEABLE and self.floor < _NOTICEABLE * self.estimate[2]:
-            words = "That is hardly less, and yet little of it is noise: these rows do not show what there is to learn."
-            return Verdict("too few rows to say", (self.now, self.future, words))
-        if gain < _NOTICEABLE:
-            if self.floor < (1 - _NOTICEABLE) * self.estimate[2]:
-                floor = f"Noise alone would leave about {self.floor:.3g}, but to come near it takes far more rows."
-            hope = 1 - self.low[2] / self.estimate[0]
-            doubt = "More rows will hardly help."
-            if hope >= _NOTICEABLE:
-                doubt = (
-                    f"More rows will hardly help; at the optimistic end of the interval they remove {_percent(hope)}."
-                )
-            return Verdict("noise-limited", (self.now, self.future, floor, doubt))
-        doubt = f"That is {_percent(gain)} less."
-        if self.high[2] > (1 - _NOTICEABLE) * self.estimate[0]:
-            doubt = (
-                f"That is {_percent(gain)} less, but at the pessimistic end of the interval there is little or no gain."
+def _judge_goal(prospects: Prospects, goal: float) -> Verdict:
+    """Say whether a goal can be reached. The answers are in the order from easy to hard goals."""
+    now, needed, begin = prospects.now, prospects.require(goal), prospects.begin
+    reason = f"{needed.reason[:1].upper()}{needed.reason[1:]}."
+    if now.high <= goal:
+        return Verdict("goal reached already", (begin, f"The goal of {goal:.4g} is above this whole interval."))
+    if needed.low is None:
+        return Verdict("goal cannot be reached", (begin, reason))
+    if now.assured <= goal:
+        words = f"The goal of {goal:.4g} is inside this interval, but it is reached with a probability of 80 % or more."
+        return Verdict("goal reached already", (begin, words))
+    if needed.estimate is None:
+        # the part of the width that comes from the reach stays however many rows there are
+        end, stays = prospects.end, lasting_width() ** 2
+        width, distance = (math.log(end.estimate / error) ** 2 - stays for error in (end.low, goal))
+        shrink = math.sqrt(max(width, 0.0) / max(distance, 1e-9))
+        return _ask_for_rows(prospects, prospects.ahead, reason, shrink=shrink, is_close=True)
+    reached = now.estimate <= goal
+    answer = _describe_success(prospects, goal, needed) if reached else _describe_need(prospects, goal, needed)
+    if prospects.is_open:
+        return _ask_for_rows(prospects, _describe_later(prospects), answer, shrink=prospects.width)
+    if needed.assured is None and prospects.gain < _NOTICEABLE:
+        moment = now if reached else prospects.far
+        shrink = math.log(moment.assured / moment.estimate) / max(1e-9, math.log(goal / moment.estimate))
+        words = f"{answer} More rows change the error so little that this number may be far off."
+        if reached:
+            words = (
+                f"That is close to the goal of {goal:.4g}; these data cannot tell whether you are above or below it."
             )
-        return Verdict("more data helps", (self.now, self.future, doubt, *([] if self.deterministic else [floor])))
-
-    def _may_be_anything(self) -> str:
-        return f"At {4 * self.rows:,} rows it may be anything between {self.low[1]:.3g} and {self.high[1]:.3g}."
+        return _ask_for_rows(prospects, words, shrink=shrink, is_close=True)
+    return Verdict("more data helps", (begin, answer))
 
 
-def _needs(goal: float, needed: RequiredN) -> str:
-    low, high = rounded(needed.low or 0), needed.high
-    span = f"{low} to {rounded(high)}" if high else f"at least {low}, with no upper limit"
-    rows = f"{rounded(needed.estimate or 0)} {'row' if needed.estimate == 1 else 'rows'}"
-    sentence = f"An RMSE of {goal:.4g} should take about {rows} (90 % interval: {span})."
+def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bool = False) -> Verdict:
+    """Say how many rows would give an answer: intervals narrow with the root of their number.
+
+    ``shrink`` is the factor by which the interval must narrow; ``is_close`` that this is so because of a goal.
+    """
+    rows, factor = prospects.rows, max(1.5, shrink**2)
+    if prospects.fitted_rows < rows:
+        enough = f"The forecast uses {prospects.fitted_rows:,} of your rows, drawn at random: more would not narrow it."
+    elif is_close and factor > _TOO_CLOSE:
+        enough = "The goal is too close to the expected error for any realistic number of rows to decide."
+    else:
+        total = _round_up(math.ceil(rows * (factor if is_close else min(factor, _CLOSE))))
+        enough = f"Collect about {rounded(total - rows)} more rows ({total:,} in total) and run the plan again"
+        enough += ": the goal is that close to the expected error." if is_close and factor > _CLOSE else "."
+    return Verdict("too few rows to say", (prospects.begin, *words, enough))
+
+
+def _describe_later(prospects: Prospects) -> str:
+    low, high = prospects.later.low, prospects.later.high
+    return f"With {4 * prospects.rows:,} rows, it may be anything between {low:.3g} and {high:.3g}."
+
+
+def _describe_success(prospects: Prospects, goal: float, needed: RequiredN) -> str:
+    begin = f"You have probably reached the goal of {goal:.4g} already, but"
     if needed.assured is None:
-        return f"{sentence} No number of rows gives 80 % assurance."
-    return f"{sentence} For 80 % assurance plan at least {rounded(needed.assured)}."
+        return f"{begin} no number of rows makes that 80 % sure. {prospects.ahead}"
+    return f"{begin} this is not 80 % sure. To be 80 % sure, plan for {rounded(needed.assured)} rows."
 
 
-def _span(low: float, high: float) -> str:
-    return f"90 % interval {low:.3g} to {high:.3g}"
+def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
+    total, low = _round_up(needed.estimate or 0), needed.low or 0
+    few = f"{rounded(low)} could be enough" if low > prospects.rows else "your current rows could be enough"
+    many = f"{rounded(needed.high)} may be needed" if needed.high else "the goal may be out of reach"
+    sentence = (
+        f"You will probably need about {total:,} rows ({total - prospects.rows:,} more) to reach an RMSE of {goal:.4g}. "
+        f"This is {'uncertain' if needed.high else 'very uncertain'}: {few}, and {many}."
+    )
+    if needed.assured is None:
+        return f"{sentence} You cannot be 80 % sure of reaching the goal with any number of rows."
+    return f"{sentence} To have an 80 % chance of reaching it, plan for {rounded(needed.assured)}."
+
+
+def _round_up(n: int) -> int:
+    step = int(10 ** max(0, len(str(n)) - 2))
+    return math.ceil(n / step) * step
 
 
 def rounded(n: int) -> str:
-    """Write a number of rows with two digits: more would pretend to know them."""
-    digits = max(0, len(str(n)) - 2)
-    return f"{math.ceil(n / 10**digits) * 10**digits:,}"
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
+    """Write a number of rows with two digits, rounded up: more would pretend to know them."""
+    return f"{_round_up(n):,}"
 
 
 def _percent(share: float) -> str:

@@ -23,10 +23,10 @@ def check_size(vertices: object, rng: np.random.Generator | int | None) -> tuple
 
 
 def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = None) -> Graph:
-    """Draw a simple graph with these degrees, raising where no graph has them.
+    """Draw a simple graph with these degrees, or raise if no graph has them.
 
-    A random pairing that happens to be simple is every such graph equally often. Where that takes too many attempts,
-    swaps remove loops and double edges, all of a round at once; a swap of two edges keeps every degree. This favours some
+    A random pairing that happens to be simple is every such graph equally often. If that takes too many attempts, swaps
+    remove loops and double edges, all of a round at once; a swap of two edges keeps every degree. This favours some
     graphs, by an amount that falls as one over the number of vertices, so that small graphs are shuffled after it.
     """
     try:
@@ -34,29 +34,29 @@ def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = 
     except (TypeError, ValueError):
         given = np.empty(0)
     if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all() or (given != np.floor(given)).any():
-        raise InputError("degrees must be a list of whole numbers, one per vertex")
-    wanted = given.astype(np.int64)
-    if (wanted < 0).any():
-        raise InputError(f"degrees must be at least 0, got {wanted.min()}")
-    if wanted.sum() % 2:
-        raise InputError(f"no graph has these degrees: their sum must be even, got {wanted.sum()}")
-    if not is_graphical(wanted):
+        raise InputError("degrees must be a list of integers, one per vertex")
+    counts = given.astype(np.int64)
+    if (counts < 0).any():
+        raise InputError(f"degrees must be at least 0, got {counts.min()}")
+    if counts.sum() % 2:
+        raise InputError(f"no graph has these degrees: their sum must be even, got {counts.sum()}")
+    if not is_graphical(counts):
         raise InputError("no simple graph has these degrees: the largest need more neighbours than there are")
-    _, generator = check_size(len(wanted), rng)
-    stubs = np.repeat(np.arange(len(wanted)), wanted)
-    for _ in range(_count_attempts(wanted)):
+    _, generator = check_size(len(counts), rng)
+    stubs = np.repeat(np.arange(len(counts)), counts)
+    for _ in range(_count_attempts(counts)):
         pairing = generator.permutation(stubs).reshape(-1, 2)
-        if len(_find_bad(pairing, len(wanted))) == 0:
-            return Graph.from_edges(pairing, len(wanted))
+        if len(_find_bad(pairing, len(counts))) == 0:
+            return Graph.from_edges(pairing, len(counts))
     edges = None
     few = len(stubs) <= _FEW_ENDS
     for _ in range(1 if few else _ATTEMPTS):
-        edges = _untangle(generator.permutation(stubs).reshape(-1, 2), len(wanted), generator)
+        edges = _untangle(generator.permutation(stubs).reshape(-1, 2), len(counts), generator)
         if edges is not None:
             break
     if edges is None or few:
-        edges = _shuffle(_build_greedily(wanted) if edges is None else edges, len(wanted), generator)
-    return Graph.from_edges(edges, len(wanted))
+        edges = _shuffle(_build_greedily(counts) if edges is None else edges, len(counts), generator)
+    return Graph.from_edges(edges, len(counts))
 
 
 def _count_attempts(degrees: IntArray) -> int:
@@ -87,6 +87,7 @@ def _untangle(edges: IntArray, vertices: int, rng: np.random.Generator) -> IntAr
         if len(bad) == 0:
             return edges
         fewest, stuck = min(fewest, len(bad)), stuck + 1 if len(bad) >= fewest else 0
+        # Swaps of one round must not share edges: each partner is used once, and is not a bad edge itself.
         partner = rng.integers(len(edges), size=len(bad))
         once = np.unique(partner, return_index=True)[1]
         bad, partner = bad[once], partner[once]
@@ -128,7 +129,7 @@ def _build_greedily(degrees: IntArray) -> IntArray:
 
 
 def _shuffle(edges: IntArray, vertices: int, rng: np.random.Generator) -> IntArray:
-    """Make a given graph random: many swaps of two edges, each kept where the graph stays simple."""
+    """Make a given graph random: many swaps of two edges, each kept if the graph stays simple."""
     present = {tuple(sorted(edge)) for edge in edges.tolist()}
     picks = rng.integers(max(len(edges), 1), size=(20 * len(edges), 2))
     for (first, second), flip in zip(picks.tolist(), (rng.random(len(picks)) < 0.5).tolist(), strict=True):

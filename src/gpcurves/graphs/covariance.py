@@ -1,4 +1,4 @@
-r"""A kernel on a graph: prior variances, rows and products by sparse products, and dense algebra where it fits.
+r"""A kernel on a graph: prior variances, rows and products by sparse products, and dense algebra on small graphs.
 
 Normalisation (Urry & Sollich 2013, section 3.2): :math:`C_{ij} = \hat C_{ij}/\sqrt{\kappa_i\kappa_j}` with
 :math:`\kappa_i = \langle\hat C_{jj}\rangle_j` ("global"), :math:`\hat C_{ii}` ("local") or 1 ("none").
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 _ENTRIES = 4_000_000
 """Numbers that a block of rows may hold."""
 _DENSE = 0.08
-"""Fill of a block of rows from which on it is cheaper as a dense array."""
+"""Share of non-zero entries from which on a block of rows is cheaper as a dense array."""
 _PROBES = 64
+"""Vertices at which the number of vertices within reach is measured."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,8 @@ class GraphCovariance:
         V = self.graph.vertices
         result = np.empty(V)
         result[self.graph.isolated] = self.kernel.eigenvalue(np.zeros(1))[0]
+        # The diagonal needs walks of half the length, which meet few vertices of a large graph: rows start sparse, unless
+        # the walk from a typical vertex covers much of the graph.
         todo = np.flatnonzero(~self.graph.isolated)
         if len(todo) == 0:
             return frozen(result)
@@ -64,7 +67,7 @@ class GraphCovariance:
             return frozen(np.ones(self.graph.vertices))
         local = self.kernel.normalise == "local"
         kappa = self.raw_diagonal if local else np.full(self.graph.vertices, self.raw_diagonal.mean())
-        if kappa.min() <= self.kernel.rounding:
+        if kappa.min() <= self.kernel.rounding:  # a quotient of rounding errors would look like a covariance
             raise InputError(
                 f"{self.kernel!r} gives vertex {self.graph.label(int(np.argmin(kappa)))} a prior variance of 0, by which "
                 f"{self.kernel.normalise} normalisation would divide: add a constant to the polynomial"
@@ -90,30 +93,31 @@ class GraphCovariance:
 
     def rows(self, vertices: object) -> FloatArray:
         """Return rows of the covariance matrix, as an array of shape (rows, vertices)."""
-        chosen = np.atleast_1d(np.asarray(vertices))
+        numbers = np.atleast_1d(np.asarray(vertices))
         V = self.graph.vertices
         if (
-            chosen.ndim != 1
-            or chosen.dtype.kind not in "iu"
-            or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < V)
+            numbers.ndim != 1
+            or numbers.dtype.kind not in "iu"
+            or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < V)
         ):
             raise InputError(f"vertices must be numbers between 0 and {V - 1}")
         check_memory(
-            24.0 * len(chosen) * V, f"{len(chosen)} rows of a covariance over {V} vertices", "ask for fewer rows"
+            24.0 * len(numbers) * V, f"{len(numbers)} rows of a covariance over {V} vertices", "ask for fewer rows"
         )
         root = 1 / np.sqrt(self.normaliser)
-        result = np.empty((len(chosen), V))
+        result = np.empty((len(numbers), V))
         size = max(1, _ENTRIES // V)
-        for start in range(0, len(chosen), size):
-            block = chosen[start : start + size]
+        for start in range(0, len(numbers), size):
+            block = numbers[start : start + size]
             raw = self.kernel.apply(self._units(block, dense=True), self._step)
             result[start : start + size] = np.asarray(raw) * root * root[block, None]
         return result
 
     def matrix(self) -> FloatArray:
-        """Return the whole covariance matrix as a dense array; refused where memory does not hold it."""
+        """Return the whole covariance matrix as a dense array; refused if memory does not hold it."""
         check_dense(self.graph, 3)
         C = self.rows(np.arange(self.graph.vertices))
+        # Rows are computed one by one, and differ from columns by rounding errors. The diagonal is known more accurately.
         C += C.T
         C /= 2
         np.fill_diagonal(C, self.variances)
@@ -126,7 +130,7 @@ class GraphCovariance:
         check_dense(self.graph, 3)
         if self.kernel.normalise == "local":
             values = eigvalsh(self.matrix(), overwrite_a=True, check_finite=False)
-        else:
+        else:  # small eigenvalues keep their relative accuracy through the function of t
             t = eigvalsh(self.graph.T.toarray(), overwrite_a=True, check_finite=False)
             values = np.sort(self.kernel.eigenvalue(np.clip(t, -1, 1)) / self.normaliser[0])
         return np.asarray(np.maximum(values, 0.0))
@@ -155,7 +159,10 @@ class GraphCovariance:
         return 0.0 if len(todo) == 0 else self._row_size(todo) * len(todo) * self.kernel.reach
 
     def _row_size(self, todo: IntArray) -> float:
-        """Estimate how many vertices a walk from one vertex reaches in as many steps as the diagonal takes."""
+        """Estimate how many vertices a walk from one vertex reaches in as many steps as the diagonal takes.
+
+        Vertices that the sample misses may reach more; ``_step`` makes their rows dense on the way.
+        """
         probes = todo[np.linspace(0, len(todo) - 1, min(_PROBES, len(todo))).astype(np.int64)]
         V = self.graph.vertices
         reached: Any = self._units(probes, dense=False)

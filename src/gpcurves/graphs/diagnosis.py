@@ -139,7 +139,6 @@ def diagnose(graph: object, kernel: GraphKernel | None = None) -> Diagnosis:
     kernel
         The kernel; a random walk of 10 steps with a = 2 if None. Its own normalisation is not used.
     """
-    chosen = RandomWalkKernel() if kernel is None else kernel
-    globally = chosen.normalised("global")
-    known = as_graph(graph)
-    return Diagnosis(known, globally, globally.on(known).variances)
+    globally = (RandomWalkKernel() if kernel is None else kernel).normalised("global")
+    network = as_graph(graph)
+    return Diagnosis(network, globally, globally.on(network).variances)

@@ -48,35 +48,35 @@ class Ensemble(Piece, ABC, family="ensemble"):
     @property
     def mean_degree(self) -> float:
         """Average number of neighbours."""
-        chance = self.degree_probabilities(_MOST_NEIGHBOURS)
-        return float(chance @ np.arange(len(chance)))
+        probabilities = self.degree_probabilities(_MOST_NEIGHBOURS)
+        return float(probabilities @ np.arange(len(probabilities)))
 
     def degree_distribution(self) -> FloatArray:
-        """Return the probabilities of the degrees 0, 1, … up to where the rest holds a negligible share of all edges."""
+        """Return the probabilities of the degrees 0, 1, …; the rest holds a negligible share of all vertices and edges."""
         if self.mean_degree == 0:
             raise InputError("the ensemble has no edges: every vertex is isolated")
         size = 64
         while True:
-            chance = self.degree_probabilities(size)
-            ends = np.cumsum(chance * np.arange(size + 1)) / self.mean_degree
-            enough = np.flatnonzero((ends >= 1 - _TAIL) & (np.cumsum(chance) >= 1 - _TAIL))
+            probabilities = self.degree_probabilities(size)
+            ends = np.cumsum(probabilities * np.arange(size + 1)) / self.mean_degree
+            enough = np.flatnonzero((ends >= 1 - _TAIL) & (np.cumsum(probabilities) >= 1 - _TAIL))
             if len(enough):
-                return chance[: int(enough[0]) + 1]
+                return probabilities[: int(enough[0]) + 1]
             if size >= _MOST_NEIGHBOURS:
-                return chance
+                return probabilities
             size *= 4
 
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
         """Draw independent degrees."""
-        chance = self.degree_distribution()
-        return rng.choice(len(chance), size=vertices, p=chance / chance.sum())
+        probabilities = self.degree_distribution()
+        return rng.choice(len(probabilities), size=vertices, p=probabilities / probabilities.sum())
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
         """Draw a simple graph."""
         count, generator = check_size(vertices, rng)
         for _ in range(_ATTEMPTS):
             degrees = np.minimum(self.sample_degrees(count, generator), count - 1)
-            for _ in range(1_000):  # an odd sum is no graph: draw one vertex again
+            for _ in range(1_000):  # no graph has degrees with an odd sum: draw one of them again
                 if degrees.sum() % 2 == 0:
                     break
                 degrees[generator.integers(count)] = min(int(self.sample_degrees(1, generator)[0]), count - 1)
@@ -97,16 +97,21 @@ def _check_exponent(name: str, value: object) -> float:
 
 def _check_probabilities(name: str, value: object) -> tuple[float, ...]:
     try:
-        chance = np.array(value, dtype=np.float64)
+        probabilities = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be a list of numbers") from error
-    if chance.ndim != 1 or chance.size == 0 or not np.isfinite(chance).all() or (chance < 0).any():
+    if (
+        probabilities.ndim != 1
+        or probabilities.size == 0
+        or not np.isfinite(probabilities).all()
+        or (probabilities < 0).any()
+    ):
         raise InputError(f"{name} must be a list of finite numbers, at least 0")
-    if abs(chance.sum() - 1) > 1e-6:
-        raise InputError(f"{name} must sum to 1, got {chance.sum():g}")
-    if abs(chance.sum() - 1) > 1e-12:  # what was normalised once stays as it is
-        chance = chance / chance.sum()
-    return tuple(chance.tolist())
+    if abs(probabilities.sum() - 1) > 1e-6:
+        raise InputError(f"{name} must sum to 1, got {probabilities.sum():g}")
+    if abs(probabilities.sum() - 1) > 1e-12:  # what was normalised once stays as it is
+        probabilities = probabilities / probabilities.sum()
+    return tuple(probabilities.tolist())
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,12 +168,12 @@ class ErdosRenyi(Ensemble):
             raise InputError(f"a graph of {count} vertices has a mean degree of at most {count - 1}, got {self.mean:g}")
         pairs = count * (count - 1) // 2
         edges = int(generator.binomial(pairs, self.mean / (count - 1))) if count > 1 else 0
-        chosen = _draw_distinct(pairs, edges, generator)
+        numbers = _draw_distinct(pairs, edges, generator)
         # the pair number k of (i, j), i < j, is k = j (j - 1) / 2 + i
-        j = np.floor((1 + np.sqrt(1 + 8.0 * chosen)) / 2).astype(np.int64)
-        j -= j * (j - 1) // 2 > chosen
-        j += (j + 1) * j // 2 <= chosen
-        return Graph.from_edges(np.stack((chosen - j * (j - 1) // 2, j), axis=1), count)
+        j = np.floor((1 + np.sqrt(1 + 8.0 * numbers)) / 2).astype(np.int64)
+        j -= j * (j - 1) // 2 > numbers
+        j += (j + 1) * j // 2 <= numbers
+        return Graph.from_edges(np.stack((numbers - j * (j - 1) // 2, j), axis=1), count)
 
 
 @dataclass(frozen=True, repr=False)
@@ -208,8 +213,8 @@ class DegreeDistribution(Ensemble):
 
     def degree_probabilities(self, largest: int) -> FloatArray:
         padded = np.zeros(whole("largest", largest, 0) + 1)
-        known = self.pmf[: largest + 1]
-        padded[: len(known)] = known
+        first = self.pmf[: largest + 1]
+        padded[: len(first)] = first
         return padded
 
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
@@ -220,11 +225,11 @@ def _draw_distinct(below: int, count: int, rng: np.random.Generator) -> IntArray
     """Draw ``count`` distinct numbers uniformly."""
     if count > below // 2:
         return rng.permutation(below)[:count]
-    chosen = np.empty(0, dtype=np.int64)
-    while len(chosen) < count:  # a few too many at a time
-        drawn = rng.integers(below, size=count - len(chosen) + 16)
-        chosen = np.unique(np.concatenate((chosen, drawn)))
-    return rng.permutation(chosen)[:count] if len(chosen) > count else chosen
+    numbers = np.empty(0, dtype=np.int64)
+    while len(numbers) < count:  # a few too many at a time
+        drawn = rng.integers(below, size=count - len(numbers) + 16)
+        numbers = np.unique(np.concatenate((numbers, drawn)))
+    return rng.permutation(numbers)[:count] if len(numbers) > count else numbers
 
 
 def _power_law(alpha: float, cutoff: float, largest: int) -> FloatArray:

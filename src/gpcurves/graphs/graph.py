@@ -36,7 +36,7 @@ class Graph(ReadOnly):
     Parameters
     ----------
     adjacency
-        Symmetric SciPy sparse matrix or array of affinities, zero where there is no edge.
+        Symmetric SciPy sparse matrix or array of affinities; zero means no edge.
     labels
         Names of the vertices; their numbers 0, 1, … if None.
     repair
@@ -54,7 +54,7 @@ class Graph(ReadOnly):
     labels: tuple[str, ...] | None = None
 
     def __init__(self, adjacency: Any, labels: Iterable[Hashable] | None = None, *, repair: bool = False) -> None:
-        matrix = _checked(adjacency, repair)
+        matrix = _check_adjacency(adjacency, repair)
         object.__setattr__(self, "adjacency", matrix)
         named = None if labels is None else tuple(str(label) for label in labels)
         if named is not None and len(named) != matrix.shape[0]:
@@ -94,7 +94,7 @@ class Graph(ReadOnly):
         if given.shape != (len(pairs),):
             raise InputError(f"weights must be one per edge ({len(pairs)}), got {given.size}")
         _check_weights(given)
-        return cls(_joined(pairs.astype(np.int64), given, count, repair), labels, repair=repair)
+        return cls(_join_ends(pairs.astype(np.int64), given, count, repair), labels, repair=repair)
 
     @property
     def vertices(self) -> int:
@@ -116,7 +116,7 @@ class Graph(ReadOnly):
 
     @cached_property
     def degrees(self) -> FloatArray:
-        """Sum of the affinities of each vertex; the number of its neighbours where edges have no weights."""
+        """Sum of the affinities of each vertex; the number of its neighbours if edges have no weights."""
         return frozen(np.asarray(self.adjacency.sum(axis=1)).ravel())
 
     @cached_property
@@ -264,7 +264,7 @@ def _from_networkx(graph: Any, repair: bool) -> Graph:
     return Graph(matrix, None if plain else nodes, repair=repair)
 
 
-def _joined(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool) -> Sparse:
+def _join_ends(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool) -> Sparse:
     """Return the symmetric matrix of undirected edges; an edge listed once in each direction counts once.
 
     For repair it is the directed matrix, with the weights of repeats added up, which is then made symmetric.
@@ -275,6 +275,7 @@ def _joined(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool) -
     if not repair:
         low, high = pairs.min(axis=1, initial=vertices), pairs.max(axis=1, initial=0)
         key = low * vertices + high
+        # Sorted by key, repeats of an edge are neighbours, the one with the smaller vertex first before its reverse.
         order = np.lexsort((pairs[:, 0] > pairs[:, 1], key))
         again = np.flatnonzero(key[order][1:] == key[order][:-1])
         first, second = order[again], order[again + 1]
@@ -294,7 +295,7 @@ def _joined(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool) -
     return coo_array((weights, (ends[0], ends[1])), shape=(vertices, vertices)).tocsr()
 
 
-def _checked(adjacency: Any, repair: bool) -> Sparse:
+def _check_adjacency(adjacency: Any, repair: bool) -> Sparse:
     from scipy.sparse import csr_array, issparse
 
     try:
@@ -325,7 +326,7 @@ def _checked(adjacency: Any, repair: bool) -> Sparse:
         if not repair:
             raise InputError(f"the adjacency matrix is not symmetric, so that the graph is directed: {REPAIR}")
         seen = matrix.astype(bool).astype(np.float64)
-        present = (seen + seen.T).tocsr()  # 1 where one direction is given, 2 where both are
+        present = (seen + seen.T).tocsr()  # 1 if one direction is given, 2 if both are
         matrix = (matrix + reverse).tocsr()
         matrix.sort_indices()
         present.sort_indices()

@@ -17,7 +17,7 @@ largest component and all others; by number of neighbours, and by number of vert
 
 
 def check_group(name: str) -> str:
-    """Return the name of a group, or raise where there is no such group."""
+    """Return the name of a group, or raise if there is no such group."""
     if not isinstance(name, str):
         raise InputError(f"a group of vertices must be a name such as 'isolated', got {name!r}")
     kind, _, number = name.partition("=")
@@ -25,14 +25,14 @@ def check_group(name: str) -> str:
         try:
             whole(kind, float(number), 0)
         except ValueError:
-            raise InputError(f"a group {kind}=K needs a whole number at least 0, got {name!r}") from None
+            raise InputError(f"a group {kind}=K needs an integer at least 0, got {name!r}") from None
     elif name not in GROUPS or name.endswith("=K"):
         raise unknown_name("group of vertices", name, GROUPS)
     return name
 
 
 def check_groups(names: object) -> tuple[str, ...]:
-    """Return the names of one or several groups as a tuple, or raise where something is not a group."""
+    """Return the names of one or several groups as a tuple, or raise if something is not a group."""
     listed = [names] if isinstance(names, str) else names
     if not isinstance(listed, Iterable):
         raise InputError(f"a group of vertices must be a name such as 'isolated', got {names!r}")

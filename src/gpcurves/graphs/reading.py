@@ -16,24 +16,10 @@ from gpcurves.graphs.graph import REPAIR, Graph, as_graph
 from gpcurves.numerics.validation import whole
 
 _HEADER_WORDS = {
-    *(
-        "source",
-        "target",
-        "from",
-        "to",
-        "src",
-        "dst",
-        "dest",
-        "destination",
-        "node",
-        "node1",
-        "node2",
-        "node_1",
-        "node_2",
-    ),
-    *("vertex", "vertex1", "vertex2", "id1", "id2", "i", "j", "u", "v", "a", "b", "head", "tail", "start", "end"),
-    *("weight", "w", "value", "affinity", "strength", "fromnodeid", "tonodeid", "user", "member", "friend"),
-}
+    "source", "target", "from", "to", "src", "dst", "dest", "destination", "node", "node1", "node2", "node_1", "node_2",
+    "vertex", "vertex1", "vertex2", "id1", "id2", "i", "j", "u", "v", "a", "b", "head", "tail", "start", "end",
+    "weight", "w", "value", "affinity", "strength", "fromnodeid", "tonodeid", "user", "member", "friend",
+}  # fmt: skip
 _COMMENTS = ("#", "%", "//")
 _GZIP = b"\x1f\x8b"
 
@@ -46,27 +32,27 @@ def read_graph(path: str | Path, *, vertices: int | None = None, repair: bool = 
     path
         An edge list (two names per line, and a weight if edges have one), or .graphml, .gml, .mtx; also with .gz.
     vertices
-        Number of vertices, where some have no edge and an edge list cannot say so.
+        Number of vertices, if some have no edge, which an edge list cannot say.
     repair
         Make directed edges undirected, drop self-loops and add up repeated edges, instead of refusing them.
     """
     file = Path(path)
-    content = _content(file)
+    content = _read_bytes(file)
     kind = file.with_suffix("").suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
     if kind in (".graphml", ".xml"):
-        graph = _by_networkx(file, content, "read_graphml", repair)
+        graph = _parse_by_networkx(file, content, "read_graphml", repair)
     elif kind == ".gml":
-        graph = _by_networkx(file, content, "read_gml", repair)
+        graph = _parse_by_networkx(file, content, "read_gml", repair)
     elif kind == ".mtx":
-        graph = _matrix_market(file, content, repair)
+        graph = _parse_matrix_market(file, content, repair)
     else:
-        return _edge_list(file, content, vertices, repair)
+        return _parse_edges(file, content, vertices, repair)
     if vertices is not None and whole("vertices", vertices, 1) != graph.vertices:
         raise InputError(f"{file} says that it has {graph.vertices} vertices, not {vertices}")
     return graph
 
 
-def _content(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     try:
         content = path.read_bytes()
         if content.startswith(_GZIP):
@@ -82,7 +68,7 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _edge_list(path: Path, content: bytes, vertices: int | None, repair: bool) -> Graph:
+def _parse_edges(path: Path, content: bytes, vertices: int | None, repair: bool) -> Graph:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -94,43 +80,43 @@ def _edge_list(path: Path, content: bytes, vertices: int | None, repair: bool) -
     weights: list[float] = []
     lines: list[int] = []
     width = 0
-    records = list(_records(text))
+    records = list(_split_lines(text))
     if records and _is_header(records[0][1], {name for _, fields in records[1:] for name in fields[:2]}):
         records = records[1:]
-    for place, fields in records:
+    for line, fields in records:
         if len(fields) not in (2, 3) or not all(fields):
             got = "one field" if len(fields) == 1 else f"{len(fields)} fields" if all(fields) else "an empty field"
             raise InputError(
-                f"{path}, line {place}: an edge is two names, and a weight if edges have one; got {got} in {_shown(text, place)}"
+                f"{path}, line {line}: an edge is two names, and a weight if edges have one; got {got} in {_quote(text, line)}"
             )
         if not lines:
             width = len(fields)
         elif len(fields) != width:
-            raise InputError(f"{path}, line {place}: {width} fields expected as before, got {_shown(text, place)}")
-        weights.append(_weight(path, place, fields[2]) if len(fields) == 3 else 1.0)
+            raise InputError(f"{path}, line {line}: {width} fields expected as before, got {_quote(text, line)}")
+        weights.append(_parse_weight(path, line, fields[2]) if len(fields) == 3 else 1.0)
         ends += (names.setdefault(fields[0], len(names)), names.setdefault(fields[1], len(names)))
         if fields[0] == fields[1] and not repair:
             raise InputError(
-                f"{path}, line {place}: the vertex {fields[0]!r} is joined to itself: {REPAIR} to drop self-loops"
+                f"{path}, line {line}: the vertex {fields[0]!r} is joined to itself: {REPAIR} to drop self-loops"
             )
-        lines.append(place)
+        lines.append(line)
     if not lines:
         raise InputError(f"{path} holds no edges")
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     count = len(names) if vertices is None else whole("vertices", vertices, len(names))
-    labels, rank = _ordered(_extended(list(names), count))
+    labels, rank = _sort_names(_add_names(list(names), count))
     pairs = rank[pairs]
     _refuse_repeats(path, pairs, np.array(weights), lines, labels, repair)
     plain = labels == [str(i) for i in range(count)]
     return Graph.from_edges(pairs, count, weights, None if plain else labels, repair=repair)
 
 
-def _records(text: str) -> Iterator[tuple[int, list[str]]]:
+def _split_lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the fields of each line with its number; comments and blank lines are skipped."""
     separator: str | None = None
     first = True
-    for place, line in enumerate(text.splitlines(), start=1):
-        kept = line.strip()
+    for line, content in enumerate(text.splitlines(), start=1):
+        kept = content.strip()
         if not kept or kept.startswith(_COMMENTS):
             continue
         if " #" in kept or "\t#" in kept:
@@ -139,7 +125,7 @@ def _records(text: str) -> Iterator[tuple[int, list[str]]]:
             separator = next((mark for mark in (",", ";", "\t") if mark in kept), None)
             first = False
         fields = [field.strip().strip('"') for field in kept.split(separator)]
-        yield place, fields
+        yield line, fields
 
 
 def _is_header(fields: list[str], names: set[str]) -> bool:
@@ -149,7 +135,7 @@ def _is_header(fields: list[str], names: set[str]) -> bool:
     if len(fields) == 3:
         return not any(map(_is_number, fields))
     known = all(field.lower().replace(" ", "") in _HEADER_WORDS for field in fields)
-    short = min(map(len, fields)) == 1  # letters are names of vertices as well, except where those are numbers
+    short = min(map(len, fields)) == 1  # letters are names of vertices as well, unless those are numbers
     return known and fields[0].lower() != fields[1].lower() and (not short or all(map(_is_number, names)))
 
 
@@ -161,18 +147,18 @@ def _is_number(field: str) -> bool:
     return True
 
 
-def _weight(path: Path, place: int, field: str) -> float:
+def _parse_weight(path: Path, line: int, field: str) -> float:
     try:
         weight = float(field)
     except ValueError:
-        raise InputError(f"{path}, line {place}: a weight must be a number, got {field!r}") from None
+        raise InputError(f"{path}, line {line}: a weight must be a number, got {field!r}") from None
     if not np.isfinite(weight) or weight <= 0:
-        raise InputError(f"{path}, line {place}: a weight must be finite and greater than 0, got {field}")
+        raise InputError(f"{path}, line {line}: a weight must be finite and greater than 0, got {field}")
     return weight
 
 
-def _ordered(names: list[str]) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Return the names in order, by number where all are whole numbers, and the place of each in that order."""
+def _sort_names(names: list[str]) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """Return the names in order, by number if all are integers, and the position of each in that order."""
     order = np.arange(len(names))
     if all(name.isascii() and name.removeprefix("-").isdecimal() for name in names):
         order = np.array(sorted(range(len(names)), key=lambda k: (int(names[k]), names[k])))
@@ -181,8 +167,8 @@ def _ordered(names: list[str]) -> tuple[list[str], np.ndarray[tuple[int], np.dty
     return [names[k] for k in order.tolist()], rank
 
 
-def _extended(names: list[str], count: int) -> list[str]:
-    """Name vertices without edges by the smallest whole numbers that are free."""
+def _add_names(names: list[str], count: int) -> list[str]:
+    """Name vertices without edges by the smallest integers that are free."""
     used, named = set(names), list(names)
     number = 0 if "0" in used else 1
     while len(named) < count:
@@ -223,12 +209,12 @@ def _refuse_repeats(
         seen[i, j] = k
 
 
-def _shown(text: str, place: int) -> str:
-    line = text.splitlines()[place - 1].strip()
-    return repr(line if len(line) <= 60 else line[:57] + "…")
+def _quote(text: str, line: int) -> str:
+    content = text.splitlines()[line - 1].strip()
+    return repr(content if len(content) <= 60 else content[:57] + "…")
 
 
-def _by_networkx(path: Path, content: bytes, reader: str, repair: bool) -> Graph:
+def _parse_by_networkx(path: Path, content: bytes, reader: str, repair: bool) -> Graph:
     import networkx
 
     try:
@@ -246,7 +232,7 @@ def _by_networkx(path: Path, content: bytes, reader: str, repair: bool) -> Graph
         raise InputError(f"{path}: {error}") from error
 
 
-def _matrix_market(path: Path, content: bytes, repair: bool) -> Graph:
+def _parse_matrix_market(path: Path, content: bytes, repair: bool) -> Graph:
     from scipy.io import mmread
 
     try:

@@ -55,7 +55,7 @@ def _factorise(r: FloatArray) -> FloatArray:
     """Return g with sum_j g_j g_{j+s} = r_s, by Newton's method from above."""
     count = len(r)
     g: FloatArray = np.zeros(count)
-    # Every iterate lies above the polynomial and keeps its zeros outside the unit circle, where the Jacobian is regular.
+    # Every iterate lies above the polynomial and keeps its zeros outside the unit circle: the Jacobian is regular there.
     g[0] = np.sqrt(r[0] + 2 * np.abs(r[1:]).sum())
     best: FloatArray = g
     least = np.inf

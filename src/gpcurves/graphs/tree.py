@@ -1,7 +1,7 @@
-r"""The infinite regular tree, to which large random regular graphs look alike from nearby.
+r"""The infinite regular tree: what a vertex of a large random regular graph sees nearby.
 
 Urry & Sollich 2013, sections 2.1 and 3.4.1 and appendix A: the random walk kernel by distance, its limit for long walks,
-where cycles of a finite graph begin to matter, the form in which long walks approach the limit, and the spectrum (McKay).
+the length from which on cycles of a finite graph matter, how long walks approach the limit, and the spectrum (McKay).
 """
 
 from __future__ import annotations
@@ -95,26 +95,26 @@ def mean_correlation(
 ) -> float:
     r"""Return the average of :math:`C_{ij}/\sqrt{C_{ii}C_{jj}}` over pairs of vertices at a distance in a graph.
 
-    The finite-graph counterpart :math:`K_{l,p}` of `tree_kernel`. Where there are more than ``pairs`` pairs, vertices are
+    The finite-graph counterpart :math:`K_{l,p}` of `tree_kernel`. If there are more than ``pairs`` pairs, vertices are
     taken at random until that many are covered.
     """
     from scipy.sparse.csgraph import dijkstra
 
-    known = as_graph(graph)
+    network = as_graph(graph)
     apart = whole("distance", distance, 0)
-    covariance = kernel.on(known)
-    order = np.random.default_rng(rng).permutation(known.vertices)
+    covariance = kernel.on(network)
+    order = np.random.default_rng(rng).permutation(network.vertices)
     root = np.sqrt(covariance.variances)
     total, count = 0.0, 0
-    size = max(1, 2_000_000 // known.vertices)
-    for start in range(0, known.vertices, size):
+    size = max(1, 2_000_000 // network.vertices)
+    for start in range(0, network.vertices, size):
         block = order[start : start + size]
         if apart == 0:
             return 1.0
         if apart == 1:
-            near = known.adjacency[block].toarray() > 0
+            near = network.adjacency[block].toarray() > 0
         else:
-            near = dijkstra(known.adjacency, directed=False, indices=block, unweighted=True, limit=apart) == apart
+            near = dijkstra(network.adjacency, directed=False, indices=block, unweighted=True, limit=apart) == apart
         correlation = covariance.rows(block) / (root[block, None] * root)
         total += float(correlation[near].sum())
         count += int(near.sum())

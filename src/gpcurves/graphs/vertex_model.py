@@ -14,6 +14,7 @@ variable is :math:`h^0`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -90,9 +91,15 @@ def polynomial_model(
         raise NotApplicableError(
             f"messages exist for polynomials of degree {MOST_VARIABLES - 5} at most, got {len(chebyshev) - 1}"
         )
-    plus, minus, error = sum_of_squares(chebyshev)
+    plus, minus, error = _find_squares(tuple(chebyshev.tolist()))
     local, coupling = chebyshev_chain(len(plus) - 1, [(plus, 1), (minus, -1)])
     return VertexModel(len(local), 0, pack(local), coupling, isolated, walk, error + neglected)
+
+
+@lru_cache(maxsize=8)
+def _find_squares(chebyshev: tuple[float, ...]) -> tuple[FloatArray, FloatArray, float]:
+    """Return the sum of squares of a polynomial; remembered, since a run asks for the same messages again and again."""
+    return sum_of_squares(np.array(chebyshev))
 
 
 def chebyshev_chain(m: int, forms: list[tuple[FloatArray, int]]) -> tuple[FloatArray, FloatArray]:
@@ -126,7 +133,7 @@ def pack(matrix: FloatArray) -> FloatArray:
 
 
 def _tabulate(coupling: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return from where in V, and in a vector after it, each element of KVK comes, and its factor.
+    """Return which element of V, and of a vector after it, becomes each element of KVK, and with which factor.
 
     K has one element per row, so that KVK permutes and scales: tables are much cheaper than two products of matrices.
     """

@@ -2,6 +2,7 @@
 
 from gpcurves.inputs.base import Inputs
 from gpcurves.inputs.box import Box
+from gpcurves.inputs.copula import Copula, Pool
 from gpcurves.inputs.eigenvalues import Eigenvalues
 from gpcurves.inputs.finite import Discrete, Sample
 from gpcurves.inputs.gaussian import Gaussian
@@ -12,10 +13,12 @@ from gpcurves.inputs.vertices import Vertices
 
 __all__ = [
     "Box",
+    "Copula",
     "Discrete",
     "Eigenvalues",
     "Gaussian",
     "Inputs",
+    "Pool",
     "RandomVertices",
     "Sample",
     "Torus",

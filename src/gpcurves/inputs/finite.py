@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gpcurves.inputs.base import Inputs, Nodes
 from gpcurves.inputs.polynomial import MOST_WEIGHTED_POINTS
 from gpcurves.kernels import Kernel, is_stationary
+from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.numerics.validation import points as checked_points
 from gpcurves.numerics.validation import probabilities as checked_probabilities
@@ -20,7 +21,7 @@ from gpcurves.spectra.nystrom import NODES, Decay, matrix_spectrum, numerical_sp
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class _Finite(Inputs):
-    points: FloatArray
+    points: FloatArray = parameter(help="File with one input per row")
 
     enumerable = True
 
@@ -43,11 +44,6 @@ class _Finite(Inputs):
         missing = np.maximum(1.0 - np.cumsum(weights[order], axis=1), 0.0)[:, :-1]
         step = np.diff(function(sorted_distance.ravel()).reshape(distance.shape), axis=1)
         return np.array([weights @ (missing**m * step).sum(axis=1) for m in n.tolist()])
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.points)} points, dim={self.dim})"
@@ -81,7 +77,7 @@ class Discrete(_Finite):
     """Exactly these points, with these probabilities (equal ones if not given)."""
 
     name = ""
-    probabilities: FloatArray
+    probabilities: FloatArray = parameter(help="Probability of each point")
 
     def __init__(self, points: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> None:
         super().__init__(points)

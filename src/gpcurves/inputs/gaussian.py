@@ -21,6 +21,7 @@ from gpcurves.inputs.base import Inputs, Nodes, Overlap
 from gpcurves.inputs.polynomial import polynomial_nodes
 from gpcurves.inputs.unit import TENSOR_DIM, dimension, nodes_per_dimension
 from gpcurves.kernels import RBF, Kernel, as_rbf
+from gpcurves.numerics.cholesky import factorise
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.quadrature import distance_rule, gauss_legendre, sobol_rule, tensor_rule
 from gpcurves.numerics.validation import FloatArray, positive
@@ -78,11 +79,11 @@ class Gaussian(Inputs):
         return self.variance * np.eye(self.dim) if self.covariance is None else np.array(self.covariance)
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
-        inputs: FloatArray = rng.standard_normal((count, self.dim)) @ np.linalg.cholesky(self.matrix).T
+        inputs: FloatArray = rng.standard_normal((count, self.dim)) @ factorise(self.matrix).T
         return inputs
 
     def nodes(self, count: int) -> Nodes:
-        root = np.linalg.cholesky(self.matrix).T
+        root = factorise(self.matrix).T
         if self.dim > TENSOR_DIM:
             points, weights = sobol_rule(self.dim, count)
             return ndtri(np.clip(points, 1e-12, 1 - 1e-12)) @ root, weights
@@ -177,7 +178,7 @@ class _GaussianOverlap:
         Q = P + R
         self.factor = first.variance * second.variance / math.sqrt(np.linalg.det(np.eye(dim) + inputs.matrix * Q))
         self.apart = np.sqrt(P * R / Q)
-        root = np.linalg.cholesky(np.linalg.inv(np.diag(1 / Q) + inputs.matrix))
+        root = factorise(np.asarray(np.linalg.inv(np.diag(1 / Q) + inputs.matrix), dtype=np.float64))
         self.left, self.right = (P / Q)[:, None] * root, (R / Q)[:, None] * root
 
     def __call__(self, X: FloatArray) -> FloatArray:

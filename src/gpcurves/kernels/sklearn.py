@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -13,6 +13,16 @@ from gpcurves.kernels.composite import Product, Sum
 from gpcurves.kernels.dotproduct import Linear
 from gpcurves.kernels.stationary import OU, RBF, Matern, Matern32, Matern52, RationalQuadratic
 from gpcurves.numerics.validation import FloatArray
+
+
+class ScikitLearnKernel(Protocol):
+    """What tells a kernel of scikit-learn apart, for type checkers."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return its parameters."""
+
+    def diag(self, X: Any) -> Any:
+        """Return the prior variances at the rows of X."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,22 @@ def from_sklearn(kernel: Any) -> Kernel:
     if name == "WhiteKernel":
         raise InputError("a WhiteKernel is noise, not part of the function: give it as the noise of the problem")
     return SklearnKernel(kernel)
+
+
+def remove_white(kernel: Any) -> Any:
+    """Return a scikit-learn kernel without its white noise; None if nothing else is left."""
+    name = type(kernel).__name__
+    if name == "WhiteKernel":
+        return None
+    if name in ("Sum", "Product"):
+        parts = [part for part in (remove_white(kernel.k1), remove_white(kernel.k2)) if part is not None]
+        if len(parts) == 2:
+            return type(kernel)(*parts)
+        return parts[0] if parts and name == "Sum" else None
+    if name == "Exponentiation":
+        base = remove_white(kernel.kernel)
+        return None if base is None else type(kernel)(base, kernel.exponent)
+    return kernel
 
 
 def _with_constants(kernel: Any, join: type[Sum] | type[Product]) -> Kernel:

@@ -57,6 +57,13 @@ class MethodOptions:
 
     def objection(self, problem: Problem) -> str | None:
         """Say why an option that was given does not belong to this problem, or return None if all do."""
+        for each in fields(self):
+            axis = each.metadata.get("axis")
+            if axis not in (None, problem.axis) and getattr(self, each.name) != each.default:
+                vectors = axis == "n"
+                return (
+                    f"{each.name} belongs to {'inputs that are vectors' if vectors else 'graphs'}, not to this problem"
+                )
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -172,6 +179,10 @@ class Method(ABC, Generic[State]):
             if len(broken):
                 return f"n must be integers, got {broken[0]:g}"
         return None
+
+    def draws(self, problem: Problem) -> bool:
+        """Tell whether the numbers for this problem are random, so that they depend on a seed."""
+        return self.random
 
     def takes(self, problem: Problem) -> bool:
         """Tell whether the method understands labels that are not numbers with Gaussian noise."""

@@ -41,6 +41,10 @@ class Eigenvalue(Sampled):
     axes = ("nu",)
     Options = GraphSizes
 
+    def draws(self, problem: Problem) -> bool:
+        """Tell whether graphs are drawn."""
+        return problem.ensemble is not None
+
     def experiment(self, setup: Setup, sizes: FloatArray) -> GraphEigenvalues:
         """Return the graphs to draw."""
         size = setup.options.size(setup.problem)

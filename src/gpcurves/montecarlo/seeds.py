@@ -23,7 +23,7 @@ def seed_of(rng: Rng) -> int:
         return int.from_bytes(rng.generate_state(4).tobytes(), "little")
     if isinstance(rng, numbers.Integral) and not isinstance(rng, bool) and rng >= 0:
         return int(rng)
-    raise InputError(f"rng must be a whole number at least 0, a SeedSequence, a Generator or None, got {rng!r}")
+    raise InputError(f"rng must be an integer at least 0, a SeedSequence, a Generator or None, got {rng!r}")
 
 
 def stream(seed: int, task: int) -> np.random.Generator:

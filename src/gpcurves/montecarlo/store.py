@@ -17,7 +17,7 @@ from gpcurves.numerics.validation import FloatArray
 
 _APPLICATION = 0x47504355  # "GPCU": how we know our own files
 _VERSION = 1
-_PATIENCE = 60.0
+_LOCK_TIMEOUT = 60.0  # seconds to wait while another process writes
 
 
 class Store:
@@ -29,9 +29,9 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._refuse_strangers()
+        self._check_file()
         try:
-            self._connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+            self._connection = sqlite3.connect(self.path, timeout=_LOCK_TIMEOUT, isolation_level=None)
             self._prepare()
         except sqlite3.Error as error:
             raise self._problem(error) from error
@@ -39,7 +39,8 @@ class Store:
             self._connection.close()
             raise
 
-    def _refuse_strangers(self) -> None:
+    def _check_file(self) -> None:
+        """Refuse a file that is not a store before SQLite opens it, because opening may change it."""
         if self.path.is_dir():
             raise InputError(f"cannot use {self.path} as a store: it is a folder")
         if not self.path.parent.is_dir():

@@ -23,23 +23,20 @@ _LARGEST_BATCH = 16
 _ATTEMPTS = 3
 _NUMBER = re.compile(r"-?[0-9]+")
 _SCHEMES = ("tcp", "tls", "ws", "wss")
-_PATIENCE = 30.0
 
 
-def execute(
-    function: Function, tasks: Sequence[int], workers: int | str, patience: float = _PATIENCE
-) -> Iterator[Batch]:
+def execute(function: Function, tasks: Sequence[int], workers: int | str, timeout: float = 30.0) -> Iterator[Batch]:
     """Do all tasks and yield them in batches as they are finished, in any order.
 
-    A cluster that has no workers may take ``patience`` seconds to get one, and its scheduler a third of that to answer.
+    A cluster may be without workers for ``timeout`` seconds, and its scheduler must answer within a third of that.
     """
     if not tasks:
         return
     if isinstance(workers, str) and not _NUMBER.fullmatch(workers.strip()):
-        yield from _cluster(function, tasks, workers.strip(), patience)
+        yield from _cluster(function, tasks, workers.strip(), timeout)
         return
     if isinstance(workers, bool) or not isinstance(workers, str | numbers.Integral):
-        raise InputError(f"workers must be a whole number or the address of a Dask scheduler, got {workers!r}")
+        raise InputError(f"workers must be an integer or the address of a Dask scheduler, got {workers!r}")
     count = int(workers)
     if count < 1:
         raise InputError(f"workers must be at least 1, got {count}")
@@ -92,27 +89,27 @@ def _processes(function: Function, tasks: list[int], count: int) -> Iterator[Bat
                 ) from error
 
 
-def _cluster(function: Function, tasks: Sequence[int], address: str, patience: float) -> Iterator[Batch]:
+def _cluster(function: Function, tasks: Sequence[int], address: str, timeout: float) -> Iterator[Batch]:
     """Use a running Dask scheduler; a killed worker's tasks move to the others."""
     try:
         from distributed import Client, KilledWorker
     except ImportError as error:
         raise InputError("a Dask scheduler needs the extra: pip install 'gpcurves[cluster]'") from error
     if address.partition("://")[0] not in _SCHEMES:
-        raise InputError(f"workers must be a whole number or an address like tcp://127.0.0.1:8786, got {address!r}")
+        raise InputError(f"workers must be an integer or an address like tcp://127.0.0.1:8786, got {address!r}")
     try:
-        client = Client(address, timeout=patience / 3, set_as_default=False)
+        client = Client(address, timeout=timeout / 3, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"no Dask scheduler answers at {address}: {error}") from error
     try:
         try:
-            client.wait_for_workers(1, timeout=patience)
+            client.wait_for_workers(1, timeout=timeout)
         except TimeoutError as error:
             raise NumericalError(f"the Dask scheduler at {address} has no workers: start some and run again") from error
         count = len(client.scheduler_info(n_workers=-1)["workers"])
         futures = [client.submit(_do, function, batch, pure=False, retries=2) for batch in _batches(tasks, count)]
         try:
-            yield from _as_they_come(client, futures, address, patience)
+            yield from _gather(client, futures, address, timeout)
         except KilledWorker as error:
             raise NumericalError(f"workers of {address} died while working, probably for want of memory") from error
         finally:
@@ -121,18 +118,18 @@ def _cluster(function: Function, tasks: Sequence[int], address: str, patience: f
         client.close()
 
 
-def _as_they_come(client: Any, futures: list[Any], address: str, patience: float) -> Iterator[Batch]:
-    """Yield results as they arrive; give up if no worker has been left for a while."""
+def _gather(client: Any, futures: list[Any], address: str, timeout: float) -> Iterator[Batch]:
+    """Yield results as they arrive; give up if no worker has been left for ``timeout`` seconds."""
     from concurrent.futures import CancelledError
 
     from distributed import wait
 
     pending = set(futures)
-    glance, lonely = patience / 15, 0.0
+    interval, without_workers = timeout / 15, 0.0  # seconds
     while pending:
         try:
             with client.as_current():
-                finished = wait(pending, timeout=glance, return_when="FIRST_COMPLETED").done
+                finished = wait(pending, timeout=interval, return_when="FIRST_COMPLETED").done
         except TimeoutError:
             finished = set()
         except CancelledError as error:
@@ -140,12 +137,12 @@ def _as_they_come(client: Any, futures: list[Any], address: str, patience: float
         pending -= finished
         try:
             batches = [future.result() for future in finished]
-            alone = not finished and not client.scheduler_info(n_workers=-1)["workers"]
+            abandoned = not finished and not client.scheduler_info(n_workers=-1)["workers"]
         except (CancelledError, OSError) as error:
             raise _gone(address) from error
         yield from batches
-        lonely = lonely + glance if alone else 0.0
-        if lonely >= patience:
+        without_workers = without_workers + interval if abandoned else 0.0
+        if without_workers >= timeout:
             raise NumericalError(f"all workers of {address} are gone: start some and run again")
 
 

@@ -28,6 +28,8 @@ class Parameter:
         Its default; ``dataclasses.MISSING`` if a value is required.
     help
         One sentence without a full stop.
+    axis
+        What it belongs to: "n" for vectors, "nu" for graphs, None for both.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Parameter:
     kind: Any
     default: Any
     help: str
+    axis: str | None = None
 
     @property
     def required(self) -> bool:
@@ -49,6 +52,7 @@ def parameter(
     check: Check | None = None,
     label: str | None = None,
     flag: str | None = None,
+    axis: str | None = None,
 ) -> Any:
     """Return a dataclass field with what the package needs to know about a parameter.
 
@@ -65,8 +69,11 @@ def parameter(
     flag
         Its name on the command line without the dashes, if not the name with dashes for underscores. An empty text hides
         the parameter from the command line.
+    axis
+        What it belongs to: "n" for problems on vectors, "nu" for problems on graphs, None for both.
     """
-    return field(default=default, metadata={"help": help, "check": check, "label": label, "flag": flag})
+    about = {"help": help, "check": check, "label": label, "flag": flag, "axis": axis}
+    return field(default=default, metadata=about)
 
 
 def parameters_of(kind: type[Any]) -> tuple[Parameter, ...]:
@@ -79,6 +86,7 @@ def parameters_of(kind: type[Any]) -> tuple[Parameter, ...]:
             hints[each.name],
             each.default,
             each.metadata.get("help", ""),
+            each.metadata.get("axis"),
         )
         for each in fields(kind)
         if each.init

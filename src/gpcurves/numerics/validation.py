@@ -45,7 +45,7 @@ def whole(name: str, value: object, minimum: int, maximum: float = math.inf) -> 
     """Return ``value`` as an integer between ``minimum`` and ``maximum``."""
     number = real(name, value)
     if not number.is_integer() or number < minimum:
-        raise InputError(f"{name} must be a whole number, at least {minimum}, got {number:g}")
+        raise InputError(f"{name} must be an integer, at least {minimum}, got {number:g}")
     if number > maximum:
         raise InputError(f"{name} must be at most {maximum:g}, got {number:g}")
     return int(number)

@@ -1,4 +1,4 @@
-r"""Spectra that are a function of a sum over independent whole numbers: the torus, and Gaussian inputs.
+r"""Spectra that are a function of a sum over independent integers: the torus, and Gaussian inputs.
 
 On the torus :math:`\lambda_q = S(z)`, :math:`z = \sum_i (l_i q_i)^2` over integer vectors `q`; with Gaussian inputs
 :math:`\lambda_q = S(z)`, :math:`z = \sum_i b_i q_i` over non-negative ones. Vectors are never listed. Components with
@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import erfc, gammaln
 
 from gpcurves.numerics.quadrature import gauss_legendre
+from gpcurves.numerics.roots import invert
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra.measure import chebyshev_nodes, moments_to_weights
 from gpcurves.spectra.spectrum import JOIN, UNDERFLOW, Spectrum, Tail, panels
@@ -62,17 +63,6 @@ class Profile:
     def underflow(self) -> float:
         """The `z` beyond which eigenvalues are lost to double precision; at most 1e30."""
         return float(invert(self.drop, np.array([UNDERFLOW]), 1e30)[0])
-
-
-def invert(increasing: ArrayFunction, target: FloatArray, highest: float) -> FloatArray:
-    """Solve ``increasing(z) = target`` for 0 < z < highest by bisection in ln z."""
-    low, high = np.full(target.shape, -90.0), np.full(target.shape, math.log(highest))
-    for _ in range(64):
-        middle = (low + high) / 2
-        above = increasing(np.exp(middle)) > target
-        high = np.where(above, middle, high)
-        low = np.where(above, low, middle)
-    return np.asarray(np.exp((low + high) / 2))
 
 
 def squares(scale: float, limit: float) -> Shells:

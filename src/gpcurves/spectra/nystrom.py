@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.numerics.roots import bisect, invert
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.numerics.validation import probabilities as checked_probabilities
 from gpcurves.spectra.fourier import Fourier
-from gpcurves.spectra.lattice import invert
 from gpcurves.spectra.spectrum import Spectrum, Tail
 
 Rule = Callable[[int], tuple[FloatArray, FloatArray]]
@@ -152,14 +152,12 @@ class Decay:
         order = np.arange(self.dim)
         falling = np.cumprod(np.concatenate(([1.0], self.dim - 1.0 - order[:-1])))
 
-        def integral(b: float) -> float:
-            return float(self.dim * (falling / b ** (order + 1.0)).sum())
+        def too_fast(log_b: FloatArray) -> npt.NDArray[np.bool_]:
+            integral = self.dim * (falling / np.exp(log_b) ** (order + 1.0)).sum()
+            return np.array([integral <= mass / (last * start)])
 
-        low, high = 1e-6, 1e6
-        for _ in range(80):
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if integral(middle) > mass / (last * start) else (low, middle)
-        return partial(_log_exponential, last, start, high, self.dim)
+        b = float(np.exp(bisect(too_fast, np.log([1e-6]), np.log([1e6]), 64)[1][0]))
+        return partial(_log_exponential, last, start, b, self.dim)
 
 
 def _log_power_law(first: float, start: float, excess: float, index: FloatArray) -> FloatArray:

@@ -35,43 +35,43 @@ Values = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Column:
-    """How the cells of one column are read: "as ..." in words, where they are not plain numbers or texts."""
+class Reading:
+    """How the cells of one column are read: "as ..." in words, if they are not plain numbers or texts."""
 
     kind: Kind
     read: Callable[[pd.Series[Any]], Values]
     words: str = ""
 
 
-def interpret(cells: pd.Series[Any], decimal: str) -> Column:
+def interpret(cells: pd.Series[Any], decimal: str) -> Reading:
     """Find out how the cells of a column are meant."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
-        return Column("text", texts)
+        return Reading("text", as_texts)
     if pd.api.types.is_bool_dtype(cells.dtype):
-        return _flags(("false", "true"))
+        return _flags_reading(("false", "true"))
     if pd.api.types.is_timedelta64_dtype(cells.dtype):
-        return Column("number", _read_durations, "durations, in days")
+        return Reading("number", _read_durations, "durations, in days")
     if pd.api.types.is_numeric_dtype(cells.dtype):
-        return Column("number", partial(_read_numbers, mark=decimal))
+        return Reading("number", partial(_read_numbers, mark=decimal))
     if pd.api.types.is_datetime64_any_dtype(cells.dtype):
-        return _dates(cells, "ISO8601")
-    words = [word for word in texts(cells) if word is not None]
+        return _dates_reading(cells, "ISO8601")
+    words = [word for word in as_texts(cells) if word is not None]
     meant = [word for word in words if word.casefold() not in _NOT_A_NUMBER]
     return (
-        _written_flags(words)
-        or _numbers(meant, decimal)
-        or _written_dates(cells, meant, decimal)
-        or Column("text", texts)
+        _find_flags(words)
+        or _find_numbers(meant, decimal)
+        or _find_dates(cells, meant, decimal)
+        or Reading("text", as_texts)
     )
 
 
-def texts(cells: pd.Series[Any]) -> Values:
-    """Return cells as texts without outer blanks, None where a value is missing."""
-    words = [_word(cell) for cell in cells.array]
+def as_texts(cells: pd.Series[Any]) -> Values:
+    """Return cells as texts without outer blanks, None if a value is missing."""
+    words = [_as_word(cell) for cell in cells.array]
     return np.array([None if word.casefold() in MISSING else word for word in words], dtype=object)
 
 
-def _word(cell: object) -> str:
+def _as_word(cell: object) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return "" if cell is None else str(cell).strip()
@@ -97,10 +97,10 @@ _NUMBER = {mark: _number_pattern(mark) for mark in ".,"}
 
 
 def _match(word: str, mark: str) -> re.Match[str] | None:
-    found = _NUMBER[mark].fullmatch(word.strip())
-    if found is None or not (found["whole"] or found["fraction"]) or (found["sign"] and found["inner"]):
+    match = _NUMBER[mark].fullmatch(word.strip())
+    if match is None or not (match["whole"] or match["fraction"]) or (match["sign"] and match["inner"]):
         return None
-    return found if bool(found["open"]) == bool(found["close"]) else None
+    return match if bool(match["open"]) == bool(match["close"]) else None
 
 
 def is_number(word: str, mark: str) -> bool:
@@ -108,49 +108,55 @@ def is_number(word: str, mark: str) -> bool:
     return _match(word, mark) is not None
 
 
-def number(word: str, mark: str) -> float:
+def parse_number(word: str, mark: str) -> float:
     """Return the number that a text stands for, NaN if none: also ``$1,234.50``, ``12 %``, ``1'000``, ``(5)`` for -5."""
-    found = _match(word, mark)
-    if found is None:
+    match = _match(word, mark)
+    if match is None:
         return float("nan")
-    whole = re.sub("[^0-9]", "", found["whole"]) or "0"
-    size = float(f"{whole}.{found['fraction'] or '0'}{found['power'] or ''}")
-    negative = found["open"] or (found["sign"] or found["inner"] or "+") != "+"
+    whole = re.sub("[^0-9]", "", match["whole"]) or "0"
+    size = float(f"{whole}.{match['fraction'] or '0'}{match['power'] or ''}")
+    negative = match["open"] or (match["sign"] or match["inner"] or "+") != "+"
     return -size if negative else size
 
 
-def _numbers(words: Sequence[str], decimal: str) -> Column | None:
+def _find_numbers(words: Sequence[str], decimal: str) -> Reading | None:
     """Return how to read numbers, by the decimal mark under which more of the cells are numbers."""
     marks = (decimal, "." if decimal == "," else ",")
-    found = {mark: [match for word in words if (match := _match(word, mark))] for mark in marks}
-    mark = max(marks, key=lambda mark: len(found[mark]))
+    matches = {mark: [match for word in words if (match := _match(word, mark))] for mark in marks}
+    mark = max(marks, key=lambda mark: len(matches[mark]))
     strays = [word for word in words if not is_number(word, mark)]
-    if not _negligible(strays, len(words)):
+    if not _are_negligible(strays, len(words)):
         return None
-    said = [
-        _cells("thousands separators in", sum(bool(match["group"]) for match in found[mark])),
-        _cells("decimal commas in", sum(match["fraction"] is not None for match in found[mark]) * (mark == ",")),
-        _cells("currency signs in", sum(bool(match["before"] or match["after"]) for match in found[mark])),
-        _cells("percent signs in", sum(bool(match["percent"]) for match in found[mark]), "(12% is read as 12)"),
-        _strays(strays),
+    details = [
+        _count_cells("thousands separators in", sum(bool(match["group"]) for match in matches[mark])),
+        _count_cells(
+            "decimal commas in", sum(match["fraction"] is not None for match in matches[mark]) * (mark == ",")
+        ),
+        _count_cells("currency signs in", sum(bool(match["before"] or match["after"]) for match in matches[mark])),
+        _count_cells("percent signs in", sum(bool(match["percent"]) for match in matches[mark]), "(12% is read as 12)"),
+        _describe_strays(strays),
     ]
-    return Column("number", partial(_read_numbers, mark=mark), _described("numbers" if any(said) else "", said))
+    return Reading(
+        "number", partial(_read_numbers, mark=mark), _join_details("numbers" if any(details) else "", details)
+    )
 
 
-def _cells(before: str, count: int, after: str = "") -> str:
+def _count_cells(before: str, count: int, after: str = "") -> str:
     return f"{before} {count:,} {'cell' if count == 1 else 'cells'} {after}".strip() if count else ""
 
 
-def _negligible(strays: Sequence[str], cells: int) -> bool:
+def _are_negligible(strays: Sequence[str], cells: int) -> bool:
     few = len(set(strays)) <= _FEW_WORDS or len(strays) <= _FEW_CELLS * cells
     return few and cells - len(strays) >= _ENOUGH * cells
 
 
-def _strays(words: Sequence[str]) -> str:
-    return _cells("", len(words), f"taken as missing that could not be read, such as {words[0]!r}") if words else ""
+def _describe_strays(words: Sequence[str]) -> str:
+    return (
+        _count_cells("", len(words), f"taken as missing that could not be read, such as {words[0]!r}") if words else ""
+    )
 
 
-def _described(what: str, details: Sequence[str]) -> str:
+def _join_details(what: str, details: Sequence[str]) -> str:
     return ", with ".join([what, *(detail for detail in details if detail)])
 
 
@@ -158,7 +164,7 @@ def _read_numbers(cells: pd.Series[Any], mark: str) -> FloatArray:
     if pd.api.types.is_numeric_dtype(cells.dtype):
         values = cells.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
     else:
-        values = np.array([np.nan if word is None else number(word, mark) for word in texts(cells)])
+        values = np.array([np.nan if word is None else parse_number(word, mark) for word in as_texts(cells)])
     values[~np.isfinite(values)] = np.nan
     return values
 
@@ -170,18 +176,18 @@ def _read_durations(cells: pd.Series[Any]) -> FloatArray:
 # True or false
 
 
-def _written_flags(words: Sequence[str]) -> Column | None:
-    found = {word.casefold() for word in words}
-    return next((_flags(pair) for pair in _FLAGS if found and found <= set(pair)), None)
+def _find_flags(words: Sequence[str]) -> Reading | None:
+    different = {word.casefold() for word in words}
+    return next((_flags_reading(pair) for pair in _FLAGS if different and different <= set(pair)), None)
 
 
-def _flags(pair: tuple[str, str]) -> Column:
-    return Column("flag", partial(_read_flags, pair=pair), f"1 for {pair[1]} and 0 for {pair[0]}")
+def _flags_reading(pair: tuple[str, str]) -> Reading:
+    return Reading("flag", partial(_read_flags, pair=pair), f"1 for {pair[1]} and 0 for {pair[0]}")
 
 
 def _read_flags(cells: pd.Series[Any], pair: tuple[str, str]) -> FloatArray:
     meaning = {pair[0]: 0.0, pair[1]: 1.0, "0": 0.0, "1": 1.0}
-    return np.array([meaning.get((word or "").casefold(), np.nan) for word in texts(cells)])
+    return np.array([meaning.get((word or "").casefold(), np.nan) for word in as_texts(cells)])
 
 
 # Dates
@@ -204,7 +210,7 @@ _SWAP = str.maketrans("md", "dm")
 _TRIED = 500  # cells on which formats are tried
 
 
-def _written_dates(cells: pd.Series[Any], words: Sequence[str], decimal: str) -> Column | None:
+def _find_dates(cells: pd.Series[Any], words: Sequence[str], decimal: str) -> Reading | None:
     """Return how to read dates, by the format that fits most cells."""
     tried = pd.Series(words[:_TRIED], dtype=object)
     if not tried.str.match(_LIKE_A_DATE).mean() >= _ENOUGH:
@@ -213,28 +219,28 @@ def _written_dates(cells: pd.Series[Any], words: Sequence[str], decimal: str) ->
     shape = Counter(re.sub(r"\w", "", word) for word in tried).most_common(1)[0][0]
     written = [date + time for date in (*slashed, *_OTHER_DATES) for time in _TIMES]
     formats = ["ISO8601", *(form for form in written if re.sub("%.", "", form) == shape)]
-    fits = {form: int(_stamps(tried, form).notna().sum()) for form in formats}
+    fits = {form: int(_parse_dates(tried, form).notna().sum()) for form in formats}
     best = max(formats, key=lambda form: fits[form])
-    known = _stamps(pd.Series(words, dtype=object), best).notna()
+    known = _parse_dates(pd.Series(words, dtype=object), best).notna()
     strays = [word for word, good in zip(words, known, strict=True) if not good]
-    if not _negligible(strays, len(words)):
+    if not _are_negligible(strays, len(words)):
         return None
     swapped = best.translate(_SWAP)
     either = swapped != best and fits.get(swapped) == fits[best]
     first = "month" if best.startswith("%m") else "day"
     order = f"the {first} first, though it could be the other way round" if either else ""
-    return _dates(cells, best, order, _strays(strays))
+    return _dates_reading(cells, best, order, _describe_strays(strays))
 
 
-def _dates(cells: pd.Series[Any], form: str, *details: str) -> Column:
-    first = _stamps(cells, form).min()
+def _dates_reading(cells: pd.Series[Any], form: str, *details: str) -> Reading:
+    first = _parse_dates(cells, form).min()
     since = f"dates, in days since {first:%Y-%m-%d}" if pd.notna(first) else "dates"
-    return Column("date", partial(_read_dates, form=form, first=first), _described(since, details))
+    return Reading("date", partial(_read_dates, form=form, first=first), _join_details(since, details))
 
 
-def _stamps(cells: pd.Series[Any], form: str) -> pd.Series[pd.Timestamp]:
+def _parse_dates(cells: pd.Series[Any], form: str) -> pd.Series[pd.Timestamp]:
     if not pd.api.types.is_datetime64_any_dtype(cells.dtype):
-        cells = pd.Series(texts(cells), dtype=object)
+        cells = pd.Series(as_texts(cells), dtype=object)
     stamps = pd.to_datetime(cells, format=form, errors="coerce", utc=True)
     if "%y" in form:  # two digits from 30 on are of the last century, as spreadsheets have it
         stamps = stamps.mask(stamps.dt.year >= 2030, stamps - pd.DateOffset(years=100))
@@ -242,4 +248,4 @@ def _stamps(cells: pd.Series[Any], form: str) -> pd.Series[pd.Timestamp]:
 
 
 def _read_dates(cells: pd.Series[Any], form: str, first: pd.Timestamp) -> FloatArray:
-    return np.asarray((_stamps(cells, form) - first) / _DAY, dtype=np.float64)
+    return np.asarray((_parse_dates(cells, form) - first) / _DAY, dtype=np.float64)

@@ -33,22 +33,22 @@ def read_table(path: str | Path) -> pd.DataFrame:
     mark, ``attrs["steps"]`` what there is to say about the reading.
     """
     path = Path(path)
-    data = _content(path)
+    data = _read_bytes(path)
     if data.startswith(b"PAR1"):
-        table, steps, decimal = _parquet(path, data), ["Read as a Parquet file."], "."
+        table, steps, decimal = _read_parquet(path, data), ["Read as a Parquet file."], "."
     elif data.startswith(b"PK\x03\x04"):
-        table, steps, decimal = _excel(path, data), ["Read the first sheet of the workbook."], "."
+        table, steps, decimal = _read_excel(path, data), ["Read the first sheet of the workbook."], "."
     elif data.startswith(b"\xd0\xcf\x11\xe0"):
         raise InputError(f"cannot read {path}: it is a workbook of an old Excel, save it as .xlsx or .csv")
     else:
-        table, steps, decimal = _text(path, data)
+        table, steps, decimal = _read_text(path, data)
     if table.empty:
         raise InputError(f"{path} has a header but no rows")
     table.attrs = {"decimal": decimal, "steps": steps}
     return table
 
 
-def _content(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     if path.is_dir():
         raise InputError(f"cannot read {path}: it is a folder")
     try:
@@ -65,7 +65,7 @@ def _content(path: Path) -> bytes:
     return data
 
 
-def _parquet(path: Path, data: bytes) -> pd.DataFrame:
+def _read_parquet(path: Path, data: bytes) -> pd.DataFrame:
     try:
         table = pd.read_parquet(io.BytesIO(data))
     except ImportError as error:
@@ -74,11 +74,11 @@ def _parquet(path: Path, data: bytes) -> pd.DataFrame:
         raise InputError(f"cannot read {path}: the Parquet file is damaged") from error
     if not isinstance(table.index, pd.RangeIndex):
         table = table.reset_index(allow_duplicates=True)
-    table.columns = pd.Index(_names(path, [str(name) for name in table.columns]))
+    table.columns = pd.Index(_check_names(path, [str(name) for name in table.columns]))
     return table
 
 
-def _excel(path: Path, data: bytes) -> pd.DataFrame:
+def _read_excel(path: Path, data: bytes) -> pd.DataFrame:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and validations, which are not read
@@ -93,7 +93,7 @@ def _excel(path: Path, data: bytes) -> pd.DataFrame:
     header, *rows = [["" if pd.isna(cell) else str(cell) for cell in row] for row in sheet[:_SNIFFED].to_numpy()]
     _check_header(path, header, rows)
     table = sheet.iloc[1:].reset_index(drop=True).infer_objects()
-    table.columns = pd.Index(_names(path, header))
+    table.columns = pd.Index(_check_names(path, header))
     return table
 
 
@@ -106,16 +106,16 @@ class _Layout(NamedTuple):
     names: list[str]
 
 
-def _text(path: Path, data: bytes) -> tuple[pd.DataFrame, list[str], str]:
-    encoding = _encoding(data)
+def _read_text(path: Path, data: bytes) -> tuple[pd.DataFrame, list[str], str]:
+    encoding = _find_encoding(data)
     head = data[:_HEAD].decode(encoding, errors="ignore")
     if _CONTROL.search(head):
         raise InputError(f"cannot read {path}: it is a binary file, neither text nor Parquet nor Excel")
     if len(data) > _HEAD:
         head = head[: head.rfind("\n") + 1] or head
     try:
-        layout = _layout(path, head)
-        table = _parse(path, data, encoding, layout)
+        layout = _find_layout(path, head)
+        table = _parse_rows(path, data, encoding, layout)
     except csv.Error as error:
         raise InputError(f"cannot read {path}: {error}") from error
     marked = " and decimal commas" if layout.decimal == "," else ""
@@ -127,23 +127,23 @@ def _text(path: Path, data: bytes) -> tuple[pd.DataFrame, list[str], str]:
     return table, steps, layout.decimal
 
 
-def _layout(path: Path, head: str) -> _Layout:
-    delimiter = _delimiter(head)
-    lines = _first_rows(head, delimiter)
+def _find_layout(path: Path, head: str) -> _Layout:
+    delimiter = _find_delimiter(head)
+    lines = _read_first_rows(head, delimiter)
     if not lines:
         raise InputError(f"{path} is empty")
     (_, header), *rows = lines
     row_names = _has_row_names(header, [cells for _, cells in rows])
     _check_header(path, header, [cells for _, cells in rows])
-    names = _names(path, ["row names", *header] if row_names else header)
+    names = _check_names(path, ["row names", *header] if row_names else header)
     _check_widths(path, rows, len(names))
-    decimal = "." if delimiter == "," else _decimal((cell for _, cells in rows for cell in cells), delimiter)
+    decimal = "." if delimiter == "," else _find_decimal((cell for _, cells in rows for cell in cells), delimiter)
     return _Layout(delimiter, decimal, header, names)
 
 
-def _parse(path: Path, data: bytes, encoding: str, layout: _Layout) -> pd.DataFrame:
+def _parse_rows(path: Path, data: bytes, encoding: str, layout: _Layout) -> pd.DataFrame:
     """Read the rows with pandas; only where that fails, or a line may be short, look for the line that is wrong."""
-    rows = islice(_records(io.TextIOWrapper(io.BytesIO(data), encoding), layout.delimiter), 1, None)
+    rows = islice(_iterate_rows(io.TextIOWrapper(io.BytesIO(data), encoding), layout.delimiter), 1, None)
     try:
         table = pd.read_csv(
             io.BytesIO(data),
@@ -169,7 +169,7 @@ def _parse(path: Path, data: bytes, encoding: str, layout: _Layout) -> pd.DataFr
     return table
 
 
-def _encoding(data: bytes) -> str:
+def _find_encoding(data: bytes) -> str:
     """Return the first encoding that reads all of the file; Latin-1 reads everything."""
     candidates = ["utf-16"] if data.startswith((b"\xff\xfe", b"\xfe\xff")) else ["utf-8-sig", "cp1252"]
     for encoding in candidates:
@@ -181,7 +181,7 @@ def _encoding(data: bytes) -> str:
     return "latin-1"
 
 
-def _records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _iterate_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of its first line and the cells of each row that is not blank."""
     if delimiter == " ":
         lines = (" ".join(line.split()) + "\n" for line in lines)
@@ -193,16 +193,16 @@ def _records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[s
         start = reader.line_num + 1
 
 
-def _first_rows(head: str, delimiter: str) -> list[tuple[int, list[str]]]:
-    return list(islice(_records(io.StringIO(head, newline=None), delimiter), _SNIFFED))
+def _read_first_rows(head: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    return list(islice(_iterate_rows(io.StringIO(head, newline=None), delimiter), _SNIFFED))
 
 
-def _delimiter(head: str) -> str:
+def _find_delimiter(head: str) -> str:
     """Return the delimiter that splits most lines into as many cells as the header has; blanks where no other does."""
 
     def merit(delimiter: str) -> tuple[bool, bool, bool, float, int]:
         try:
-            header, *rows = [cells for _, cells in _first_rows(head, delimiter)] or [[]]
+            header, *rows = [cells for _, cells in _read_first_rows(head, delimiter)] or [[]]
         except csv.Error:  # a cell beyond all bounds
             return False, False, False, 0.0, 0
         width = len(header) + _has_row_names(header, rows)
@@ -217,7 +217,7 @@ def _has_row_names(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool
     return len(header) > 1 and bool(rows) and all(len(cells) == len(header) + 1 for cells in rows)
 
 
-def _decimal(cells: Iterable[str], delimiter: str) -> str:
+def _find_decimal(cells: Iterable[str], delimiter: str) -> str:
     """Return the decimal mark by which more cells are numbers; where that is open, a comma between semicolons."""
     comma = point = undecided = 0
     for cell in cells:
@@ -228,7 +228,7 @@ def _decimal(cells: Iterable[str], delimiter: str) -> str:
     return "," if comma > point or (comma == point and undecided and delimiter == ";") else "."
 
 
-def _names(path: Path, header: Sequence[str]) -> list[str]:
+def _check_names(path: Path, header: Sequence[str]) -> list[str]:
     names = [name.strip() or f"column {place}" for place, name in enumerate(header, start=1)]
     name, times = Counter(names).most_common(1)[0]
     if times > 1:

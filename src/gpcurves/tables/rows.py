@@ -1,4 +1,4 @@
-"""The user's rows as the model needs them: numbers, standardised, with what was done to them."""
+"""The user's rows as a model needs them: numbers, standardised, with what was done to them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ if TYPE_CHECKING:
     from gpcurves.tables.preparing import Prepared
 
 FEWEST_ROWS = 10
-MOST_ROWS = 1_000
-"""Of more rows than this, so many are drawn at random."""
 _LEAST_SPREAD, _MOST_SPREAD = 1e-100, 1e100
 """Standard deviations whose squares double precision holds with room to spare."""
 
 
 @dataclass(frozen=True)
-class Inputs:
+class Columns:
     """What the columns of X are.
 
     Attributes
@@ -39,15 +37,15 @@ class Inputs:
 
     @property
     def groups(self) -> dict[str, list[int]]:
-        """The places of the columns that each of the user's columns became."""
-        places: dict[str, list[int]] = {}
-        for place, source in enumerate(self.sources):
-            places.setdefault(source, []).append(place)
-        return places
+        """The positions of the columns that each of the user's columns became."""
+        positions: dict[str, list[int]] = {}
+        for position, source in enumerate(self.sources):
+            positions.setdefault(source, []).append(position)
+        return positions
 
 
 @dataclass(frozen=True)
-class Data:
+class Rows:
     """Standardised rows.
 
     Attributes
@@ -56,13 +54,13 @@ class Data:
         Inputs and target, each column with mean 0 and variance 1.
     pool
         Unlabelled inputs on the same scale, or None.
-    inputs
+    columns
         What the columns of X are.
     target
         What the target is called.
     mean, scale
         Mean and standard deviation of the target, in its own units.
-    rows
+    usable
         How many usable rows there are, of which X may be a part.
     steps
         What was done to the rows, in sentences.
@@ -71,34 +69,36 @@ class Data:
     X: FloatArray
     y: FloatArray
     pool: FloatArray | None
-    inputs: Inputs
+    columns: Columns
     target: str
     mean: float
     scale: float
-    rows: int
+    usable: int
     steps: tuple[str, ...]
 
 
-def of_table(found: Prepared) -> Data:
-    """Standardise a table that was read."""
-    return _standardised(found.X, found.y, found.pool, found.sources, found.target, found.usable_rows, found.steps)
+def standardise_table(table: Prepared) -> Rows:
+    """Bring a table that was prepared to zero mean and unit variance."""
+    return _standardise(table.X, table.y, table.pool, table.sources, table.target, table.usable_rows, table.steps)
 
 
-def of_arrays(
-    X: Any, y: Any, pool: Any, rng: np.random.Generator, names: Sequence[str] | None = None, called: str = "y"
-) -> Data:
+def standardise_arrays(
+    X: Any,
+    y: Any,
+    pool: Any,
+    rng: np.random.Generator,
+    most_rows: int,
+    names: Sequence[str] | None = None,
+    target_name: str = "y",
+) -> Rows:
     """Check arrays of numbers and bring them to zero mean and unit variance; nothing is dropped but constant columns."""
-    inputs, target = matrix("X", X), _target(y)
+    inputs, target = check_matrix("X", X), _check_target(y)
     if len(inputs) != len(target):
         raise InputError(f"X and y must have as many rows as each other, got {len(inputs)} and {len(target)}")
     if len(target) < FEWEST_ROWS:
         raise InputError(f"a forecast needs at least {FEWEST_ROWS} rows with a target, got {len(target)}")
-    steps: list[str] = []
-    rows = len(target)
-    if rows > MOST_ROWS:
-        pick = np.sort(rng.permutation(rows)[:MOST_ROWS])
-        inputs, target = inputs[pick], target[pick]
-        steps.append(f"Drew {MOST_ROWS:,} rows at random from {rows:,}.")
+    usable = len(target)
+    inputs, target, steps = draw_rows(inputs, target, most_rows, rng)
     if np.ptp(target) == 0:
         raise InputError(f"the target must vary, got {target[0]:g} in every row")
     varies = np.ptp(inputs, axis=0) > 0
@@ -112,48 +112,58 @@ def of_arrays(
     if not varies.all():
         left_out = [name for name, used in zip(names, varies, strict=True) if not used]
         steps.append(f"Left out {', '.join(left_out)}: the same in every row.")
-    unlabelled = None if pool is None else checked_pool(pool, inputs.shape[1])[:, varies]
+    unlabelled = None if pool is None else check_pool(pool, inputs.shape[1])[:, varies]
     sources = tuple(name for name, used in zip(names, varies, strict=True) if used)
-    return _standardised(inputs[:, varies], target, unlabelled, sources, called, rows, steps)
+    return _standardise(inputs[:, varies], target, unlabelled, sources, target_name, usable, steps)
 
 
-def _standardised(
+def draw_rows(
+    X: FloatArray, y: FloatArray, most_rows: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, list[str]]:
+    """Return at most so many rows, drawn at random, in order, and a sentence about it if there were more."""
+    if len(y) <= most_rows:
+        return X, y, []
+    pick = np.sort(rng.permutation(len(y))[:most_rows])
+    return X[pick], y[pick], [f"Drew {most_rows:,} rows at random from {len(y):,}."]
+
+
+def _standardise(
     X: FloatArray,
     y: FloatArray,
     pool: FloatArray | None,
     sources: tuple[str, ...],
     target: str,
-    rows: int,
+    usable: int,
     steps: Sequence[str],
-) -> Data:
+) -> Rows:
     with np.errstate(over="ignore", invalid="ignore"):
         centres, spreads, mean, scale = X.mean(axis=0), X.std(axis=0), float(y.mean()), float(y.std())
     for name, spread in (("the target", scale), *zip(map(repr, sources), spreads, strict=True)):
         if not _LEAST_SPREAD < spread < _MOST_SPREAD:
             size = "little" if spread <= _LEAST_SPREAD else "much"
             raise InputError(f"{name} varies too {size} for double precision: give it in other units, or leave it out")
-    return Data(
+    return Rows(
         (X - centres) / spreads,
         (y - mean) / scale,
         None if pool is None else (pool - centres) / spreads,
-        Inputs(sources, centres, spreads),
+        Columns(sources, centres, spreads),
         target,
         mean,
         scale,
-        rows,
+        usable,
         tuple(steps),
     )
 
 
-def checked_pool(pool: Any, dim: int) -> FloatArray:
+def check_pool(pool: Any, dim: int) -> FloatArray:
     """Return unlabelled inputs as a matrix with as many columns as the rows have."""
-    unlabelled = matrix("pool", pool)
+    unlabelled = check_matrix("pool", pool)
     if unlabelled.shape[1] != dim:
         raise InputError(f"the pool must have the {dim} columns of X, got {unlabelled.shape[1]}")
     return unlabelled
 
 
-def matrix(name: str, value: Any) -> FloatArray:
+def check_matrix(name: str, value: Any) -> FloatArray:
     """Return an array of finite numbers with one row per example."""
     try:
         array = np.array(value, dtype=np.float64)
@@ -167,7 +177,7 @@ def matrix(name: str, value: Any) -> FloatArray:
     return array
 
 
-def _target(value: Any) -> FloatArray:
+def _check_target(value: Any) -> FloatArray:
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -180,8 +190,8 @@ def _target(value: Any) -> FloatArray:
     return array
 
 
-def target_name(y: Any) -> str:
-    """Return what a target calls itself, "y" if it has no name."""
+def find_name(y: Any) -> str:
+    """Return the name that a target carries, "y" if it has none."""
     named = y.columns[0] if hasattr(y, "columns") else getattr(y, "name", None)
     return str(named or "y")
 

@@ -66,7 +66,7 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
         if coefficients is None:
             raise InputError(
                 f"the eigenvalues of {self!r} are not smooth enough between -1 and 1 for a polynomial of degree "
-                f"{_MOST_COEFFICIENTS // 2}: define the methods apply, diagonal, reach and vertex_model as well"
+                f"{_MOST_COEFFICIENTS // 2}: define apply, diagonal, reach, rounding and vertex_model as well"
             )
         lowest = float(self.eigenvalue(np.cos(np.linspace(0, np.pi, 20 * len(coefficients) + 1))).min())
         if lowest < -1e-12 * np.abs(coefficients).sum():
@@ -94,7 +94,8 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
     def vertex_model(self) -> VertexModel:
         """Return the messages of belief propagation, those of a polynomial that is nearly the kernel by default."""
         size = np.abs(self.expansion)
-        left_out = np.append(np.cumsum(size[::-1])[::-1][1:], 0.0)  # no Chebyshev polynomial exceeds 1
+        # No Chebyshev polynomial exceeds 1, so that the coefficients left out bound the error.
+        left_out = np.append(np.cumsum(size[::-1])[::-1][1:], 0.0)
         degree = int(np.argmax(left_out <= _NEGLIGIBLE * size.sum()))
         isolated = float(self.eigenvalue(np.zeros(1))[0])
         return polynomial_model(self.expansion[: degree + 1], isolated, neglected=float(left_out[degree]))
@@ -114,7 +115,7 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
 
 
 def check_scale(name: str, value: object, largest: float) -> float:
-    """Return a lengthscale whose square and its exponential are normal numbers."""
+    """Return a lengthscale whose square double precision can resolve."""
     number = positive(name, value)
     if not 1e-6 <= number <= largest:
         raise InputError(f"{name} must be between 1e-06 and {largest:g}, got {number:g}")

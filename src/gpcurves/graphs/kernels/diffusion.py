@@ -56,6 +56,7 @@ class DiffusionKernel(GraphKernel):
     @staticmethod
     def _weights(time: float) -> FloatArray:
         """Return the Poisson probabilities of the number of steps in a time, up to rounding."""
+        # Nine standard deviations above the mean, and some more for small times, leave out less than 1e-16.
         q = np.arange(np.ceil(time + 9 * np.sqrt(time) + 18))
         return np.asarray(np.exp(q * np.log(time) - time - gammaln(q + 1)))
 
@@ -83,6 +84,7 @@ class DiffusionKernel(GraphKernel):
         local, coupling = chebyshev_chain(m, [(terms[: m + 1], 0)])
         orders = np.arange(MOST_VARIABLES)
         log_factorials = np.array([math.lgamma(q + 1) for q in orders])
+        # Powers of T in a time s²/2, for prior variances: Poisson weights, none of which cancels another.
         walk = np.exp(-2 * z + orders * math.log(2 * z) - log_factorials)
         keep = max(2, int(np.flatnonzero(walk > 1e-18).max()) + 1)
         return VertexModel(len(local), 0, pack(local), coupling, math.exp(-2 * z), walk[:keep], float(tails[m]))

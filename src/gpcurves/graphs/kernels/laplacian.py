@@ -48,7 +48,7 @@ class RegularisedLaplacianKernel(GraphKernel):
 
     def _series(self, power: float) -> FloatArray:
         """Return the Chebyshev coefficients of a power of `1 + s²(1 - t)`, up to rounding."""
-        edge = 1 + 1 / self.scale**2  # where the function is singular
+        edge = 1 + 1 / self.scale**2  # the function is singular at this t, which sets how fast coefficients fall
         count = int(np.ceil(40 / np.log(edge + np.sqrt(edge * edge - 1)))) + 2
         return chebyshev_coefficients(lambda t: (1 + self.scale**2 * (1 - t)) ** power, count)
 

@@ -37,7 +37,7 @@ class RandomWalkKernel(GraphKernel):
     Parameters
     ----------
     p
-        Number of steps, a whole number at least 0.
+        Number of steps, an integer at least 0.
     a
         Inverse probability to move, at least 2.
     normalise
@@ -78,6 +78,8 @@ class RandomWalkKernel(GraphKernel):
         p, stay = self.p, 1 - 1 / self.a
         if p > MOST_VARIABLES:
             raise NotApplicableError(f"messages exist for walks of at most {MOST_VARIABLES} steps, got {p}")
+        # Each multiplier u^q is a row of w^q - (1 - 1/a) w^(q-1) - T w^(q-1)/a = 0: the first two terms are local, the last is
+        # the coupling by edges.
         local, coupling = np.zeros((p, p)), np.zeros((p, p))
         odd = p % 2
         if p:

@@ -1,4 +1,4 @@
-"""How loops are compiled and shared out: Numba without the interpreter lock, plain threads, fixed pieces of work."""
+"""How loops are compiled, and their work divided: Numba without the interpreter lock, plain threads, fixed pieces."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TypeVar, cast
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
+from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray, whole
 
-IntArray = npt.NDArray[np.int64]
 _Function = TypeVar("_Function", bound=Callable[..., object])
 _PIECE = 4096
+"""Edges and vertices of one piece: enough to hide what a call costs, few enough to keep several threads busy."""
 _MOST_PIECES = 256
 
 

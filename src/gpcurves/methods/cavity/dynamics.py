@@ -21,7 +21,7 @@ import numpy as np
 
 from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs.vertex_model import VertexModel
-from gpcurves.methods.cavity.poisson import mean_posterior, stratified_counts
+from gpcurves.methods.cavity.poisson import draw_stratified, mean_posterior, poisson_weights
 from gpcurves.methods.cavity.rounds import Links, iterate, last_pivots, send
 from gpcurves.methods.cavity.walks import close, next_series, returning_walks
 from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring
@@ -72,7 +72,8 @@ class Dynamics:
 
     def draw_counts(self) -> FloatArray:
         """Draw the number of examples at every vertex."""
-        return np.concatenate([stratified_counts(self.vertices, self.nu, rng) for rng in self.rngs])
+        counts, weights = poisson_weights(self.nu)
+        return np.concatenate([draw_stratified(counts, weights, self.vertices, rng) for rng in self.rngs])
 
     def average(self, cavity: FloatArray) -> FloatArray:
         """Return the posterior variance of each vertex, averaged over its own examples."""

@@ -1,11 +1,12 @@
 r"""Elimination in many small symmetric quasi-definite matrices at once, with a fixed pattern of pivots.
 
-A batch is an array of shape (packed lower triangle, lanes): the lane is the innermost index, so that every inner loop
-runs over contiguous memory. Element (i, j), i ≥ j, of a lane is row $i(i+1)/2+j$.
+A batch is an array of shape (packed lower triangle, lanes). One lane is one matrix. The lane is the innermost index, so that
+every inner loop runs over contiguous memory. Element (i, j), i ≥ j, of a lane is row :math:`i(i+1)/2+j`.
 
 The pivots are an optional single one in front and then pairs; the last variable is never a pivot. A pair is a multiplier
-and the variable that it defines: its block has a determinant of at most $-d^2$ ($d$ the degree), so no pivot is ever
-small, whatever the data. Single pivots throughout would divide by $1-1/a$ again and again and lose all digits at $p=60$.
+and the variable that it defines: its block has a determinant of at most :math:`-d^2` (d the degree), so that no pivot is
+small, whatever the data are. Single pivots throughout would divide by :math:`1-1/a` again and again and lose all digits at
+p = 60.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ PITCH = LANES + 8
 def sweep(
     batch: FloatArray, rows: int, size: int, leading: int, lanes: int, column: FloatArray, solved: FloatArray
 ) -> None:
-    r"""Sweep all variables of $P$ but the last.
+    r"""Sweep all variables of P but the last.
 
-    Afterwards the lower triangle holds $-V_0$ ($V_0$ the inverse without the last variable), the last row
-    $c = V_0\,P_{\cdot,last}$, and its corner the last pivot $\pi = P_{last,last} - P_{last,\cdot}c$. A row below, the linear term
-    $b$, becomes $V_0b$ and, in the last place, $b_{last}-c\cdot b$.
+    Afterwards the lower triangle holds :math:`-V_0` (:math:`V_0` the inverse without the last variable), the last row
+    :math:`c = V_0\,P_{\cdot,last}`, and its corner the last pivot :math:`\pi = P_{last,last} - P_{last,\cdot}c`. A row below, the
+    linear term b, becomes :math:`V_0b` and, in its last element, :math:`b_{last}-c\cdot b`.
     """
+    # A sweep replaces pivots by their inverse and goes on with all rows, also those above. It gives the whole inverse in
+    # place, for three times the work of forward elimination.
     k = 0
     if leading:
         _single(batch, rows, 0, lanes, column, solved)
@@ -41,7 +44,7 @@ def sweep(
 def eliminate(
     batch: FloatArray, rows: int, size: int, leading: int, lanes: int, column: FloatArray, solved: FloatArray
 ) -> None:
-    """Eliminate forwards only: a third of the work, and only the last pivot and the last linear term come out."""
+    """Eliminate forwards only: a third of the work, which gives only the last pivot and the last linear term."""
     k = 0
     if leading:
         _single(batch, rows, 1, lanes, column, solved)
@@ -53,15 +56,19 @@ def eliminate(
 
 @compiled
 def _pair(batch: FloatArray, rows: int, k: int, first: int, lanes: int, column: FloatArray, solved: FloatArray) -> None:
-    """Take the pivot block (k, k+1) into the rows from ``first`` on."""
+    """Eliminate the pivot block (k, k+1) from the rows from ``first`` on; with ``first`` = 0 also sweep its own rows."""
+    # The inverse of the block (x, y; y, z). In a quasi-definite matrix x and z have opposite signs, so that the
+    # determinant is at most -y², which is not small.
     upper = k * (k + 1) // 2 + k
     lower = (k + 1) * (k + 2) // 2 + k
     for t in range(lanes):
         x, y, z = batch[upper, t], batch[lower, t], batch[lower + 1, t]
-        scale = 1.0 / (x * z - y * y)
-        solved[0, t] = z * scale
-        solved[1, t] = -y * scale
-        solved[2, t] = x * scale
+        inverse = 1.0 / (x * z - y * y)
+        solved[0, t] = z * inverse
+        solved[1, t] = -y * inverse
+        solved[2, t] = x * inverse
+    # Keep the two columns of the block (`column`) and the same times its inverse (`solved`), since they are overwritten.
+    # Only the lower triangle is stored: above the block its columns are found as rows.
     for i in range(first, rows):
         if i == k or i == k + 1:
             continue
@@ -73,6 +80,7 @@ def _pair(batch: FloatArray, rows: int, k: int, first: int, lanes: int, column: 
             column[2 * i + 1, t] = y
             solved[2 * i + 3, t] = x * solved[0, t] + y * solved[1, t]
             solved[2 * i + 4, t] = x * solved[1, t] + y * solved[2, t]
+    # The Schur complement of the block, in the lower triangle.
     for i in range(first, rows):
         if i == k or i == k + 1:
             continue
@@ -94,6 +102,7 @@ def _pair(batch: FloatArray, rows: int, k: int, first: int, lanes: int, column: 
                     )
                 j += 1
     if first == 0:
+        # A full sweep also leaves the block's columns times its inverse, and minus its inverse, in their stead.
         for i in range(rows):
             if i == k or i == k + 1:
                 continue
@@ -110,7 +119,7 @@ def _pair(batch: FloatArray, rows: int, k: int, first: int, lanes: int, column: 
 
 @compiled
 def _single(batch: FloatArray, rows: int, first: int, lanes: int, column: FloatArray, solved: FloatArray) -> None:
-    """Take the pivot 0 into the rows below; with ``first`` = 0 also sweep its own row."""
+    """Eliminate the pivot 0 from the rows below; with ``first`` = 0 also sweep its own row."""
     for t in range(lanes):
         solved[0, t] = 1.0 / batch[0, t]
     for i in range(1, rows):

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble
 from gpcurves.graphs.groups import members
 from gpcurves.inputs import Vertices
@@ -22,8 +21,6 @@ from gpcurves.problem import Problem
 
 SHARE = 1.3
 """Precision of each of the first two replicas, in units of that of their average."""
-_LARGEST_DEGREE = 20_000
-_TAIL = 1e-6
 _ALGORITHM = 1
 """Changes whenever the numbers of a task would, so that old stores are not mixed with new results."""
 _ALONG = ("error", "error_stderr", "variance", "converged", "rounds")
@@ -98,7 +95,7 @@ class Replicas(_Cavity):
         problem = self.problem
         assert problem.ensemble is not None
         results = population_curve(
-            degree_probabilities(problem.ensemble),
+            problem.ensemble.degree_distribution(),
             problem.kernel.vertex_model(),
             problem.noise,
             self.nu,
@@ -179,19 +176,3 @@ class GivenGraph(_Cavity):
             ]
         shares = {f"share {name}": float(mask.mean()) for name, mask in zip(self.among, masks, strict=True)}
         return {**dict(zip(names, rows, strict=True)), **shares}
-
-
-def degree_probabilities(ensemble: Ensemble) -> FloatArray:
-    """Return the degree distribution up to where the rest holds a negligible share of all edges."""
-    if ensemble.mean_degree == 0:
-        raise InputError("the ensemble has no edges: every vertex is isolated")
-    size = 64
-    while True:
-        probability = ensemble.degree_probabilities(size)
-        ends = np.cumsum(probability * np.arange(size + 1)) / ensemble.mean_degree
-        enough = np.flatnonzero((ends >= 1 - _TAIL) & (np.cumsum(probability) >= 1 - _TAIL))
-        if len(enough):
-            return probability[: int(enough[0]) + 1]
-        if size >= _LARGEST_DEGREE:
-            return probability
-        size *= 4

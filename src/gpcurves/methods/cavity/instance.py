@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.vertex_model import VertexModel
-from gpcurves.methods.cavity.compiled import IntArray, thread_count
+from gpcurves.methods.cavity.compiled import thread_count
 from gpcurves.methods.cavity.rounds import Links, iterate, last_pivots
 from gpcurves.methods.cavity.walks import returning_walks
 from gpcurves.numerics.validation import FloatArray, frozen, positive, real, whole
@@ -25,7 +26,7 @@ class Adjacency(Links):
     @classmethod
     def from_csr(cls, indptr: npt.ArrayLike, indices: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Adjacency:
         """Check the arrays of a symmetric CSR matrix and find the reverse of every edge."""
-        starts, ends = _whole_numbers("indptr", indptr), _whole_numbers("indices", indices)
+        starts, ends = _check_whole("indptr", indptr), _check_whole("indices", indices)
         vertices = len(starts) - 1
         if vertices < 1 or starts[0] != 0 or starts[-1] != len(ends) or (np.diff(starts) < 0).any():
             raise InputError("indptr must start at 0, never fall, and end at the number of indices")
@@ -37,6 +38,7 @@ class Adjacency(Links):
         rows = np.repeat(np.arange(vertices), np.diff(starts))
         if (rows == ends).any():
             raise InputError(f"vertex {rows[rows == ends][0]} has an edge to itself: remove such edges")
+        # Entries sorted by row and column, beside the same sorted by column and row, are edges beside their reverse.
         ordered = bool((np.diff(rows * vertices + ends) > 0).all())
         forwards = np.arange(len(ends)) if ordered else np.lexsort((ends, rows))
         backwards = np.argsort(ends, kind="stable") if ordered else np.lexsort((rows, ends))
@@ -54,7 +56,7 @@ class Adjacency(Links):
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What belief propagation says about every vertex, and whether it came to rest.
+    """What belief propagation says about every vertex, and whether it converged.
 
     Attributes
     ----------
@@ -64,12 +66,10 @@ class Beliefs:
         Posterior variance given the examples at all *other* vertices.
     mean, cavity_mean
         Posterior means in the same sense; None without targets.
-    converged
+    converged, tolerance
         Whether the last round changed no message by more than ``tolerance``.
-    rounds
-        How many rounds of messages were sent.
-    history
-        Largest relative change of a message in each round.
+    rounds, history
+        How many rounds of messages were sent, and the largest relative change of a message in each.
     damping
         Share of the former message that was kept in the last round.
     messages
@@ -89,7 +89,7 @@ class Beliefs:
 
 
 def prior_variances(graph: Adjacency, model: VertexModel, threads: int | None = None) -> FloatArray:
-    r"""Return $\hat C_{ii}$ before normalisation: exact on trees, the value on the tree of walks elsewhere."""
+    r"""Return :math:`\hat C_{ii}`, before normalisation: exact on trees, otherwise the value on the tree of walks."""
     if model.walk is not None:
         return returning_walks(graph, model.walk, thread_count(threads))
     return propagate(graph, model, np.zeros(graph.vertices), 1.0, threads=threads).variance
@@ -124,22 +124,22 @@ def propagate(
     kappa
         The kernel is divided by this, one number or, as sqrt(kappa_i kappa_j), one per vertex.
     targets
-        Average target at each vertex; ignored where there are no examples.
+        Average target at each vertex; those of vertices without examples are ignored.
     tolerance
         Stop when no message changes by more than this, relative to its largest element.
     max_rounds
-        Give up after so many rounds, with ``converged`` false.
+        Stop after so many rounds, with ``converged`` false.
     damping
         Share of the former message to keep, below 1. If changes have not shrunk in 30 rounds, one half is kept from then on.
     start
-        A former result on the same graph, whose messages are where this run starts.
+        A former result on the same graph, from whose messages this run starts.
     threads
         How many threads share the work; the result does not depend on it.
     """
     vertices = graph.vertices
-    examples = _per_vertex("counts", counts, vertices, 0.0)
-    normaliser = _per_vertex("kappa", kappa, vertices, 0.0, strict=True)
-    labels = None if targets is None else _labels(targets, examples)
+    examples = _check_each("counts", counts, vertices, 0.0)
+    normaliser = _check_each("kappa", kappa, vertices, 0.0, strict=True)
+    labels = None if targets is None else _check_targets(targets, examples)
     variance = positive("noise", noise)
     limit, keep = positive("tolerance", tolerance), real("damping", damping)
     whole("max_rounds", max_rounds, 1)
@@ -148,13 +148,14 @@ def propagate(
     workers = thread_count(threads)
     linked = graph.degrees > 0
     gains = np.divide(examples, graph.degrees * normaliser * variance, out=np.zeros(vertices), where=linked)
+    # Targets are scaled to 1 at most, so that changes of messages about means can be compared with the tolerance.
     largest = 1.0 if labels is None else float(np.abs(labels).max(initial=0.0)) or 1.0
     linear = np.zeros(vertices) if labels is None else -np.sqrt(graph.degrees * normaliser) * labels / largest
     width = model.packed + (0 if labels is None else model.size)
     first = _first_messages(start, graph.slots, width, largest, model.packed)
     end = iterate(graph, model, (gains, linear), first, workers, tolerance=limit, max_rounds=max_rounds, damping=keep)
     messages = end.messages
-    cavity, centre = _cavity(graph, model, normaliser, messages, workers)
+    cavity, centre = _find_marginals(graph, model, normaliser, messages, workers)
     posterior = 1 / (examples / variance + 1 / cavity)
     if labels is not None:
         centre = centre * largest
@@ -174,10 +175,10 @@ def propagate(
     )
 
 
-def _cavity(
+def _find_marginals(
     graph: Adjacency, model: VertexModel, normaliser: FloatArray, messages: FloatArray, workers: int
 ) -> tuple[FloatArray, FloatArray]:
-    r"""Return variance $-\pi_i/(d_i\kappa_i)$ and mean of every vertex given the examples at the others."""
+    r"""Return variance :math:`-\pi_i/(d_i\kappa_i)` and mean of every vertex given the examples at the others."""
     linked = graph.degrees > 0
     cavity, centre = model.isolated / normaliser, np.zeros(graph.vertices)
     if model.size:
@@ -188,6 +189,7 @@ def _cavity(
 
 
 def _first_messages(start: Beliefs | None, edges: int, width: int, largest: float, packed: int) -> FloatArray:
+    """Return the messages of a former run, or none; messages about means only if both runs have targets."""
     messages = np.zeros((edges, width))
     if start is not None:
         if len(start.messages) != edges or start.messages.shape[1] < packed:
@@ -198,14 +200,14 @@ def _first_messages(start: Beliefs | None, edges: int, width: int, largest: floa
     return messages
 
 
-def _whole_numbers(name: str, value: npt.ArrayLike) -> IntArray:
+def _check_whole(name: str, value: npt.ArrayLike) -> IntArray:
     array = np.asarray(value)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(f"{name} must be a sequence of whole numbers")
+        raise InputError(f"{name} must be a sequence of integers")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def _per_vertex(name: str, value: Any, vertices: int, minimum: float, strict: bool = False) -> FloatArray:
+def _check_each(name: str, value: Any, vertices: int, minimum: float, strict: bool = False) -> FloatArray:
     try:
         array = np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), (vertices,)))
     except (TypeError, ValueError) as error:
@@ -217,7 +219,7 @@ def _per_vertex(name: str, value: Any, vertices: int, minimum: float, strict: bo
     return array
 
 
-def _labels(targets: Any, examples: FloatArray) -> FloatArray:
+def _check_targets(targets: Any, examples: FloatArray) -> FloatArray:
     try:
         array = np.array(np.broadcast_to(np.asarray(targets, dtype=np.float64), examples.shape))
     except (TypeError, ValueError) as error:

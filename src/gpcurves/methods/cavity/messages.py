@@ -1,24 +1,26 @@
 r"""One round of messages, and the marginals that follow from them.
 
-Vertex $i$ has variables $x_i$ (see `cavity.model`), the local matrix $d_i$ `local`, and an edge couples $x_i$ with $x_j$ by
-$-A_{ij}K$. Integrating out the subtree behind neighbour $k$ leaves $A_{ik}^2 K V_k K$ to be subtracted from vertex $i$:
+Vertex i has variables :math:`x_i` (`graphs.vertex_model`) and the matrix :math:`d_i` times ``local``, and an edge couples :math:`x_i` with
+:math:`x_j` by :math:`-A_{ij}K`. Integrating out the subtree behind neighbour k leaves :math:`A_{ik}^2 K V_k K` to be subtracted from vertex i:
 
-$$P_i = d_i\,\mathrm{local} - \sum_k A_{ik}^2 KV_kK - \frac{d_i\kappa_i\sigma^2}{\gamma_i}e_{last}e_{last}^T,\qquad V_i = P_i^{-1}.$$
+.. math:: P_i = d_i\,\mathrm{local} - \sum_k A_{ik}^2 KV_kK - \frac{d_i\kappa_i\sigma^2}{\gamma_i}e_{last}e_{last}^T,\qquad V_i = P_i^{-1}.
 
-What is stored for the directed edge $k\to i$, in the slot of $i$ for $k$, is the packed lower triangle of $A_{ik}^2KV_kK$; where
-there are targets, a further row holds $-A_{ik}KV_kb_k$, the message about means. No vertex without examples needs special
-care: the noise enters as $q = 1/(\pi - d\kappa\sigma^2/\gamma) = s/(s\pi-1)$ with the gain $s = \gamma/(d\kappa\sigma^2)$, zero at $\gamma=0$.
+The slot of vertex i for its neighbour k holds the packed lower triangle of :math:`A_{ik}^2KV_kK`. With targets, a further row
+holds :math:`-A_{ik}KV_kb_k`, the message about means. A vertex without examples needs no special care: the noise enters as
+:math:`q = 1/(\pi - d\kappa\sigma^2/\gamma) = s/(s\pi-1)` with the gain :math:`s = \gamma/(d\kappa\sigma^2)`, which is 0 at :math:`\gamma=0`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gpcurves.methods.cavity.compiled import IntArray, compiled
+from gpcurves.graphs.graph import IntArray
+from gpcurves.methods.cavity.compiled import compiled
 from gpcurves.methods.cavity.elimination import LANES, PITCH, eliminate, sweep
 from gpcurves.numerics.validation import FloatArray
 
 _BLOCK = 8
+"""Lanes that are written together: as many numbers as a cache line holds."""
 _STRIDE = 128
 """Messages are added in runs of this many, so that the rounding of sums does not grow with the degree of a hub."""
 
@@ -36,7 +38,7 @@ def relay(
     local: FloatArray,
     leading: int,
     source: IntArray,
-    scale: FloatArray,
+    factors: FloatArray,
     compare: bool,
     damping: float,
     old: FloatArray,
@@ -45,19 +47,18 @@ def relay(
     """Send all messages out of the vertices ``begin`` to ``end`` and return how much they changed (if ``compare``).
 
     The message out of a vertex along slot ``e`` is computed from ``old`` without what came in through ``e`` and goes into the
-    slot ``reverse[e]`` of ``new``. ``source`` and ``scale`` say which element of V becomes which element of KVK.
+    slot ``reverse[e]`` of ``new``. ``source`` and ``factors`` say which element of V becomes which element of KVK.
 
     Returns
     -------
     change
         The largest change of a matrix relative to its largest element; of a mean message; the largest mean message.
     """
+    # Compiled code takes plain arrays and numbers only, hence the many parameters.
     packed = local.shape[0]
     width = old.shape[1]
-    size = 0
-    while size * (size + 1) // 2 < packed:
-        size += 1
-    rows = size + 1 if width > packed else size
+    size = _find_size(packed)
+    rows = size + 1 if width > packed else size  # the linear term is one more row
     batch = np.zeros((rows * (rows + 1) // 2, PITCH))
     column = np.empty((2 * rows + 4, PITCH))
     solved = np.empty((2 * rows + 8, PITCH))
@@ -70,8 +71,10 @@ def relay(
     change = np.zeros(3)
     lanes = 0
     for vertex in range(begin, end):
-        _incoming(old, indptr[vertex], indptr[vertex + 1], total, partial)
+        _add_incoming(old, indptr[vertex], indptr[vertex + 1], total, partial)
         for edge in range(indptr[vertex], indptr[vertex + 1]):
+            # All messages but one as their sum minus one: linear in the degree, and harmless, since sum and message are of
+            # the order of the local matrix.
             for e in range(packed):
                 batch[e, lanes] = degrees[vertex] * local[e] - (total[e] - old[edge, e])
             for e in range(packed, width):
@@ -82,10 +85,11 @@ def relay(
             weight[lanes] = weights[edge]
             target[lanes] = reverse[edge]
             lanes += 1
+            # Slots of several vertices share a batch, so that vertices with few neighbours fill the lanes too.
             if lanes == LANES or edge == indptr[end] - 1:
                 sweep(batch, rows, size, leading, lanes, column, solved)
                 _invert(batch, inverse, rows, size, lanes, gain)
-                _store(inverse, lanes, packed, weight, target, source, scale, compare, damping, old, new, change)
+                _store(inverse, lanes, packed, weight, target, source, factors, compare, damping, old, new, change)
                 lanes = 0
     return change
 
@@ -102,12 +106,10 @@ def marginals(
     pivots: FloatArray,
     linears: FloatArray,
 ) -> FloatArray:
-    r"""Put the last pivot $\pi_i$ and the last linear term of $P_i$, over all neighbours and without data at i, into the outputs."""
+    r"""Write the last pivot :math:`\pi_i` and the last linear term of :math:`P_i`, with all neighbours but without data at i."""
     packed = local.shape[0]
     width = messages.shape[1]
-    size = 0
-    while size * (size + 1) // 2 < packed:
-        size += 1
+    size = _find_size(packed)
     rows = size + 1 if width > packed else size
     batch = np.zeros((rows * (rows + 1) // 2, PITCH))
     column = np.empty((2 * rows + 4, PITCH))
@@ -118,8 +120,8 @@ def marginals(
         lanes = min(LANES, end - first)
         for lane in range(lanes):
             vertex = first + lane
-            degree = degrees[vertex] if degrees[vertex] > 0.0 else 1.0  # isolated vertices are not used
-            _incoming(messages, indptr[vertex], indptr[vertex + 1], total, partial)
+            degree = degrees[vertex] if degrees[vertex] > 0.0 else 1.0  # results of isolated vertices are not used
+            _add_incoming(messages, indptr[vertex], indptr[vertex + 1], total, partial)
             for e in range(packed):
                 batch[e, lane] = degree * local[e] - total[e]
             for e in range(packed, width):
@@ -133,7 +135,16 @@ def marginals(
 
 
 @compiled
-def _incoming(messages: FloatArray, first: int, last: int, total: FloatArray, partial: FloatArray) -> None:
+def _find_size(packed: int) -> int:
+    """Return the size of a symmetric matrix whose lower triangle has so many elements."""
+    size = 0
+    while size * (size + 1) // 2 < packed:
+        size += 1
+    return size
+
+
+@compiled
+def _add_incoming(messages: FloatArray, first: int, last: int, total: FloatArray, partial: FloatArray) -> None:
     """Add the messages of the slots from ``first`` to ``last`` into ``total``."""
     width = total.shape[0]
     for e in range(width):
@@ -160,6 +171,7 @@ def _invert(batch: FloatArray, inverse: FloatArray, rows: int, size: int, lanes:
     corner = last + size - 1
     for t in range(lanes):
         inverse[corner, t] = gain[t] / (gain[t] * batch[corner, t] - 1.0)  # q
+    # The inverse of a matrix with one more variable: V0 + q c c', - q c, q. The batch holds -V0 and c after the sweep.
     for i in range(size - 1):
         row = i * (i + 1) // 2
         for j in range(i + 1):
@@ -185,7 +197,7 @@ def _store(
     weight: FloatArray,
     target: IntArray,
     source: IntArray,
-    scale: FloatArray,
+    factors: FloatArray,
     compare: bool,
     damping: float,
     old: FloatArray,
@@ -194,12 +206,12 @@ def _store(
 ) -> None:
     """Write the lanes out as messages, mixed with the former ones, and record how much they changed."""
     width = new.shape[1]
-    for first in range(0, lanes, _BLOCK):  # a few lanes at a time, so that a row of the batch is read as a whole
+    for first in range(0, lanes, _BLOCK):
         last = min(first + _BLOCK, lanes)
         for e in range(width):
             for t in range(first, last):
-                factor = weight[t] * weight[t] if e < packed else -weight[t]
-                new[target[t], e] = factor * scale[e] * batch[source[e], t]
+                weighted = weight[t] * weight[t] if e < packed else -weight[t]
+                new[target[t], e] = weighted * factors[e] * batch[source[e], t]
         if not compare:
             continue
         for t in range(first, last):
@@ -213,7 +225,7 @@ def _store(
                 difference = max(difference, abs(value - old[edge, e]))
                 largest = max(largest, abs(value))
                 total += value
-            if difference > change[0] * largest:
+            if difference > change[0] * largest:  # without a division by a message that is 0
                 change[0] = difference / largest
             for e in range(packed, width):
                 value = new[edge, e] + damping * (old[edge, e] - new[edge, e])

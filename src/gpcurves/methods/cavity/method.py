@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpcurves.errors import InputError, NotApplicableError, unknown_name
+from gpcurves.errors import GPCurvesError, InputError, unknown_name
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
 from gpcurves.methods.sampled import Sampled, Setup
@@ -107,19 +107,19 @@ class CavityOptions(Precision):
         return super().objection(problem)
 
 
-def _has_messages(problem: Problem) -> str | None:
-    """Return why a kernel has no messages, or None."""
-    try:
-        problem.kernel.vertex_model()
-    except NotApplicableError as error:
-        return str(error)
-    return None
-
-
 def _has_edges(problem: Problem) -> str | None:
     """Return why an ensemble cannot be used, or None."""
     if problem.ensemble is not None and problem.ensemble.mean_degree == 0:
         return "the ensemble has no edges: every vertex is isolated"
+    return None
+
+
+def _has_messages(problem: Problem) -> str | None:
+    """Return why a kernel has no messages, or None."""
+    try:
+        problem.kernel.vertex_model()
+    except GPCurvesError as error:
+        return str(error)
     return None
 
 
@@ -235,7 +235,6 @@ class Cavity(Sampled):
     def variances(self, problem: Problem, nu: float, options: CavityVarianceOptions, run: Run) -> VarianceDistribution:
         """Return the local posterior variances: their distribution, by vertex and by degree."""
         from gpcurves.methods.cavity.beliefs import belief_propagation
-        from gpcurves.methods.cavity.experiments import degree_probabilities
         from gpcurves.methods.cavity.population import population_error
         from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
 
@@ -247,7 +246,7 @@ class Cavity(Sampled):
         graph = problem.graph
         if isinstance(graph, Ensemble):
             result = population_error(
-                degree_probabilities(graph),
+                graph.degree_distribution(),
                 problem.kernel.vertex_model(),
                 problem.noise,
                 nu,

@@ -35,8 +35,11 @@ from gpcurves.montecarlo.seeds import Rng, seed_of
 from gpcurves.numerics.validation import FloatArray, frozen, nonnegative, positive, whole
 
 POPULATIONS = 8
+"""Independent populations, from which the standard error comes."""
 _SMALLEST, _LARGEST = 1024, 131_072
+"""Vertices of one population; the largest is also the number of all vertices behind the normaliser."""
 _FIRST_EPOCHS = 3
+"""Wirings before a standard error is trusted."""
 _MOST_WIRINGS = 50
 
 
@@ -50,13 +53,13 @@ class Normaliser:
 
 @dataclass(frozen=True, eq=False)
 class PopulationResult:
-    """The error of an ensemble at one number of examples per vertex, and how sure it is.
+    """The error of an ensemble at one number of examples per vertex, and how uncertain it is.
 
     Attributes
     ----------
     error, stderr
-        Posterior variance averaged over vertices, and its standard error: the larger of what independent populations and what
-        independent wirings say, with that of the normaliser.
+        Posterior variance averaged over vertices, and its standard error: the larger of those from independent populations
+        and from independent wirings, with that of the normaliser.
     normaliser
         What global normalisation divided by; None for local normalisation.
     converged
@@ -86,7 +89,7 @@ class PopulationResult:
     state: State | None = field(repr=False)
 
     def error_of_degree(self, degree: int) -> float:
-        """Return the error restricted to vertices of one degree, NaN where no vertex of the sample has it."""
+        """Return the error restricted to vertices of one degree, NaN if no vertex of the sample has it."""
         chosen = self.degree == degree
         return float(np.average(self.variance[chosen], weights=self.weight[chosen])) if chosen.any() else float("nan")
 
@@ -94,7 +97,7 @@ class PopulationResult:
 def mean_prior_variance(
     degrees: object, model: VertexModel, *, precision: float = 5e-4, rng: Rng = None, threads: int | None = None
 ) -> Normaliser:
-    r"""Return $\kappa$, the average of $\hat C_{ii}$ over the vertices of large graphs of the ensemble."""
+    r"""Return :math:`\kappa`, the average of :math:`\hat C_{ii}` over the vertices of large graphs of the ensemble."""
     sampler = DegreeSampler.from_probabilities(degrees)
     goal, workers = positive("precision", precision), thread_count(threads)
     rngs = _streams(rng)
@@ -147,7 +150,7 @@ def population_error(
     vertices
         Vertices in each of the eight populations, chosen from ``precision`` unless given.
     max_sweeps
-        Give up after so many sweeps, with ``converged`` false.
+        Stop after so many sweeps, with ``converged`` false.
     start
         A result for the same ensemble and kernel, from whose messages this run starts.
     rng
@@ -163,6 +166,7 @@ def population_error(
     size = population_size(goal) if vertices is None else whole("vertices", vertices, 2)
     rngs = _streams(rng)
     if normalise == "global" and normaliser is None:
+        # A fifth of the precision, so that the normaliser hardly adds to the standard error.
         normaliser = mean_prior_variance(degrees, model, precision=goal / 5, rng=rngs[0], threads=threads)
     constant = 1.0 if normalise == "none" else normaliser.value if normaliser and normalise == "global" else None
     paper = constant is None and local == "paper"
@@ -192,10 +196,10 @@ def population_curve(
         normaliser = mean_prior_variance(degrees, model, precision=precision / 5, rng=seeds[-1], threads=threads)
     results: list[PopulationResult] = [None] * len(nu)  # type: ignore[list-item]
     start = None
-    for place in np.argsort(np.asarray(nu, dtype=np.float64), kind="stable"):
-        start = results[place] = population_error(
-            degrees, model, noise, nu[place], normalise=normalise, local=local, normaliser=normaliser, precision=precision,
-            vertices=vertices, max_sweeps=max_sweeps, start=start, rng=seeds[place], threads=threads,
+    for k in np.argsort(np.asarray(nu, dtype=np.float64), kind="stable"):
+        start = results[k] = population_error(
+            degrees, model, noise, nu[k], normalise=normalise, local=local, normaliser=normaliser, precision=precision,
+            vertices=vertices, max_sweeps=max_sweeps, start=start, rng=seeds[k], threads=threads,
         )  # fmt: skip
     return results
 
@@ -275,7 +279,7 @@ def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State
 def _describe_vertices(dynamics: Dynamics, state: State, cavity: FloatArray, bare: float) -> dict[str, FloatArray]:
     """Return the samples of vertices of a result: those of the populations, and isolated ones with every number of examples."""
     alone = dynamics.degrees.isolated
-    counts, chances = poisson_weights(dynamics.nu)
+    counts, weights = poisson_weights(dynamics.nu)
     atoms = len(counts) if alone > 0 else 0
     given = dynamics.draw_counts() / dynamics.noise
     at_isolated = counts[:atoms] / dynamics.noise
@@ -284,12 +288,12 @@ def _describe_vertices(dynamics: Dynamics, state: State, cavity: FloatArray, bar
         "degree": frozen(np.append(state.wiring.degrees, np.zeros(atoms))),
         "cavity_variance": frozen(np.append(cavity, np.full(atoms, bare))),
         "variance": frozen(np.append(1 / (given + 1 / cavity), 1 / (at_isolated + 1 / bare))),
-        "weight": frozen(np.append(np.full(len(cavity), share), alone * chances[:atoms])),
+        "weight": frozen(np.append(np.full(len(cavity), share), alone * weights[:atoms])),
     }
 
 
 def population_size(precision: float) -> int:
-    """Return vertices per population: the bias of finite populations falls as 1/size and must stay far below the precision."""
+    """Return vertices per population: the bias of finite populations falls as 1/size and must stay below the precision."""
     return int(np.clip(2 ** np.ceil(np.log2(5 / precision)), _SMALLEST, _LARGEST))
 
 

@@ -117,7 +117,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def vertex_numbers(graph: Graph, vertices: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Return vertices as numbers: names are looked up, whole numbers are taken as they are where there are no names."""
+    """Return vertices as numbers: names are looked up, integers are taken as they are where there are no names."""
     given = np.asarray(vertices)
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]

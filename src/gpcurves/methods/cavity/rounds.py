@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.vertex_model import VertexModel
-from gpcurves.methods.cavity.compiled import IntArray, pieces, run_pieces
+from gpcurves.methods.cavity.compiled import pieces, run_pieces
 from gpcurves.methods.cavity.messages import marginals, relay
 from gpcurves.numerics.validation import FloatArray
 

@@ -1,15 +1,16 @@
-r"""Prior variances on trees from walks that return, as power series: $O(p^2)$ per edge instead of $O(p^3)$.
+r"""Prior variances on trees from walks that return, as power series: :math:`O(p^2)` per edge instead of :math:`O(p^3)`.
 
-On a tree $(T^{2l})_{ii}$ is the coefficient of $t^l$ in $1/(1-\frac{t}{d_i}\sum_kA_{ik}^2g_{k\to i}(t))$, where
-$g_{j\to i}(t) = 1/(d_j - t\sum_{k\ne i}A_{jk}^2g_{k\to j}(t))$, and $\hat C_{ii} = \sum_lc_{2l}(T^{2l})_{ii}$. On a graph with cycles this is the value on
-the tree of walks that do not turn back, the one that belief propagation believes in.
+On a tree :math:`(T^{2l})_{ii}` is the coefficient of :math:`t^l` in :math:`1/(1-\frac{t}{d_i}\sum_kA_{ik}^2g_{k\to i}(t))` with
+:math:`g_{j\to i}(t) = 1/(d_j - t\sum_{k\ne i}A_{jk}^2g_{k\to j}(t))`, and :math:`\hat C_{ii} = \sum_lc_{2l}(T^{2l})_{ii}`. On a graph with cycles this
+is the value on the tree of walks that do not turn back, as for messages.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gpcurves.methods.cavity.compiled import IntArray, compiled, run_pieces
+from gpcurves.graphs.graph import IntArray
+from gpcurves.methods.cavity.compiled import compiled, run_pieces
 from gpcurves.methods.cavity.rounds import Links
 from gpcurves.numerics.validation import FloatArray
 
@@ -18,17 +19,19 @@ def returning_walks(links: Links, walk: FloatArray, threads: int) -> FloatArray:
     """Return the prior variance of every vertex: ``walk`` are the coefficients of the powers of T."""
     depth = len(walk[::2]) - 1
     series = np.zeros((links.slots, max(depth, 1)))
-    for known in range(1, depth + 1):  # each round makes one more coefficient right
-        series = next_series(links, series, known, threads)
+    # The first coefficient needs nothing from neighbours, the second needs their first, and so on: each round makes one
+    # more coefficient right, and no more are computed than are.
+    for count in range(1, depth + 1):
+        series = next_series(links, series, count, threads)
     return close(links, walk, series, threads)
 
 
-def next_series(links: Links, old: FloatArray, known: int, threads: int) -> FloatArray:
-    """Send the first ``known`` coefficients of all series once."""
+def next_series(links: Links, old: FloatArray, count: int, threads: int) -> FloatArray:
+    """Send the first ``count`` coefficients of all series once."""
     new = np.empty_like(old)
 
     def work(begin: int, end: int) -> FloatArray:
-        return _step(begin, end, links.indptr, links.reverse, links.weights, links.degrees, old, new, known)
+        return _step(begin, end, links.indptr, links.reverse, links.weights, links.degrees, old, new, count)
 
     run_pieces(work, links.cuts, threads)
     return new
@@ -56,21 +59,21 @@ def _step(
     degrees: FloatArray,
     old: FloatArray,
     new: FloatArray,
-    known: int,
+    count: int,
 ) -> FloatArray:
-    """Send the first ``known`` coefficients of A^2 g out of the vertices ``begin`` to ``end``."""
-    total = np.empty(known)
-    series = np.empty(known)
+    """Send the first ``count`` coefficients of A^2 g out of the vertices ``begin`` to ``end``."""
+    total = np.empty(count)
+    series = np.empty(count)
     for vertex in range(begin, end):
         total[:] = 0.0
         for edge in range(indptr[vertex], indptr[vertex + 1]):
-            for q in range(known - 1):
+            for q in range(count - 1):
                 total[q] += old[edge, q]
         for edge in range(indptr[vertex], indptr[vertex + 1]):
             square = weights[edge] * weights[edge]
             series[0] = 1.0 / degrees[vertex]
             new[reverse[edge], 0] = square * series[0]
-            for q in range(1, known):
+            for q in range(1, count):  # g (d - t s) = 1, one power of t after the other
                 value = 0.0
                 for j in range(q):
                     value += (total[j] - old[edge, j]) * series[q - 1 - j]

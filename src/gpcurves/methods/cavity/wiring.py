@@ -8,49 +8,46 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.methods.cavity.compiled import IntArray
+from gpcurves.graphs.graph import IntArray
+from gpcurves.methods.cavity.poisson import draw_stratified
 from gpcurves.methods.cavity.rounds import Links
 from gpcurves.numerics.validation import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class DegreeSampler:
-    """Probabilities of the degrees 0, 1, 2, ... of a vertex."""
+    """The degrees of an ensemble, all that population dynamics knows about it: their probabilities, and how to draw them."""
 
     probabilities: FloatArray
 
     @classmethod
     def from_probabilities(cls, probabilities: object) -> DegreeSampler:
         """Check the probabilities and make them add up to 1."""
-        chance = np.array(probabilities, dtype=np.float64)
-        if chance.ndim != 1 or not np.isfinite(chance).all() or (chance < 0).any():
+        weights = np.array(probabilities, dtype=np.float64)
+        if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0).any():
             raise InputError("degree probabilities must be a sequence of finite numbers, none of them negative")
-        if abs(chance.sum() - 1) > 1e-3:
-            raise InputError(f"degree probabilities must add up to 1, got {chance.sum():g}")
-        if not chance[1:].any():
+        if abs(weights.sum() - 1) > 1e-3:
+            raise InputError(f"degree probabilities must add up to 1, got {weights.sum():g}")
+        if not weights[1:].any():
             raise InputError("the ensemble has no edges: every vertex has degree 0")
-        return cls(chance / chance.sum())
+        return cls(weights / weights.sum())
 
     @property
     def isolated(self) -> float:
         """Probability that a vertex has no neighbour."""
         return float(self.probabilities[0])
 
-    def draw(self, count: int, rng: np.random.Generator) -> IntArray:
-        """Draw degrees above 0, in random order; each degree occurs as often as it should, up to one vertex."""
-        cumulative = np.cumsum(self.probabilities[1:])
-        places = (np.arange(count) + rng.random()) / count * cumulative[-1]
-        degrees = 1 + np.minimum(np.searchsorted(cumulative, places, side="right"), len(cumulative) - 1)
-        rng.shuffle(degrees)
-        return np.asarray(degrees, dtype=np.int64)
+    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """Draw degrees above 0, in random order."""
+        return draw_stratified(np.arange(1.0, len(self.probabilities)), self.probabilities[1:], count, rng)
 
 
 @dataclass(frozen=True, eq=False)
 class Wiring(Links):
     """Independent random graphs with the same number of vertices, each with its own part of the slots (``bounds``).
 
-    Slots are paired at random within each graph: double edges
-    and edges from a vertex to itself occur, with a probability that vanishes for large graphs.
+    Slots are paired at random within each graph: double edges and edges from a vertex to itself occur, with a probability
+    that vanishes for large graphs.
     """
 
     bounds: IntArray = field(repr=False)
@@ -66,7 +63,7 @@ class Wiring(Links):
             order = first + rng.permutation(last - first)
             half = len(order) // 2  # an odd one out is its own other end
             reverse[order[:half]], reverse[order[half : 2 * half]] = order[half : 2 * half], order[:half]
-        return cls(indptr, reverse, np.ones(len(reverse)), counts.astype(np.float64), bounds)
+        return cls(indptr, reverse, np.ones(len(reverse)), counts, bounds)
 
     def carry(self, messages: FloatArray, former: Wiring, rngs: Sequence[np.random.Generator]) -> FloatArray:
         """Hand the messages of a former wiring out to the slots of this one, at random within each graph."""
@@ -74,13 +71,14 @@ class Wiring(Links):
         for rng, first, last, begin, end in zip(
             rngs, self.bounds[:-1], self.bounds[1:], former.bounds[:-1], former.bounds[1:], strict=True
         ):
+            # Every message is used equally often, up to one time: independent draws would lose a third of them.
             whole, rest = divmod(last - first, end - begin)
             parts = [rng.permutation(end - begin) for _ in range(whole)] + [rng.permutation(end - begin)[:rest]]
             order[first:last] = begin + np.concatenate(parts)
         return messages[order]
 
     def rewired(self, rngs: Sequence[np.random.Generator]) -> Wiring:
-        """Return the same vertices where each message goes to a random slot; the way back is another one."""
+        """Return the same vertices, but each message goes to a random slot, and the one back to another."""
         return replace(self, reverse=self.shuffled(rngs))
 
     def shuffled(self, rngs: Sequence[np.random.Generator]) -> IntArray:

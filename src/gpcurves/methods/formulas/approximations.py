@@ -11,6 +11,7 @@ from gpcurves.methods.base import Kind
 from gpcurves.methods.formulas.formula import formula
 from gpcurves.methods.formulas.parametric import Scaled, solve
 from gpcurves.methods.formulas.stepping import iterate
+from gpcurves.numerics.roots import bisect
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -109,11 +110,8 @@ def lc_examples(problem: Problem, error: float) -> float:
     r"""Return the n at which LC has this error: solve :math:`g(h) = \epsilon`, then :math:`n = h(\sigma^2+\epsilon)`."""
     scaled = Scaled.of(problem.spectrum, problem.noise)
     goal = error / scaled.unit
-    low, high = -690.0, 690.0
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if scaled.g(np.exp([middle]))[0] > goal else (low, middle)
-    return float(np.exp(high) * (scaled.noise + goal))
+    high = bisect(lambda log_h: scaled.g(np.exp(log_h)) <= goal, np.array([-690.0]), np.array([690.0]), 64)[1]
+    return float(np.exp(high[0]) * (scaled.noise + goal))
 
 
 def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:

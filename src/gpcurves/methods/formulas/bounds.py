@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.methods.base import Kind, Scope, needs_noise
 from gpcurves.methods.formulas.formula import formula
 from gpcurves.methods.formulas.parametric import Scaled
+from gpcurves.numerics.roots import bisect
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 from gpcurves.spectra import Spectrum
@@ -66,14 +68,15 @@ def _most_observed(spectrum: Spectrum, ratio: FloatArray) -> FloatArray:
     deficit = np.maximum.accumulate(spectrum.root_sum(before[:-1]) / root - before[:-1])
     k: FloatArray = before[np.searchsorted(deficit, ratio)]
     if spectrum.tail is not None and (deep := k >= before[-1]).any():
-        last = spectrum.tail.edges[-1]
-        low, high = np.full(int(deep.sum()), math.log(before[-1])), np.full(int(deep.sum()), math.log(last))
-        for _ in range(60):
-            middle = (low + high) / 2
-            index = np.exp(middle)
-            here = spectrum.root_sum(index) * np.exp(-spectrum.tail.log_eigenvalue(index) / 2) - index
-            low, high = np.where(here < ratio[deep], middle, low), np.where(here < ratio[deep], high, middle)
-        k[deep] = np.exp(low)
+        tail = spectrum.tail
+
+        def too_many(log_index: FloatArray) -> npt.NDArray[np.bool_]:
+            index = np.exp(log_index)
+            deficit = spectrum.root_sum(index) * np.exp(-tail.log_eigenvalue(index) / 2) - index
+            return np.asarray(deficit >= ratio[deep])
+
+        start, end = (np.full(int(deep.sum()), math.log(index)) for index in (before[-1], tail.edges[-1]))
+        k[deep] = np.exp(bisect(too_many, start, end, 60)[0])
     return k
 
 

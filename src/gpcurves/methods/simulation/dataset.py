@@ -17,19 +17,15 @@ cumulative sums too.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import blas, lapack
 
 from gpcurves.inputs import Inputs
 from gpcurves.inputs.base import Overlap
 from gpcurves.kernels import Kernel
+from gpcurves.numerics.cholesky import DIGITS, Factor
 from gpcurves.numerics.validation import FloatArray
-
-_DIGITS = 1e3
-"""A number is resolved where it exceeds the rounding errors by this factor."""
 
 
 @dataclass(frozen=True)
@@ -48,63 +44,11 @@ class Prior:
         """Return the prior variance at the rows of X."""
         return self.inputs.variances(self.kernel, X)
 
-    def observed(self, X: FloatArray) -> FloatArray:
+    def observe(self, X: FloatArray) -> FloatArray:
         """Return the covariances of noisy observations, ready for LAPACK."""
         K = np.ascontiguousarray(self.between(X))
         K.ravel()[:: len(K) + 1] += self.noise
         return K.T  # symmetric, and in LAPACK's order without a copy
-
-
-@dataclass(frozen=True)
-class Factor:
-    """The Cholesky factor of the observed covariances, as far as double precision carries it.
-
-    Attributes
-    ----------
-    L
-        Lower triangular factor of the first ``size`` observations; what is above the diagonal has no meaning.
-    size
-        How many observations the factor holds for.
-    """
-
-    L: FloatArray
-    size: int
-
-    @classmethod
-    def of(cls, K: FloatArray) -> Factor:
-        """Factorise in place, and stop where a pivot drowns in rounding errors."""
-        if not len(K):
-            return cls(K, 0)
-        largest = float(K.diagonal().max())
-        L, info = lapack.dpotrf(K, lower=1, clean=0, overwrite_a=1)
-        size = len(K) if info == 0 else info - 1
-        pivots = L.diagonal()[:size] ** 2
-        drowned = np.flatnonzero(pivots < _DIGITS * np.finfo(float).eps * np.arange(1, size + 1) * largest)
-        if len(drowned):
-            size = int(drowned[0])
-        return cls(L[:size, :size], size)
-
-    def whitened(self, B: FloatArray) -> FloatArray:
-        r"""Return the lower triangle of :math:`L^{-1}BL^{-T}` for a symmetric `B`."""
-        block = np.asfortranarray(B[: self.size, : self.size])
-        if self.size == 0:
-            return block
-        result, info = lapack.dsygst(block, self.L, itype=1, lower=1, overwrite_a=1)
-        assert info == 0
-        return cast(FloatArray, result)
-
-    def solved(self, C: FloatArray) -> FloatArray:
-        r"""Return :math:`L^{-1}C` for the rows of `C`."""
-        block = np.asfortranarray(C[: self.size])
-        return cast(FloatArray, blas.dtrsm(1.0, self.L, block, lower=1)) if self.size else block
-
-    def inverse_traces(self) -> FloatArray:
-        r"""Return :math:`\mathrm{tr}K_n^{-1}` for every n from 1 to ``size``."""
-        if self.size == 0:
-            return np.empty(0)
-        inverse, info = lapack.dtrtri(self.L, lower=1)
-        assert info == 0
-        return np.cumsum(np.einsum("ij,ij->i", np.tril(inverse), np.tril(inverse)))
 
 
 @dataclass(frozen=True)
@@ -136,9 +80,15 @@ def without_repeats(X: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
 
 
 def errors(
-    student: Prior, teacher: Prior | None, factor: Factor, X: FloatArray, test: Test, prior_variance: float
+    student: Prior,
+    teacher: Prior | None,
+    factor: Factor,
+    X: FloatArray,
+    test: Test,
+    prior_variance: float,
+    margin: float = DIGITS,
 ) -> FloatArray:
-    """Return the error after 0, 1, …, len(X) examples; NaN where double precision cannot resolve it."""
+    """Return the error after 0, 1, …, len(X) examples; NaN where it does not exceed the rounding errors by a factor."""
     if teacher is None:
         explained = _explained(student, factor, X, test)
     else:
@@ -150,9 +100,9 @@ def errors(
     curve[0] = prior_variance
     size = factor.size
     curve[1 : size + 1] = start - np.cumsum(explained)
-    noise_floor = _DIGITS * np.finfo(float).eps * np.arange(len(X) + 1) * prior_variance
+    noise_floor = margin * np.finfo(float).eps * np.arange(len(X) + 1) * prior_variance
     if isinstance(test, ClosedForm):
-        noise_floor[1 : size + 1] += _DIGITS * _blur(student.noise, factor, X, test, curve[1 : size + 1])
+        noise_floor[1 : size + 1] += margin * _blur(student.noise, factor, X, test, curve[1 : size + 1])
     curve[curve < noise_floor] = np.nan
     return curve
 
@@ -165,26 +115,26 @@ def _blur(noise: float, factor: Factor, X: FloatArray, test: ClosedForm, curve: 
     rounding = np.finfo(float).eps * max((float(test.same(x[None])[0, 0]) for x in X[: factor.size : 16]), default=0.0)
     with np.errstate(divide="ignore"):
         most = rounding * np.arange(1, factor.size + 1) / np.float64(noise)
-    return most if (curve > 2 * _DIGITS * most).all() else rounding * factor.inverse_traces()
+    return most if (curve > 2 * DIGITS * most).all() else rounding * factor.inverse_traces()
 
 
 def _explained(student: Prior, factor: Factor, X: FloatArray, test: Test) -> FloatArray:
     """Return by how much each example lowers the error."""
     if isinstance(test, ClosedForm):
-        return factor.whitened(test.same(X)).diagonal().copy()
-    W = factor.solved(student.between(X, test.points))
+        return factor.whiten(test.same(X)).diagonal().copy()
+    W = factor.solve(student.between(X, test.points))
     return np.asarray((W * W) @ test.weights)
 
 
 def _mismatched(student: Prior, teacher: Prior, factor: Factor, X: FloatArray, test: Test) -> FloatArray:
-    A = factor.whitened(teacher.observed(X))
+    A = factor.whiten(teacher.observe(X))
     if isinstance(test, ClosedForm):
         B = test.cross(X)
-        mixed = factor.whitened((B + B.T) / 2).diagonal()
-        E = np.tril(A) * np.tril(factor.whitened(test.same(X)))
+        mixed = factor.whiten((B + B.T) / 2).diagonal()
+        E = np.tril(A) * np.tril(factor.whiten(test.same(X)))
         return np.asarray(2 * mixed - (2 * E.sum(axis=1) - E.diagonal()))
-    W = factor.solved(student.between(X, test.points))
-    V = factor.solved(teacher.between(X, test.points))
+    W = factor.solve(student.between(X, test.points))
+    V = factor.solve(teacher.between(X, test.points))
     lower = np.tril(A, -1)
     return np.asarray((2 * W * V - A.diagonal()[:, None] * W * W - 2 * W * (lower @ W)) @ test.weights)
 

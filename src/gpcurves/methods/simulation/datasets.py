@@ -13,7 +13,6 @@ import numpy as np
 from gpcurves.inputs import Box, Inputs
 from gpcurves.methods.simulation.dataset import (
     ClosedForm,
-    Factor,
     Prior,
     Test,
     TestPoints,
@@ -22,6 +21,7 @@ from gpcurves.methods.simulation.dataset import (
     without_repeats,
 )
 from gpcurves.montecarlo import Shape, stream
+from gpcurves.numerics.cholesky import Factor
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -99,7 +99,7 @@ class DataSets:
         noise_free = problem.noise == 0 and teacher is None
         if noise_free:
             X, known = without_repeats(X)
-        factor = Factor.of(student.observed(X))
+        factor = Factor.from_matrix(student.observe(X))
         curve = errors(student, teacher, factor, X, test, self.prior_variance)[known]
         if noise_free and self._all_inputs is not None:
             curve[known == self._all_inputs] = 0.0  # every possible input has been seen without noise

@@ -51,12 +51,16 @@ def groups(name: str, value: object) -> tuple[str, ...]:
 class GraphSizes(MethodOptions):
     """How many graphs of an ensemble are drawn, and how large they are."""
 
-    vertices: int | None = parameter(None, help="Size of the graphs of an ensemble  [500]", check=at_least(1))
-    graphs: int | None = parameter(None, help="How many graphs of an ensemble to draw  [20]", check=at_least(2))
+    vertices: int | None = parameter(
+        None, help="Size of the graphs of an ensemble  [500]", check=at_least(1), axis="nu"
+    )
+    graphs: int | None = parameter(
+        None, help="How many graphs of an ensemble to draw  [20]", check=at_least(2), axis="nu"
+    )
 
     def objection(self, problem: Problem) -> str | None:
-        if problem.ensemble is not None:
-            return None
+        if (reason := super().objection(problem)) is not None or problem.ensemble is not None:
+            return reason
         for name in ("vertices", "graphs"):
             if getattr(self, name) is not None:
                 return f"{name} belongs to an ensemble of graphs, and here the graph is given"
@@ -80,7 +84,7 @@ class DataSetSizes(GraphSizes):
     def objection(self, problem: Problem) -> str | None:
         # a single data set says nothing about how much data sets differ
         if self.datasets == 1 and problem.ensemble is None:
-            return "datasets must be a whole number, at least 2, got 1"
+            return "datasets must be an integer, at least 2, got 1"
         return super().objection(problem)
 
 
@@ -96,29 +100,28 @@ class SimulationOptions(DataSetSizes):
         None, help="Draw until the standard error is this fraction of the error", check=positive
     )
     test_points: int = parameter(
-        1_000, help="Test inputs per data set, if the average over them has no closed form", check=at_least(1)
+        1_000, help="Test inputs per data set, if the average over them has no closed form", check=at_least(1), axis="n"
     )
     also: tuple[str, ...] = parameter(
         (),
         help="Further averages: training (error against the noisy training targets), empirical (posterior variance at the "
         "training inputs)",
         check=_also,
+        axis="n",
     )
     among: tuple[str, ...] = parameter(
         (),
         help="Groups of vertices to average over besides: isolated, ends, dangling, giant, small, degree=K, component=K",
         check=groups,
+        axis="nu",
     )
 
     def objection(self, problem: Problem) -> str | None:
-        if problem.axis == "nu":
-            if self.test_points != 1_000 or self.also:
-                return "test_points and also belong to inputs that are vectors, and this is a graph"
-        elif self.among or self.vertices is not None or self.graphs is not None:
-            return "vertices, graphs and among belong to graphs, and inputs here are vectors"
-        elif self.also and problem.teacher is not None:
+        if (reason := super().objection(problem)) is not None:
+            return reason
+        if self.also and problem.teacher is not None:
             return "training and empirical errors are only defined where student and teacher agree"
-        return super().objection(problem)
+        return None
 
 
 def _given_in_full(problem: Problem) -> str | None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
 from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs import Graph
 from gpcurves.graphs.graph import IntArray
-from gpcurves.methods.simulation.dataset import Factor, Prior
+from gpcurves.methods.simulation.dataset import Prior
 from gpcurves.methods.simulation.method import SimulationOptions, check_graph_size
 from gpcurves.methods.simulation.vertex_datasets import LocalErrors, examples, release_matrices, training_counts
 from gpcurves.montecarlo import Rng, Run, seed_of
+from gpcurves.numerics.cholesky import Factor, factorise_pivoted
 from gpcurves.numerics.validation import FloatArray, nonnegative, points
 from gpcurves.problem import Problem
 
@@ -33,10 +33,10 @@ def sample_prior(problem: Problem, at: object, *, rng: Rng = None) -> FloatArray
     X = _inputs(problem, "at", at)
     C = np.asfortranarray(Prior(problem.true_kernel, problem.inputs, 0.0).between(X))
     # with pivots, the factor ends where smooth functions leave nothing more to decide
-    factor, order, rank, _ = lapack.dpstrf(C, lower=1, tol=np.finfo(float).eps * len(X) * float(C.diagonal().max()))
+    factor, order = factorise_pivoted(C, np.finfo(float).eps * len(X) * float(C.diagonal().max()))
     value = np.empty(len(X))
-    normal = np.random.default_rng(seed_of(rng)).standard_normal(rank)
-    value[order - 1] = np.tril(factor)[:, :rank] @ normal
+    normal = np.random.default_rng(seed_of(rng)).standard_normal(factor.shape[1])
+    value[order] = factor @ normal
     return value
 
 
@@ -54,10 +54,10 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
         raise InputError("the error at a point is the posterior variance only where student and teacher agree")
     X, Y = _inputs(problem, "examples", examples), _inputs(problem, "at", at)
     prior = Prior(problem.kernel, problem.inputs, problem.noise)
-    factor = Factor.of(prior.observed(X))
+    factor = Factor.from_matrix(prior.observe(X))
     if factor.size < len(X):
         raise NumericalError(f"double precision resolves only {factor.size} of {len(X)} examples: add noise")
-    W = factor.solved(prior.between(X, Y))
+    W = factor.solve(prior.between(X, Y))
     variance: FloatArray = prior.variances(Y) - np.einsum("ij,ij->j", W, W)
     return variance
 

@@ -53,7 +53,7 @@ class _OnGraphs:
         plain |= {"kernel": problem.kernel.to_dict(), "noise": problem.noise}
         plain |= {"vertices": self.vertices, "datasets": self.datasets}
         if problem.teacher is not None:
-            plain["teacher"] = [problem.teacher.kernel.to_dict(), problem.teacher.noise]
+            plain["teacher"] = [problem.true_kernel.to_dict(), problem.teacher.noise]
         return plain
 
     def draw_graph(self, task: int) -> tuple[Graph, np.random.Generator]:

@@ -6,18 +6,22 @@ With :math:`\gamma_i` examples at vertex `i`, the average of its targets is one 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import lapack
 
 from gpcurves.errors import NumericalError
 from gpcurves.graphs.graph import IntArray
+from gpcurves.numerics.cholesky import factorise, factorise_pivoted, invert_lower, solve_factorised, solve_lower
 from gpcurves.numerics.validation import FloatArray
 
 _SAFE_NOISE = 1e-6
 _RESOLVED = 1e-14
 """Variance, relative to the prior one, below which rounding decides whether an observation says anything new."""
+_ROUNDING = 1e-6
+"""Rounding errors of a variance are below this share of the largest one, because factors have pivots of at least 1e-14 of it
+(which costs half of the digits) or noise of at least 1e-6 of it. What is more negative is a mistake and not rounding."""
 
 
 def curve_variances(
@@ -43,9 +47,9 @@ def curve_variances(
         seen = np.flatnonzero(more)
         if len(seen):
             L, _ = _factor(P, seen, noise / more[seen])
-            W = _solved(L, P[seen])
+            W = solve_lower(L, P[seen])
             P -= W.T @ W
-        result.append(np.maximum(P.diagonal(), 0.0))
+        result.append(_clip_rounding(P.diagonal(), float(C.diagonal().max())))
     return result
 
 
@@ -59,24 +63,25 @@ def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatA
     result = C.diagonal().copy()
     if len(o) == 0:
         return result
-    spread = noise / counts[o]
+    spread, largest = noise / counts[o], float(result.max())
     L, order = _factor(C, o, spread)
     if len(L) < len(o) or noise == 0:  # some observations say nothing new
-        W = _solved(L, C[order])
+        W = solve_lower(L, C[order])
         result -= np.einsum("ij,ij->j", W, W)
-        result[o] = np.clip(result[o], 0.0, spread)
-        return np.asarray(np.maximum(result, 0.0))
+        # no more is left at an observed vertex than the noise of its own targets, exactly zero without noise
+        result[o] = np.minimum(result[o], spread)
+        return _clip_rounding(result, largest)
     noisy = spread > result[o]
     direct = np.concatenate((np.flatnonzero(counts == 0), o[noisy]))
     if len(direct):
-        W = _solved(L, C[np.ix_(o, direct)])
+        W = solve_lower(L, C[np.ix_(o, direct)])
         result[direct] -= np.einsum("ij,ij->j", W, W)
     if not noisy.all():
-        inverse, _ = lapack.dtrtri(L, lower=1)
+        inverse = invert_lower(L)
         clear = np.flatnonzero(~noisy)
         precision = np.einsum("ij,ij->j", inverse[:, clear], inverse[:, clear])
         result[o[clear]] = spread[clear] * (1 - spread[clear] * precision)
-    return np.asarray(np.maximum(result, 0.0))
+    return _clip_rounding(result, largest)
 
 
 def mismatched_errors(C: FloatArray, true: FloatArray, counts: IntArray, noise: float, true_noise: float) -> FloatArray:
@@ -90,15 +95,16 @@ def mismatched_errors(C: FloatArray, true: FloatArray, counts: IntArray, noise: 
         return true.diagonal().copy()
     L, order = _factor(C, o, noise / counts[o])
     if len(order) == len(o):
-        B, _ = lapack.dpotrs(L, C[order], lower=1)
+        B = solve_factorised(L, C[order])
     else:  # targets that the student thinks impossible: least squares, which is what little noise tends to
-        W = _solved(L, C[order])
+        W = solve_lower(L, C[order])
         root = np.sqrt(counts[o])
         Q, R = np.linalg.qr(root[:, None] * W[:, o].T)
-        B, order = root[:, None] * (Q @ _solved(R.T, W)), o
+        B, order = root[:, None] * (Q @ solve_lower(R.T, W)), o
     M = true[np.ix_(order, order)] + np.diag(true_noise / counts[order])
-    error = true.diagonal() - 2 * np.einsum("ij,ij->j", B, true[order]) + np.einsum("ij,ij->j", B, M @ B)
-    return np.asarray(np.maximum(error, 0.0))
+    power = np.einsum("ij,ij->j", B, M @ B)
+    error = true.diagonal() - 2 * np.einsum("ij,ij->j", B, true[order]) + power
+    return _clip_rounding(error, float((true.diagonal() + power).max()))
 
 
 def _factor(C: FloatArray, o: IntArray, spread: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -109,16 +115,15 @@ def _factor(C: FloatArray, o: IntArray, spread: FloatArray) -> tuple[FloatArray,
     A = C[np.ix_(o, o)]
     A[np.diag_indices_from(A)] += spread
     if spread.min() > 0:
-        L, info = lapack.dpotrf(A, lower=1, clean=1)
-        if info == 0:
-            return L, o
-    L, pivots, rank, info = lapack.dpstrf(A, tol=_RESOLVED * float(A.diagonal().max()), lower=1)
-    if info < 0 or rank == 0:
-        raise NumericalError("the covariance of the observed vertices has no Cholesky factor")
-    return np.tril(L[:rank, :rank]), o[pivots[:rank] - 1]
+        with contextlib.suppress(NumericalError):
+            return factorise(A), o
+    L, pivots = factorise_pivoted(A, _RESOLVED * float(A.diagonal().max()))
+    rank = L.shape[1]
+    return L[:rank], o[pivots[:rank]]
 
 
-def _solved(L: FloatArray, right: FloatArray) -> FloatArray:
-    W, info = lapack.dtrtrs(L, right, lower=1)
-    assert info == 0
-    return np.asarray(W)
+def _clip_rounding(variances: FloatArray, scale: float) -> FloatArray:
+    """Set what rounding left below zero to zero; raise if it is more than rounding errors of numbers of this size."""
+    if variances.min(initial=0.0) < -_ROUNDING * scale:
+        raise NumericalError(f"a variance came out as {variances.min():g}: the covariances are too close to singular")
+    return np.maximum(variances, 0.0)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpcurves.forecasting.result import Forecast, RequiredN
-from gpcurves.forecasting.verdict import Verdict, rounded
+from gpcurves.forecasting.result import Forecast
+from gpcurves.forecasting.verdict import RequiredN, Verdict, rounded
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.labels import label_level, label_point
 from gpcurves.render.page import words
@@ -57,7 +57,7 @@ class ForecastView(View):
         return self.result.to_frame(self.n)
 
     def to_json(self) -> str:
-        return self.result.to_json(self.n, self.goal)
+        return self.result.to_json(n=self.n, goal=self.goal)
 
     def notebook(self) -> str:
         said = words(" ".join(self.verdict.sentences))

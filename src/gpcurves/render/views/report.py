@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpcurves._version import __version__
-from gpcurves.forecasting.result import Forecast, RequiredN
-from gpcurves.forecasting.verdict import rounded
+from gpcurves.forecasting.result import Forecast
+from gpcurves.forecasting.verdict import RequiredN, rounded
 from gpcurves.render.page import aligned, document, listed, sentences, table, words
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Benchmarks of planning: the evidence against scikit-learn's, and seconds per plan: ``python -m benchmarks.planning``."""
+"""Benchmarks of forecasts: the evidence against scikit-learn's, and seconds per forecast: ``python -m benchmarks.forecasting``."""
 
 import sys
 import time
@@ -27,7 +27,7 @@ def evidence() -> float:
     theta = np.log([1.5, *np.linspace(1, 4, 8), 0.1])
     kernel = ConstantKernel(1.5) * Matern(np.linspace(1, 4, 8), nu=2.5) + WhiteKernel(0.1)
     theirs = GaussianProcessRegressor(kernel, alpha=0.0, optimizer=None).fit(X, y)
-    ours = Evidence("matern52", X, y)
+    ours = Evidence(gpc.Matern52, X, y)
     value, gradient = theirs.log_marginal_likelihood(theirs.kernel_.theta, eval_gradient=True)
     assert np.allclose(ours(theta)[0], value, rtol=1e-8)
     assert np.allclose(ours(theta)[1], gradient, rtol=1e-6)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
+from copy import deepcopy
 from dataclasses import FrozenInstanceError, replace
 from functools import cache
 from pathlib import Path
@@ -17,28 +19,27 @@ from sklearn.linear_model import Ridge
 
 import gpcurves as gpc
 from gpcurves.cli import run
-from gpcurves.forecasting import Forecast
-from gpcurves.forecasting.calibration import DOWN, LEVEL, UP
-from gpcurves.forecasting.curves import Model
+from gpcurves.forecasting import Effort, Forecast
+from gpcurves.forecasting.band import Band
+from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
+from gpcurves.forecasting.intervals import DOWN, LEVEL, UP, PosteriorCurves
 from gpcurves.forecasting.verdict import Label
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.views import view_of
 
 
-def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray, Model]:
+def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray, gpc.Problem]:
     """Draw rows from a Gaussian process with two inputs that matter unequally."""
     rng = np.random.default_rng(seed)
-    model = Model.of("rbf", np.log([1.0, 0.8, 2.0, noise]))
+    problem = gpc.Problem(gpc.RBF((0.8, 2.0)), gpc.Box(2), noise)
     X = rng.uniform(-1.7, 1.7, (count, 2))
-    K = model.covariance(X, X) + model.noise * np.eye(count)
-    return X, np.linalg.cholesky(K) @ rng.standard_normal(count), model
+    K = problem.kernel(X) + noise * np.eye(count)
+    return X, np.linalg.cholesky(K) @ rng.standard_normal(count), problem
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw less where only the way matters, not the accuracy."""
-    monkeypatch.setattr("gpcurves.forecasting.make._EVALUATIONS", 100)
-    monkeypatch.setattr("gpcurves.forecasting.make._MORE", 0.25)
+QUICK = Effort(draws=4, most_draws=1, evaluations=400)
+"""Enough if the accuracy does not matter."""
 
 
 @cache
@@ -62,10 +63,11 @@ def noisy() -> Forecast:
 
 @pytest.mark.parametrize("noise", [0.02, 0.3])
 def test_the_true_curve_of_a_known_process_is_inside_the_interval(noise: float) -> None:
-    X, y, model = process(80, noise, 3)
+    X, y, problem = process(80, noise, 3)
     rng = np.random.default_rng(4)
     n = np.array([80.0, 160.0, 640.0])
-    sets = [model.simulate(rng.uniform(-1.7, 1.7, (640, 2)), rng.uniform(-1.7, 1.7, (300, 2)))(n) for _ in range(4)]
+    draws = [[rng.uniform(-1.7, 1.7, (count, 2)) for count in (640, 300)] for _ in range(4)]
+    sets = [simulate_curve(problem, inputs, test)(n) for inputs, test in draws]
     truth = np.sqrt(np.mean(sets, axis=0))
     table = gpc.forecast(X, y, draws=4).at(n)
     assert (table["low"] < truth).all()
@@ -91,8 +93,8 @@ def test_deterministic_promises_more() -> None:
     X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
     sure = gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]), deterministic=True, draws=4)
     assert sure.noise_rmse < 1e-2
-    assert sure.notes == ("The target was taken as a function of the inputs without noise.",)
-    assert "oise leaves" not in str(sure.verdict())
+    assert "without noise" in sure.notes[0]
+    assert "noise floor" not in str(sure.verdict())
     assert json.loads(sure.to_json(goal=np.float32(0.1)))["deterministic"] is True  # type: ignore[arg-type]
     assert "noise floor" not in view_of(sure, goal=0.01).page()
     assert sure.at([960])["rmse"][0] < 0.1 * sure.at([60])["rmse"][0]
@@ -106,11 +108,10 @@ def test_the_same_seed_gives_the_same_answer() -> None:
     assert (abs(np.log(first["rmse"] / other["rmse"])) < 0.15).all()
 
 
-@pytest.mark.usefixtures("quick")
 def test_units_of_the_target_and_inputs_do_not_matter() -> None:
     X, y, _ = process(40, 0.1, 5)
-    one = gpc.forecast(X, y)
-    other = gpc.forecast(1000 * X - 3, 50 * y + 7)
+    one = gpc.forecast(X, y, effort=QUICK)
+    other = gpc.forecast(1000 * X - 3, 50 * y + 7, effort=QUICK)
     np.testing.assert_allclose(other.at([40, 400]).iloc[:, 1:], 50 * one.at([40, 400]).iloc[:, 1:], rtol=1e-3)
 
 
@@ -125,28 +126,38 @@ def test_errors_fall_and_intervals_contain_them() -> None:
         assert ((table["low"] < table["rmse"]) & (table["rmse"] < table["high"])).all()
 
 
-@pytest.mark.parametrize(("n", "reach"), [(160, 2), (1280, 16), (8000, 16)])  # nothing was scored beyond 16 times
+@pytest.mark.parametrize(("n", "reach"), [(160, 2), (1280, 16), (80_000, 16)])  # nothing was scored beyond 16 times
 def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> None:
-    found = noisy()
-    logs = {size: [math.log(curve(np.array([size]))[0]) for curve in found.curves] for size in (72.0, 80.0, float(n))}
-    middle = {size: sum(w * log for w, log in zip(found.weights, logs[size], strict=True)) for size in logs}
-    gap = math.log(found.cross_validation.mse[-1] / found.scale**2) - middle[72.0]
-    variance = sum(w * (log - middle[n]) ** 2 for w, log in zip(found.weights, logs[n], strict=True))
-    noise = sum(w * math.log(curve.noise) for w, curve in zip(found.weights, found.curves, strict=True))
-    sources = [
-        math.log(reach),
-        math.sqrt(variance),
-        found.cross_validation.stderr[-1],
-        gap,
-        middle[80.0] - middle[n],
-        min(middle[n] - noise, 2.0),
-    ]
+    sizes = np.arange(1201.0)
+    curves = [ErrorCurve(1 / (1 + sizes / 9), 0.1), ErrorCurve(2 / (1 + sizes / 20), 0.05)]
+    weights, scatter, scale = [0.7, 0.3], 0.15, 3.0
+    observed = CrossValidation(np.array([72.0]), np.array([0.2]), np.array([scatter]))
+    band = PosteriorCurves(tuple(curves), np.array(weights), observed, 80, 80, scale).make_band()
+    logs = {size: [math.log(curve(np.array([float(size)]))[0]) for curve in curves] for size in (72, 80, n)}
+    middle = {size: sum(w * log for w, log in zip(weights, logs[size], strict=True)) for size in logs}
+    gap = math.log(0.2) - middle[72]
+    variance = sum(w * (log - middle[n]) ** 2 for w, log in zip(weights, logs[n], strict=True))
+    noise = 0.7 * math.log(0.1) + 0.3 * math.log(0.05)
+    above = min(middle[n] - noise, 2.0)
+    sources = [math.log(reach), math.sqrt(variance), scatter, gap, middle[80] - middle[n], above]
     down, up = (math.sqrt(sum((c * x) ** 2 for c, x in zip(side, sources, strict=True))) for side in (DOWN, UP))
-    table = found.at([n])
-    assert 2 * math.log(table["rmse"][0] / found.scale) == pytest.approx(middle[n] + LEVEL * gap, rel=1e-9)
-    assert 2 * math.log(table["rmse"][0] / table["low"][0]) == pytest.approx(down, rel=1e-9)
-    above = 2 * math.log(table["high"][0] / table["rmse"][0])
-    assert above == pytest.approx(up, rel=1e-9) if n == 160 else above <= up  # ends never rise
+    estimate, low, high, assured = (float(curve[0]) for curve in band.at(np.array([float(n)])))
+    assert 2 * math.log(estimate / scale) == pytest.approx(middle[n] + LEVEL * gap, rel=1e-9)
+    assert 2 * math.log(estimate / low) == pytest.approx(down, rel=1e-9)
+    width = 2 * math.log(high / estimate)
+    assert width <= (1 + 1e-9) * up  # ends never rise
+    assert n != 160 or width == pytest.approx(up, rel=1e-9)
+    assert estimate < assured < high
+
+
+def test_between_its_knots_a_band_is_interpolated() -> None:
+    sizes = np.arange(401.0)
+    curve = ErrorCurve(1 / (1 + sizes / 9), 0.01)
+    observed = CrossValidation(np.array([72.0]), curve(np.array([72.0])), np.array([0.1]))
+    band = PosteriorCurves((curve,), np.ones(1), observed, 80, 80, 1.0).make_band()
+    n, far = np.array([7.0, 433.0, 5_003.0, 77_777.0]), np.array([1e6 + 1, 1e14])
+    np.testing.assert_allclose(band.at(n)[0], np.sqrt(curve(n)), rtol=1e-6)
+    np.testing.assert_allclose(band.at(far)[0], np.sqrt(curve(far)), rtol=1e-5)  # beyond the horizon
 
 
 def test_cross_validation_and_power_law_are_in_units_of_the_target() -> None:
@@ -189,7 +200,8 @@ def test_required_n_inverts_the_forecast() -> None:
 def test_goals_below_the_noise_have_a_reason() -> None:
     needed = pure_noise().required_n(0.1)
     assert (needed.estimate, needed.low, needed.high, needed.assured) == (None, None, None, None)
-    assert "cannot be reached: noise leaves about" in needed.reason
+    assert "cannot be reached" in needed.reason
+    assert f"noise floor (irreducible error) is about {pure_noise().noise_rmse:.4g}" in needed.reason
 
 
 @pytest.mark.parametrize(
@@ -212,10 +224,12 @@ def test_a_reachable_goal_says_how_many_rows() -> None:
     found = smooth()
     verdict = found.verdict(float(found.at([115])["rmse"][0]))
     assert verdict.label == "more data helps"
-    assert "should take about 120 rows (90 % interval" in verdict.sentences[1]
+    assert "about 120 rows (60 more)" in verdict.sentences[1]
+    assert "uncertain" in verdict.sentences[1]
     verdict = found.verdict(1.001 * float(found.at([60])["rmse"][0]))
     assert verdict.label == "more data helps"
-    assert "is probably reached already, but not with 80 % assurance: for that plan at least" in verdict.sentences[1]
+    assert "probably reached" in verdict.sentences[1]
+    assert "80 % sure, plan for" in verdict.sentences[1]
 
 
 def test_harder_goals_never_get_better_answers() -> None:
@@ -233,10 +247,10 @@ def test_a_goal_within_the_noise_is_not_said_to_be_helped_by_rows() -> None:
     goal = float(np.sqrt(found.at([80])["rmse"][0] * found.at([1280])["rmse"][0]))
     verdict = found.verdict(goal)
     assert verdict.label == "too few rows to say"
-    assert "More rows hardly change the error, so that this may well be wrong." in verdict.sentences[1]
+    assert "may be far off" in verdict.sentences[1]
 
 
-def test_a_row_that_rules_the_error_is_named() -> None:
+def test_a_row_that_dominates_the_error_is_named() -> None:
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (100, 3))
     y = 10 + 2 * np.sin(3 * X[:, 0]) + 0.3 * rng.standard_normal(100)
@@ -247,17 +261,17 @@ def test_a_row_that_rules_the_error_is_named() -> None:
         verdict = found.verdict(goal)
         assert verdict.label == "too few rows to say"
         away = abs(y[5] - np.median(y)) / np.delete(y, 5).std()
-        assert (
-            f"One row is {away:.0f} standard deviations of all others away, and the error is mostly due to it"
-            in str(verdict)
-        )
-        assert "about 1,000 rows would show 10" in str(verdict)
-    assert f"The target is {y[5]:.4g} in the row furthest out" in found.notes[0]
+        assert f"One outlier ({away:.0f} SD from the rest)" in str(verdict)
+        assert "about 1,000 rows (roughly 10 such cases)" in str(verdict)
+    assert f"{y[5]:.4g} in the most extreme row" in found.notes[0]
     assert found.verdict(1.01 * float(found.at([100])["high"][0])).label == "goal reached already"
     raw = GaussianProcessRegressor(ConstantKernel(100) * RBF() + WhiteKernel(1.0), optimizer=None).fit(X, y + 1000)
     assert gpc.forecast(raw).outlying == pytest.approx(found.outlying)
     single = (np.arange(100) == 5).astype(float)
-    assert "One row is far away from all others, and the error" in str(gpc.forecast(X, single, draws=1).verdict())
+    alone = gpc.forecast(X, single, draws=1)
+    assert "One outlier (far from the rest)" in str(alone.verdict())
+    endless = replace(alone, outlying=math.inf)
+    assert loaded(endless).outlying == math.inf
     steep = np.exp(5 * X[:, 0])  # a few rows have most of its variance, but not of the error
     assert gpc.forecast(X, steep, draws=2).outlying == 0
 
@@ -268,32 +282,31 @@ def test_what_was_measured_already_was_not_chosen() -> None:
     assert found.designed([240])["rmse"][0] < found.at([240])["rmse"][0]
 
 
-@pytest.mark.usefixtures("quick")
-def test_rows_that_were_not_used_are_no_reason_to_ask_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpcurves.tables.rows.MOST_ROWS", 50)
+def test_rows_that_were_not_used_are_no_reason_to_ask_for_more() -> None:
     X, y, _ = process(90, 0.3, 7)
-    found = gpc.forecast(X, y)
+    found = gpc.forecast(X, y, effort=replace(QUICK, most_rows=50))
     goal = 1.001 * float(found.at([16 * 90])["low"][0])
-    assert "rests on 50 of the rows, drawn at random: more rows would not narrow it" in str(found.verdict(goal))
+    assert "50 of your rows, drawn at random" in str(found.verdict(goal))
 
 
 def test_wide_intervals_are_too_few_rows() -> None:
     found = noisy()
-    wide = tuple(replace(c, error=c.error * factor) for factor in (1e-4, 1e4) for c in found.curves[:1])
-    unsure = replace(found, curves=wide, weights=np.array([0.5, 0.5]))
+    band = found.band
+    unsure = replace(found, band=Band(band.n, band.estimate, band.low / 9, 9 * band.high, 4 * band.assured))
     assert unsure.verdict().label == "too few rows to say"
+    assert "Collect about 560 more rows (640 in total)" in unsure.verdict().sentences[-1]
 
 
 def test_a_fitted_regressor_is_taken_as_it_is() -> None:
-    X, y, model = process(60, 0.1, 6)
+    X, y, problem = process(60, 0.1, 6)
     kernel = ConstantKernel(1.0) * RBF([0.8, 2.0]) + WhiteKernel(0.1)
     raw = GaussianProcessRegressor(kernel, optimizer=None).fit(X, y)
     found = gpc.forecast(raw)
     assert found.relevance is None
     assert found.rows == 60
-    curve = model.simulate(np.random.default_rng(0).uniform(-1.7, 1.7, (480, 2)), X)
-    expected = np.sqrt(curve(np.array([480.0]))[0]) * math.exp(found.level / 2)
-    assert found.at([480])["rmse"][0] == pytest.approx(expected, rel=0.05)
+    curve = simulate_curve(problem, np.random.default_rng(0).uniform(-1.7, 1.7, (480, 2)), X)
+    ratio = np.sqrt(curve(np.array([54.0, 480.0]))) / found.at([54, 480])["rmse"]
+    assert ratio[0] == pytest.approx(ratio[1], rel=0.05)  # the level is that of cross-validation
     scaled = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, 20 * y + 5)
     assert gpc.forecast(scaled).noise_rmse > 3 * found.noise_rmse
     with pytest.raises(gpc.InputError, match="must be fitted"):
@@ -302,37 +315,54 @@ def test_a_fitted_regressor_is_taken_as_it_is() -> None:
         gpc.forecast(raw, y)
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_pool_of_unlabelled_inputs_is_used() -> None:
     X, y, _ = process(40, 0.1, 5)
-    narrow, wide = (gpc.forecast(X, y, pool=pool).at([6])["rmse"][0] for pool in (np.tile(X[:3], (5, 1)), None))
+    narrow, wide = (
+        gpc.forecast(X, y, pool=pool, effort=QUICK).at([6])["rmse"][0] for pool in (np.tile(X[:3], (5, 1)), None)
+    )
     assert narrow < 0.85 * wide
 
 
-@pytest.mark.usefixtures("quick")
-def test_many_rows_are_a_subsample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpcurves.tables.rows.MOST_ROWS", 50)
-    monkeypatch.setattr("gpcurves.forecasting.make.MOST_ROWS", 50)
+def test_many_rows_are_a_subsample() -> None:
     X, y, _ = process(90, 0.1, 7)
     for inputs in (X, pd.DataFrame(X)):
-        found = gpc.forecast(inputs, y)
+        found = gpc.forecast(inputs, y, effort=replace(QUICK, most_rows=50))
         assert (found.rows, found.fitted_rows) == (90, 50)
         assert "Drew 50 rows at random from 90." in found.steps
         assert found.at([90, 180])["rmse"][0] < found.at([50])["rmse"][0]
 
 
-@pytest.mark.usefixtures("quick")
 def test_constant_columns_are_left_out_and_named() -> None:
     X, y, _ = process(30, 0.1, 7)
     table = pd.DataFrame({"a": X[:, 0], "same": 1.0, "b": X[:, 1]})
-    found = gpc.forecast(table, y)
+    found = gpc.forecast(table, y, effort=QUICK)
     assert found.columns == 2
     assert "Left out 1 column: 'same' (the same in every row)." in found.steps
-    found = gpc.forecast(table.to_numpy(), y)
+    found = gpc.forecast(table.to_numpy(), y, effort=QUICK)
     assert found.steps == ("Left out x1: the same in every row.",)
 
 
+def loaded(found: Forecast) -> Forecast:
+    return Forecast.from_dict(json.loads(found.to_json()))
+
+
+def test_forecasts_are_saved_loaded_pickled_and_copied(tmp_path: Path) -> None:
+    X, y, _ = process(30, 0.1, 5)
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(kind=["x", "y", "z"] * 10, y=y)
+    raw = GaussianProcessRegressor(RBF() + WhiteKernel(0.1), optimizer=None).fit(X, y)
+    for found in (gpc.forecast(table, "y", effort=QUICK), gpc.forecast(raw), smooth()):
+        found.to_json(tmp_path / "forecast.json", n=[50], goal=0.5)
+        saved = Forecast.from_dict(json.loads((tmp_path / "forecast.json").read_text()))
+        for copy in (saved, loaded(found), pickle.loads(pickle.dumps(found)), deepcopy(found)):
+            assert copy.to_json(goal=0.5) == found.to_json(goal=0.5)
+            pd.testing.assert_frame_equal(copy.at([7, 99, 9999]), found.at([7, 99, 9999]), check_exact=True)
+            assert repr(copy) == repr(found)
+            assert (copy.seed, copy.steps, copy.notes) == (found.seed, found.steps, found.notes)
+
+
 def test_a_forecast_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        noisy().band.estimate[0] = 1.0
     with pytest.raises(FrozenInstanceError):
         noisy().rows = 3  # type: ignore[misc]
 
@@ -383,10 +413,12 @@ def write(path: Path, count: int = 30) -> Path:
     return path
 
 
-@pytest.mark.usefixtures("quick")
 def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "data.csv")
-    assert run(["plan", str(file), "--target", "price", "--n", "60,120", "--goal-rmse", "1e-9", "--json"]) == 0
+    assert (
+        run(["plan", str(file), "--target", "price", "--n", "60,120", "--goal-rmse", "1e-9", "--json", "--draws", "1"])
+        == 0
+    )
     out, err = capsys.readouterr()
     answer = json.loads(out)
     assert "goal cannot be reached" in err
@@ -398,18 +430,34 @@ def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert answer["noise_rmse"] > 0
     assert (answer["schema"], answer["version"], answer["rng"]) == (1, gpc.__version__, 0)
     goal = str(answer["forecast"][1]["rmse"])
-    assert run(["plan", str(file), "--target", "price", "--goal-rmse", goal, "--json"]) == 0
+    assert run(["plan", str(file), "--target", "price", "--goal-rmse", goal, "--json", "--draws", "1"]) == 0
     needed = json.loads(capsys.readouterr().out)["required_n"]
     assert needed["low"] < needed["estimate"] == pytest.approx(120, abs=3)
 
 
-@pytest.mark.usefixtures("quick")
 def test_plan_prints_a_table_and_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["plan", str(write(tmp_path / "data.csv")), "--target", "price"]) == 0
+    assert run(["plan", str(write(tmp_path / "data.csv")), "--target", "price", "--draws", "1"]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[0] == "n,rmse,low,high"
     assert [line.split(",")[0] for line in out.splitlines()[1:]] == ["30", "60", "120", "240", "480"]
-    assert "With the 30 rows there are" in err
+    assert "With your current 30 rows" in err
+
+
+def test_one_plan_computes_its_band_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+
+    make = PosteriorCurves.make_band
+
+    def count(curves: PosteriorCurves) -> Band:
+        calls.append(curves)
+        return make(curves)
+
+    monkeypatch.setattr(PosteriorCurves, "make_band", count)
+    file = write(tmp_path / "data.csv")
+    command = ["plan", str(file), "--target", "price", "--goal-rmse", "0.5", "--draws", "1"]
+    assert run([*command, "--report", str(tmp_path / "plan.html"), "--json"]) == 0
+    assert len(calls) == 1
+    assert Forecast.from_dict(json.loads((tmp_path / "plan.json").read_text())).rows == 30
 
 
 @pytest.mark.parametrize(

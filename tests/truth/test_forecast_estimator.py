@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,11 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gpcurves as gpc
+from gpcurves.forecasting import Effort
+from gpcurves.forecasting.density import find_peaks, weigh_families
 from gpcurves.forecasting.evidence import JITTER
-from gpcurves.forecasting.make import odds, peaks
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.tables.rows import of_arrays
+from gpcurves.tables.rows import standardise_arrays
 
 
 def rows(count: int = 30, seed: int = 0) -> tuple[FloatArray, FloatArray]:
@@ -36,17 +38,15 @@ def rows(count: int = 30, seed: int = 0) -> tuple[FloatArray, FloatArray]:
     return X, 100 + 7 * np.sin(4 * X[:, 0]) + 0.5 * rng.standard_normal(count)
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw less where only the way matters, not the accuracy."""
-    monkeypatch.setattr("gpcurves.forecasting.make._EVALUATIONS", 100)
+QUICK = Effort(draws=1, evaluations=100)
+"""Enough if the accuracy does not matter."""
 
 
-def quick_model() -> gpc.LearningCurveForecast:
-    return gpc.LearningCurveForecast(draws=1)
+def quick_model(**settings: Any) -> gpc.LearningCurveForecast:
+    return gpc.LearningCurveForecast(effort=replace(QUICK, **settings))
 
 
-@parametrize_with_checks([quick_model()])  # type: ignore[untyped-decorator]
+@parametrize_with_checks([gpc.LearningCurveForecast(draws=1)])  # type: ignore[untyped-decorator]
 def test_scikit_learn_has_no_objections(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -56,7 +56,8 @@ def test_predictions_are_those_of_scikit_learn_with_the_same_hyperparameters(det
     X, y = rows()
     new = rows(15, seed=1)[0]
     model = gpc.LearningCurveForecast(deterministic=deterministic).fit(X, y)
-    found = peaks(of_arrays(X, y, None, np.random.default_rng(0)), deterministic)
+    standard = standardise_arrays(X, y, None, np.random.default_rng(0), 1_000)
+    found = find_peaks(standard.X, standard.y, deterministic)
     means, variances = [], []
     for peak, shape in zip(found, (RBF, lambda scales: Matern(scales, smoothness=2.5)), strict=True):
         variance, *lengthscales, noise = np.exp(peak.mode)
@@ -66,7 +67,7 @@ def test_predictions_are_those_of_scikit_learn_with_the_same_hyperparameters(det
         mean, std = theirs.predict((new - X.mean(axis=0)) / X.std(axis=0), return_std=True)
         means.append(y.mean() + y.std() * mean)
         variances.append((y.std() * std) ** 2)
-    first, second = odds(found)
+    first, second = weigh_families(found)
     assert deterministic or 0.01 < first < 0.99  # both count
     np.testing.assert_allclose(model.odds_, [first, second], rtol=1e-6)
     expected = first * means[0] + second * means[1]
@@ -92,36 +93,30 @@ def test_the_forecast_is_that_of_an_array() -> None:
     assert model.forecast_ is model.forecast_
 
 
-@pytest.mark.usefixtures("quick")
-def test_the_forecast_of_part_of_the_rows_is_the_same_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpcurves.tables.rows.MOST_ROWS", 20)
+def test_the_forecast_of_part_of_the_rows_is_the_same_too() -> None:
     X, y = rows()
-    model = quick_model().fit(X, y)
+    model = quick_model(most_rows=20).fit(X, y)
     assert (model.forecast_.rows, model.forecast_.fitted_rows) == (30, 20)
-    ours = gpc.forecast(X, y, draws=1)
+    ours = gpc.forecast(X, y, effort=replace(QUICK, most_rows=20))
     pd.testing.assert_frame_equal(model.forecast_.to_frame(), ours.to_frame(), check_exact=True)
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_new_fit_has_a_new_forecast() -> None:
     X, y = rows()
     model = quick_model().fit(X, y)
     assert model.forecast_.rows == 30
-    model.set_params(draws=2)
-    assert (
-        len(model.fit(X[:20], y[:20]).forecast_.curves) == 2 * 2 * 4
-    )  # two covariance functions, more draws of few rows
-    assert model.forecast_.rows == 20
+    model.set_params(draws=2).fit(X[:20], y[:20])
+    ours = gpc.forecast(X[:20], y[:20], effort=replace(QUICK, draws=2))
+    pd.testing.assert_frame_equal(model.forecast_.to_frame(), ours.to_frame(), check_exact=True)
 
 
-@pytest.mark.usefixtures("quick")
 def test_parameters_set_after_the_fit_are_for_the_next_one() -> None:
     model = quick_model().fit(*rows()).set_params(draws=3, rng=8)
-    assert len(model.forecast_.curves) == 8
+    ours = gpc.forecast(*rows(), effort=QUICK)
+    pd.testing.assert_frame_equal(model.forecast_.to_frame(), ours.to_frame(), check_exact=True)
     assert model.forecast_.seed == 0
 
 
-@pytest.mark.usefixtures("quick")
 def test_names_reach_the_forecast() -> None:
     X, y = rows()
     table = pd.DataFrame({"heat": X[:, 0], "same": 1.0, "id": np.arange(30)})
@@ -138,7 +133,6 @@ def test_names_reach_the_forecast() -> None:
         model.predict(table.to_numpy())
 
 
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("early", [False, True])
 def test_a_pickle_forecasts_and_predicts_the_same(early: bool) -> None:
     X, y = rows()
@@ -171,7 +165,6 @@ def test_pipelines_searches_and_scores() -> None:
     np.testing.assert_allclose(pipeline.fit(X, y).predict(X), quick_model().fit(X, y).predict(X), rtol=1e-4)
 
 
-@pytest.mark.usefixtures("quick")
 def test_the_picture_is_that_of_the_forecast() -> None:
     model = quick_model().fit(*rows())
     ax = Figure().add_subplot()
@@ -207,7 +200,6 @@ def test_a_display_from_a_gaussian_process_of_scikit_learn() -> None:
     assert again._repr_png_()[:4] == b"\x89PNG"
 
 
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("wrap", [lambda model: model, lambda model: Pipeline([("only", model)])])
 def test_a_display_from_a_model_without_steps_before(wrap: Any) -> None:
     X, y = rows()
@@ -215,7 +207,6 @@ def test_a_display_from_a_model_without_steps_before(wrap: Any) -> None:
     pd.testing.assert_frame_equal(found.to_frame(), quick_model().fit(X, y).forecast_.to_frame(), check_exact=True)
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_display_names_what_the_steps_before_made() -> None:
     X, y = rows()
     table = pd.DataFrame(X, columns=["heat", "mass"]).assign(kind=["a", "b"] * 15)
@@ -272,7 +263,7 @@ def test_bad_rows_are_refused(X: Any, y: Any, message: str) -> None:
 @pytest.mark.parametrize(("name", "value"), [("draws", 0), ("draws", 1.5), ("rng", -1)])
 def test_bad_parameters_are_refused_by_the_fit(name: str, value: object) -> None:
     model = gpc.LearningCurveForecast().set_params(**{name: value})
-    with pytest.raises(gpc.InputError, match=f"{name} must be a whole number"):
+    with pytest.raises(gpc.InputError, match=f"{name} must be an integer"):
         model.fit(*rows())
 
 
@@ -291,10 +282,9 @@ def test_a_constant_column_of_a_regressor_does_not_matter() -> None:
     np.testing.assert_allclose(more["rmse"], one["rmse"], rtol=0.1)
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_table_of_one_target_gives_it_its_name() -> None:
     X, y = rows()
-    assert gpc.forecast(pd.DataFrame(X), pd.DataFrame({"name": y}), draws=1).target == "name"
+    assert gpc.forecast(pd.DataFrame(X), pd.DataFrame({"name": y}), effort=QUICK).target == "name"
 
 
 def test_planning_does_not_import_scikit_learn() -> None:

@@ -1,0 +1,60 @@
+"""``gpcurves draw``: a picture of a graph, coloured by the error of one data set."""
+
+from __future__ import annotations
+
+import click
+
+from gpcurves.cli import output, parse, pieces
+from gpcurves.cli.command import Command, Given, Option, names_of, output_options
+from gpcurves.errors import InputError
+
+_DEFAULT_NU = "1"
+
+
+def _options() -> list[click.Parameter]:
+    from gpcurves.numerics.display import Display
+
+    graph = pieces.graph_options(argument=True)
+    graph += [pieces.vertices_option(), pieces.seed_option()]
+    nu = Option("--nu", default=_DEFAULT_NU, section="Labels", metavar="NUMBER", help="Examples per vertex.  [1]")
+    writing = output_options(Display)
+    taken = names_of([*graph, nu, *writing])
+    kernels = pieces.graph_kernels()
+    return [
+        *graph,
+        *kernels.options(taken),
+        *pieces.likelihoods().options(taken),
+        nu,
+        *pieces.teacher_options(kernels, taken),
+        *writing,
+    ]
+
+
+@click.command(cls=Command, options=_options)
+def draw(given: Given) -> None:
+    """Draw a graph, coloured by the error at each vertex after one data set, with the training vertices marked.
+
+    EDGES is a file with your own graph: an edge list, or .graphml, .gml or .mtx, also with .gz. With --ensemble a random
+    graph is drawn instead.
+
+    \b
+    Examples:
+      gpcurves draw network.csv --noise 0.1 --nu 0.5 --out network.png
+      gpcurves draw --ensemble er:3 --vertices 100 --normalise local --noise 0.1 --out random.svg
+    """
+    from gpcurves.methods.simulation.single import one_data_set
+    from gpcurves.numerics.display import Display
+    from gpcurves.render.drawing import draw_graph
+
+    if given["out"] is None:
+        raise InputError("--out is needed: the picture to write")
+    target = output.Target.of(given, Display)
+    nu = parse.number("--nu", given["nu"])
+    problem = pieces.build_graph_problem(given, pieces.read_graph(given, given["vertices"]))
+    size = given["vertices"] if problem.ensemble is not None else None
+    drawn = one_data_set(problem, nu, vertices=size, rng=given["rng"])
+    label = "posterior variance" if problem.teacher is None else "squared error, averaged over teachers"
+    examples = f"{int(drawn.counts.sum())} examples (ν = {nu:g}), mean error {drawn.error.mean():.3g}"
+    title = f"{problem.describe()}\n{examples}"
+    target.write(draw_graph(drawn.graph, drawn.error, marked=drawn.counts, label=label, title=title))
+    target.say()

@@ -1,0 +1,48 @@
+"""How much a forecast computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from gpcurves.numerics.validation import whole
+from gpcurves.tables.rows import FEWEST_ROWS
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a forecast computes. The intervals were calibrated with the defaults; less is faster and rougher.
+
+    Parameters
+    ----------
+    draws, most_draws
+        Draws from the posterior of each covariance function, for 200 rows or more. Fewer rows allow for quite different
+        curves: up to this multiple of the draws is used for them.
+    evaluations
+        Evaluations of the posterior density per draw, times rows.
+    most_rows
+        Of more rows than this, so many are drawn at random.
+    simulated_rows, test_inputs
+        The largest data set whose learning curve is simulated, and inputs over which its errors are averaged.
+    candidates, chosen
+        Inputs from which further ones are chosen one by one, and how many of them.
+    """
+
+    draws: int = 16
+    most_draws: int = 4
+    evaluations: int = 12_500
+    most_rows: int = 1_000
+    simulated_rows: int = 1_200
+    test_inputs: int = 250
+    candidates: int = 500
+    chosen: int = 250
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            least = FEWEST_ROWS if each.name == "most_rows" else 1
+            object.__setattr__(self, each.name, whole(each.name, getattr(self, each.name), least))
+
+    @classmethod
+    def of(cls, effort: Effort | None, draws: int | None) -> Effort:
+        """Return the effort that is asked for: the default one if None, with another number of draws if given."""
+        effort = cls() if effort is None else effort
+        return effort if draws is None else replace(effort, draws=draws)

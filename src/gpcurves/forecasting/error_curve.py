@@ -1,0 +1,91 @@
+r"""Learning curves of known problems: simulated as far as one factorisation carries, continued by theory.
+
+Nested Cholesky factors give the average posterior variance :math:`\epsilon(n)` for every n up to the size of the factor
+(see `methods.simulation.dataset`). Beyond, LC says
+:math:`\epsilon = g(h)`, :math:`n = h(\sigma^2+\epsilon)` with a function g of the spectrum alone (Sollich & Halees 2002,
+eq. 16): the simulated curve is read as g, which is continued as a power law.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpcurves.forecasting.evidence import JITTER
+from gpcurves.methods.simulation.dataset import Prior, TestPoints, errors
+from gpcurves.numerics.cholesky import Factor
+from gpcurves.numerics.roots import bisect
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.problem import Problem
+
+_MARGIN = 1.0
+"""Errors must exceed the rounding errors by this factor: intervals are so wide that one digit is enough."""
+
+
+@dataclass(frozen=True)
+class ErrorCurve:
+    """Average posterior variance after 0, 1, … examples, with the noise that is not in it.
+
+    What looks like noise to ``since`` rows may fade as more rows resolve it, in proportion to n to the power -``fade``.
+    From ``resolved`` on, double precision does not resolve the error, and the values are an upper limit to it.
+    """
+
+    error: FloatArray
+    noise: float
+    fade: float = 0.0
+    since: float = 1.0
+    resolved: float = math.inf
+
+    def __call__(self, n: FloatArray) -> FloatArray:
+        """Return the mean squared error against noisy targets at any n."""
+        last = len(self.error) - 1
+        error = np.interp(np.minimum(n, last), np.arange(last + 1), self.error)
+        beyond = n > last
+        if beyond.any():
+            error[beyond] = self._extrapolate(n[beyond])
+        return np.asarray(error + self.noise_at(n))
+
+    def noise_at(self, n: FloatArray) -> FloatArray:
+        """Return the noise variance that is left at n."""
+        return self.noise * np.maximum(n / self.since, 1.0) ** -self.fade
+
+    def _extrapolate(self, n: FloatArray) -> FloatArray:
+        r"""Continue :math:`\ln g` in a straight line in :math:`\ln h`, with its slope over the last doubling of n."""
+        last = len(self.error) - 1
+        size = np.unique(np.geomspace((last + 1) // 2, last, 20).round()).astype(int)
+        error = self.error[size]
+        log_h = np.log(size / (self.noise + error))
+        slope = max(0.0, -np.polynomial.polynomial.polyfit(log_h, np.log(error), 1)[1])
+
+        def error_at(log_h_at_n: FloatArray) -> FloatArray:
+            return np.asarray(error[-1] * np.exp(-slope * (log_h_at_n - log_h[-1])))
+
+        low, _ = bisect(
+            lambda at: np.exp(at) * (self.noise + error_at(at)) > n,
+            np.full(len(n), log_h[-1]),
+            np.log(n / self.noise),
+            60,
+        )
+        return error_at(low)
+
+
+def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray) -> ErrorCurve:
+    """Return the learning curve for training inputs in the order of the rows of X, averaged over test inputs."""
+    prior = Prior(problem.kernel, problem.inputs, problem.noise)
+    factor = factorise(prior, X)
+    average = TestPoints(test, np.full(len(test), 1.0 / len(test)))
+    before = float(average.weights @ prior.variances(test))
+    error = errors(prior, None, factor, X, average, before, _MARGIN)[: factor.size + 1]
+    # Next to nothing of a noise-free function is left to learn: one digit below this limit there is only rounding. The
+    # limit is above the error, and much steeper extrapolations from larger errors would promise too much.
+    limit = JITTER * before
+    unresolved = ~(error > limit)  # or NaN
+    resolved = int(np.argmax(unresolved)) if unresolved.any() else math.inf
+    return ErrorCurve(np.where(unresolved, limit, error), problem.noise, resolved=resolved)
+
+
+def factorise(prior: Prior, X: FloatArray) -> Factor:
+    """Return the factor of the observed covariances, as far as the jitter in the noise carries it."""
+    return Factor.from_matrix(prior.observe(X), _MARGIN)

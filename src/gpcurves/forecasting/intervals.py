@@ -1,0 +1,134 @@
+"""Intervals around a forecast, from what is learnt on the tasks of ``benchmarks/forecast``.
+
+`benchmarks.forecast.calibrate` fits the constants, and reports the coverage on tasks left out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from gpcurves.forecasting.band import HORIZON, Band, goal_grid
+from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.error_curve import ErrorCurve
+from gpcurves.numerics.validation import FloatArray
+
+LEVEL = 0.3
+"""Share of the gap between cross-validated and expected error by which the whole curve is moved."""
+_ASSURANCE = 0.842 / 1.645
+"""Width of a one-sided 80 % interval in units of one half of a 90 % interval, as for a normal distribution."""
+_FADE = 1.5
+_NOISY, _NOISELESS = 1e-3, 1e-5
+_FAR = 2.0
+_FURTHEST = 16.0
+"""Multiple of the rows up to which forecasts were scored; further ones are taken to be as uncertain for their reach."""
+DOWN = (0.0911, 2.04, 0.815, 0.258, 0.792, 0.353)
+UP = (0.102, 0.999, 1.98, 0.365, 0.677, 0.818)
+"""Contributions to the half-widths, in the order of `ingredients`."""
+_STEP, _LONG_STEP = 0.01, 0.1
+"""Distance of knots in the logarithm of n, up to the horizon and beyond: interpolation is accurate to about 1e-6."""
+_LARGEST = 1e15
+
+
+def fading(noise: float) -> float:
+    """Return how fast noise of this share of the target's variance fades as rows are added.
+
+    Measured quantities carry noise of a thousandth of their variance or more. What is fitted far below that is the
+    misfit of a function without noise, which more rows resolve.
+    """
+    return _FADE * float(np.clip(math.log(_NOISY / noise) / math.log(_NOISY / _NOISELESS), 0.0, 1.0))
+
+
+def lasting_width() -> float:
+    """Return the width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
+    return 0.5 * DOWN[0] * math.log(_FURTHEST)
+
+
+def ingredients(
+    factor: FloatArray,
+    spread: FloatArray,
+    scatter: FloatArray | float,
+    gap: FloatArray | float,
+    drop: FloatArray,
+    above: FloatArray,
+) -> FloatArray:
+    """Return what makes a forecast uncertain, one row each, in logarithms of the squared error.
+
+    In this order: how far it reaches, as a ``factor`` of the rows at hand; how much the posterior varies (``spread``); the
+    ``scatter`` of the squared residuals of cross-validation; the ``gap`` between cross-validation and expectation; by how
+    much the error is forecast to ``drop``; and how far it is then still ``above`` the noise, up to a limit.
+    """
+    ones = np.ones(len(factor))
+    reach = np.abs(np.log(np.clip(factor, 1e-3, _FURTHEST)))
+    return np.array([reach, spread, scatter * ones, gap * ones, np.abs(drop), np.clip(above, 0.0, _FAR)])
+
+
+@dataclass(frozen=True)
+class PosteriorCurves:
+    """Learning curves of the problems in the posterior with their probabilities, beside cross-validated errors.
+
+    They are for the standardised target, whose standard deviation is ``scale``; of the rows, ``fitted_rows`` were used.
+    """
+
+    curves: tuple[ErrorCurve, ...]
+    weights: FloatArray
+    observed: CrossValidation
+    rows: int
+    fitted_rows: int
+    scale: float
+
+    def moments(self, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return mean and standard deviation of the log mean squared error, and how far it is above the noise."""
+        logs = np.log([curve(n) for curve in self.curves])
+        middle = self.weights @ logs
+        return middle, np.sqrt(self.weights @ (logs - middle) ** 2), middle - self._log_noise(n)
+
+    def _log_noise(self, n: FloatArray) -> FloatArray:
+        return np.asarray(self.weights @ np.log([curve.noise_at(n) for curve in self.curves]))
+
+    @cached_property
+    def gap(self) -> float:
+        """The logarithm of the cross-validated error over the expected one."""
+        return float(np.log(self.observed.mse[-1]) - self.moments(self.observed.n[-1:])[0][0])
+
+    @property
+    def noise_rmse(self) -> float:
+        """The noise floor in the target's own units, which is what is left of the noise at the horizon."""
+        return float(self._in_units(self._log_noise(np.array([float(HORIZON * self.rows)])))[0])
+
+    def _in_units(self, log_mse: FloatArray) -> FloatArray:
+        """Return root mean squared errors, at the level that cross-validation shows."""
+        return self.scale * np.exp(0.5 * (log_mse + LEVEL * self.gap))
+
+    def make_band(self) -> Band:
+        """Average the curves, and compute the ends of the interval around them."""
+        goals, fitted = goal_grid(self.rows), self.fitted_rows
+        kinks = [_FURTHEST * fitted, *(2**k * self.rows for k in range(5))]  # and what is usually asked for
+        n = _choose_knots(max(len(curve.error) for curve in self.curves) - 1, np.append(goals, kinks))
+        middle, spread, above = self.moments(n)
+        factor, today = n / fitted, n == fitted
+        drop = middle[today] - middle
+        squares = ingredients(factor, spread, self.observed.stderr[-1], self.gap, drop, above) ** 2
+        # fewer rows than there are were tried out in cross-validation: they are as uncertain as today
+        down, up = (np.where(factor < 1, width[today], width) for width in np.sqrt(np.square([DOWN, UP]) @ squares))
+        ahead = today | (np.isin(n, goals) & (n > fitted))
+        ends = (never_rise(end, ahead) for end in (middle - down, middle + up, middle + _ASSURANCE * up))
+        return Band(n, *map(self._in_units, (middle, *ends)))
+
+
+def _choose_knots(simulated: int, wanted: FloatArray) -> FloatArray:
+    """Return every number of rows that was simulated, those that are wanted, and enough beyond for interpolation."""
+    horizon = max(float(wanted.max()), simulated)
+    near = np.exp(np.arange(math.log(simulated), math.log(horizon), _STEP))
+    far = np.exp(np.arange(math.log(horizon), math.log(_LARGEST) + _LONG_STEP, _LONG_STEP))
+    return np.unique(np.concatenate((np.arange(simulated + 1.0), near.round(), far.round(), wanted)))
+
+
+def never_rise(values: FloatArray, marks: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return values lowered to the least of those before them that are marked: more rows never make an end worse."""
+    before = np.minimum.accumulate(np.where(marks, values, np.inf))
+    return np.minimum(values, before)
