@@ -14,7 +14,7 @@ from gpcurves._version import __version__
 from gpcurves.errors import InputError
 from gpcurves.numerics.display import Shown
 from gpcurves.numerics.files import write_complete
-from gpcurves.numerics.frozen import FrozenMapping, frozen_array
+from gpcurves.numerics.frozen import FrozenMapping, ReadOnly, frozen_array
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -27,7 +27,7 @@ _ARRAYS = ("sizes", "error", "stderr", "spectrum_error")
 
 
 @dataclass(frozen=True, eq=False)
-class LearningCurve(Shown):
+class LearningCurve(Shown, ReadOnly):
     """The error after n examples, or after nu examples per vertex of a graph, by one method.
 
     ``learning_curve(c.problem, c.method, c.n, rng=c.rng, **c.options)`` gives the same curve again (``nu=c.nu`` on a graph).
@@ -90,10 +90,6 @@ class LearningCurve(Shown):
         object.__setattr__(self, "details", FrozenMapping(details))
         object.__setattr__(self, "options", FrozenMapping(self.options))
         object.__setattr__(self, "diagnostics", FrozenMapping(diagnostics))
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()  # copies of arrays are writeable until they are frozen again
 
     @property
     def axis(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import gpcurves as gpc
 from gpcurves.errors import InputError, NotApplicableError
 from gpcurves.graphs import Ensemble, GraphKernel, Normalisation
+from gpcurves.methods.base import CurveInterrupted
 from gpcurves.methods.cavity.beliefs import belief_propagation, is_forest
+from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
 from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
 from gpcurves.methods.simulation.vertices import posterior_variances
 from gpcurves.montecarlo import stream
@@ -295,6 +298,36 @@ def test_store_and_workers_change_no_number(kind: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(other.error, first.error)
         np.testing.assert_array_equal(_stderr(other), _stderr(first))
         assert other.to_json() == first.to_json()
+
+
+@pytest.mark.parametrize("kind", [Replicas, GivenGraph])
+def test_an_interrupted_run_carries_what_there_is(
+    kind: type[Replicas] | type[GivenGraph], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = walk(ER3 if kind is Replicas else forest(), 2)
+    options: dict[str, Any] = {"nu": [1, 0.2], "rng": 5, "precision": 1e-4, "among": ["ends"]}
+    options |= {"population": 32, "max_sweeps": 20} if kind is Replicas else {}
+    original: Any = kind.draw
+
+    def until(self: Any, task: int) -> Mapping[str, FloatArray | float]:
+        if task == 4:
+            raise KeyboardInterrupt
+        drawn: Mapping[str, FloatArray | float] = original(self, task)
+        return drawn
+
+    with monkeypatch.context() as context:
+        context.setattr(kind, "draw", until)
+        with pytest.raises(CurveInterrupted) as stopped:
+            gpc.learning_curve(problem, "cavity", replicas=9, store=tmp_path / "a.sqlite", **options)
+    cut = stopped.value.curve
+    count = cut.diagnostics["drawn"]
+    assert 2 <= count <= 4
+    assert f"interrupted after {count} {'replicas' if kind is Replicas else 'data sets'}" in cut.notes
+    complete = gpc.learning_curve(problem, "cavity", replicas=count, **options)
+    np.testing.assert_array_equal(cut.error, complete.error)
+    np.testing.assert_array_equal(_stderr(cut), _stderr(complete))
+    resumed = gpc.learning_curve(problem, "cavity", replicas=9, store=tmp_path / "a.sqlite", **options)
+    assert resumed.to_json() == gpc.learning_curve(problem, "cavity", replicas=9, **options).to_json()
 
 
 def test_a_curve_returns_from_json(curve: gpc.LearningCurve, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from gpcurves import (
     Matern,
     Matern32,
     Matern52,
+    NumericalError,
     Polynomial,
     Problem,
     RationalQuadratic,
@@ -244,6 +245,14 @@ def test_every_matern_kernel_can_be_simulated_on_the_torus(nu: float) -> None:
     # the product of their transforms would be a Matern kernel that the package does not have
     found = learning_curve(Problem(Matern(0.3, smoothness=nu), Torus(1), 0.1), "simulation", [0, 5], datasets=2, rng=1)
     assert 0 < found.error[1] < found.error[0]
+
+
+@pytest.mark.parametrize("alpha", [0.8, 1.0])
+@pytest.mark.parametrize("method", ["simulation", "lc"])
+def test_images_that_never_die_out_are_an_error_in_words(alpha: float, method: str) -> None:
+    # in two dimensions their sum is infinite
+    with pytest.raises(NumericalError, match=r"the periodic images of RationalQuadratic.* do not die out"):
+        learning_curve(Problem(RationalQuadratic(0.2, alpha=alpha), Torus(2), 0.1), method, [1, 5])
 
 
 CLOSED: dict[str, Problem] = {

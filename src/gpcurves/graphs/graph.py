@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.numerics.frozen import ReadOnly
 from gpcurves.numerics.validation import FloatArray, frozen, whole
 
 IntArray = npt.NDArray[np.int64]
@@ -29,7 +30,7 @@ REPAIR = "ask for repair (as_graph(..., repair=True), or --repair)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Graph:
+class Graph(ReadOnly):
     """An undirected graph without self-loops; edges may have positive weights, which are affinities.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import erf, roots_legendre
@@ -16,7 +17,7 @@ from gpcurves.kernels import RBF, Kernel, as_rbf
 from gpcurves.numerics.quadrature import distance_rule, sobol_rule, tensor_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
-from gpcurves.spectra.fourier import fourier
+from gpcurves.spectra.fourier import Fourier, fourier
 from gpcurves.spectra.lattice import Profile, Shells, lattice_spectrum
 from gpcurves.spectra.nystrom import NODES, ROUNDING, Decay, node_spectrum, numerical_spectrum
 from gpcurves.spectra.spectrum import UNDERFLOW
@@ -85,14 +86,14 @@ def _products(kernel: RBF, dim: int) -> Spectrum | None:
     groups = [Shells(np.log(lines[s][0] / lines[s]), np.ones(len(lines[s]))) for s in scales.tolist()]
     transform = fourier(kernel, dim)
     assert transform is not None  # an RBF has one
-
-    def z_of(index: FloatArray) -> FloatArray:
-        return np.maximum(log_largest - transform.log_eigenvalue(index), 0.0)
-
-    products = lattice_spectrum(
-        groups, Profile(lambda z: log_largest - z), UNDERFLOW, z_of, False, "products of one dimension's"
-    )
+    profile, depth = Profile(partial(np.subtract, log_largest)), partial(_depth, log_largest, transform)
+    products = lattice_spectrum(groups, profile, UNDERFLOW, depth, False, "products of one dimension's")
     return replace(products, resolution=10 * ROUNDING * kernel.variance)
+
+
+def _depth(log_largest: float, transform: Fourier, index: FloatArray) -> FloatArray:
+    """Return by how much the logarithm of the transform at an index is below that of the largest eigenvalue."""
+    return np.maximum(log_largest - transform.log_eigenvalue(index), 0.0)
 
 
 class _BoxOverlap:

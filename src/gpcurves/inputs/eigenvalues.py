@@ -50,7 +50,7 @@ class Eigenvalues(Inputs):
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any]) -> Self:
-        return cls(Spectrum(parameters["values"], parameters["multiplicities"]))
+        return cls(Spectrum.from_dict(parameters))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Eigenvalues) and self.listed == other.listed

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import gammaln, ndtr, ndtri
@@ -101,16 +102,10 @@ class Gaussian(Inputs):
         root = np.sqrt(ratio * ratio / 4 + ratio)
         decay = np.log1p(ratio / 2 + root)  # ln(1/beta)
         origin = math.log(kernel.variance) + float(np.log(-np.expm1(-decay)).sum())
-        profile = Profile(lambda z: origin - z)
+        profile = Profile(partial(np.subtract, origin))
         kinds, sizes = (each.tolist() for each in np.unique(decay, return_counts=True))
         groups = [simplex(size, rate, UNDERFLOW) for rate, size in zip(kinds, sizes, strict=True)]
-        # number of vectors in the simplex sum b q < z, with half a unit of each direction's boundary
-        log_volume = -float(gammaln(self.dim + 1) + np.log(decay).sum())
-
-        def z_of(index: FloatArray) -> FloatArray:
-            return np.asarray(np.maximum(np.exp((np.log(index) - log_volume) / self.dim) - decay.sum() / 2, 0.0))
-
-        return lattice_spectrum(groups, profile, UNDERFLOW, z_of, False, CLOSED_FORM)
+        return lattice_spectrum(groups, profile, UNDERFLOW, partial(_simplex_depth, decay), False, CLOSED_FORM)
 
     def overlap_of_terms(self, first: Kernel, second: Kernel) -> Overlap | None:
         if isinstance(first, RBF) and isinstance(second, RBF):
@@ -161,6 +156,13 @@ def _normal_interval(x: FloatArray, a: FloatArray) -> FloatArray:
             series = series + power * odd
     near = a * (1 + x) < 0.5
     return np.where(near, 2 * a * _normal_density(x) * series, direct)
+
+
+def _simplex_depth(decay: FloatArray, index: FloatArray) -> FloatArray:
+    """Return the z whose simplex sum b q < z holds ``index`` vectors, with half a unit of each direction's boundary."""
+    dim = len(decay)
+    log_volume = -float(gammaln(dim + 1) + np.log(decay).sum())
+    return np.asarray(np.maximum(np.exp((np.log(index) - log_volume) / dim) - decay.sum() / 2, 0.0))
 
 
 class _GaussianOverlap:

@@ -100,6 +100,8 @@ def _line_of_images(reach: float) -> range:
 
 def _ellipsoid_of_images(kernel: Stationary, scales: FloatArray) -> list[tuple[int, ...]]:
     reach = _reach(kernel)
+    if math.isinf(reach):
+        raise _too_many(kernel, len(scales))
     lines = [_line_of_images(reach * scale) for scale in scales.tolist()]
     most = _most_images(len(scales))
     if math.prod(map(len, lines)) > 100 * most:

@@ -11,6 +11,7 @@ from gpcurves.errors import InputError
 from gpcurves.graphs import Graph
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.display import Shown
+from gpcurves.numerics.frozen import ReadOnly
 from gpcurves.numerics.validation import FloatArray, frozen
 from gpcurves.problem import Problem
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class VarianceDistribution(Shown):
+class VarianceDistribution(Shown, ReadOnly):
     """Local variances over vertices, graphs and data sets.
 
     Attributes

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from gpcurves.errors import InputError, unknown_name
+from gpcurves.numerics.frozen import ReadOnly
 from gpcurves.numerics.parameters import check_parameters
 
 
-class Piece:
+class Piece(ReadOnly):
     """A frozen dataclass of which a problem is made: a kernel, inputs, an observation, ...
 
     The root of each family is defined with ``class Root(Piece, family="...")``. Every class below it enters itself into the

@@ -7,7 +7,9 @@ On the torus this is the spectrum itself. On the box it is its asymptotic form (
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -46,13 +48,14 @@ def fourier(kernel: Kernel, dim: int) -> Fourier | None:
     ratio = scales[:, :1] / direction[0]
     if not np.allclose(scales, ratio * direction, rtol=1e-12, atol=0):
         return None  # kernels stretched in different directions: no single z
+    return Fourier(Profile(partial(_log_sum, stationary, scales, ratio[:, 0])), direction)
 
-    def log_value(z: FloatArray) -> FloatArray:
-        logs = []
-        for part, scale, factor in zip(stationary, scales, ratio[:, 0].tolist(), strict=True):
-            shape = part.log_transform(factor * factor * z, dim)
-            assert shape is not None  # checked above
-            logs.append(math.log(part.variance) + float(np.log(scale).sum()) + shape)
-        return logs[0] if len(logs) == 1 else np.asarray(logsumexp(logs, axis=0))
 
-    return Fourier(Profile(log_value), direction)
+def _log_sum(terms: Sequence[Stationary], scales: FloatArray, ratio: FloatArray, z: FloatArray) -> FloatArray:
+    """Return the logarithm of the sum of transforms, of which each is stretched by its own ratio."""
+    logs = []
+    for term, scale, factor in zip(terms, scales, ratio.tolist(), strict=True):
+        shape = term.log_transform(factor * factor * z, len(scale))
+        assert shape is not None  # `fourier` has checked it
+        logs.append(math.log(term.variance) + float(np.log(scale).sum()) + shape)
+    return logs[0] if len(logs) == 1 else np.asarray(logsumexp(logs, axis=0))

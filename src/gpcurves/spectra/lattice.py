@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import erfc, gammaln
@@ -230,9 +231,11 @@ def _tail(
     # soon dies out, because there the volume itself is right to second order in the fluctuations of the count
     start = float(shells.number.sum())
     shift = float(invert(z_of, shells.z[-1:], 1e300)[0]) + float(shells.number[-1]) / 2 - start
-    power = 0.0 if merged is not None else JOIN
-
-    def after_list(index: FloatArray) -> FloatArray:
-        return profile.log_value(z_of(index + shift * (start / index) ** power))
-
+    after_list = partial(_log_after_list, profile, z_of, shift, start, 0.0 if merged is not None else JOIN)
     return Tail(after_list, panels(after_list, start), logs, number, taper)
+
+
+def _log_after_list(
+    profile: Profile, z_of: ArrayFunction, shift: float, start: float, power: float, index: FloatArray
+) -> FloatArray:
+    return profile.log_value(z_of(index + shift * (start / index) ** power))

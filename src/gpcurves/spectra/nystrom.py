@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -133,7 +134,7 @@ class Decay:
             return Tail.sharp(self._analytic(last, start, mass), start)
         excess = last * start / mass if self.smoothness is None else 2 * self.smoothness / self.dim
         first = mass * excess / start  # the integral of first * (index/start)^-(1+excess) is the mass
-        return Tail.sharp(lambda index: math.log(first) - (1 + excess) * np.log(index / start), start)
+        return Tail.sharp(partial(_log_power_law, first, start, excess), start)
 
     def _fourier(
         self, transform: Fourier, last: float, start: float, mass: float
@@ -142,9 +143,9 @@ class Decay:
         target = np.array([-math.log(last)])
         found = float(invert(lambda index: -transform.log_eigenvalue(index), target, 1e30)[0])
         shift = max(found, 0.01) - start
-        shape = Tail.sharp(lambda index: transform.log_eigenvalue(index + shift), start)
+        shape = Tail.sharp(partial(_log_shifted, transform, shift, 0.0), start)
         factor = math.log(mass / float(shape.integral(np.array([start]), 1.0)[0]))
-        return lambda index: factor + transform.log_eigenvalue(index + shift)
+        return partial(_log_shifted, transform, shift, factor)
 
     def _analytic(self, last: float, start: float, mass: float) -> Callable[[FloatArray], FloatArray]:
         # with t = (i/start)^(1/d): mass / (last start) = d int_1^inf t^(d-1) e^(-b(t-1)) dt, decreasing in b
@@ -156,7 +157,19 @@ class Decay:
             return np.array([integral <= mass / (last * start)])
 
         b = float(np.exp(bisect(too_fast, np.log([1e-6]), np.log([1e6]), 64)[1][0]))
-        return lambda index: np.asarray(math.log(last) - b * np.expm1(np.log(index / start) / self.dim))
+        return partial(_log_exponential, last, start, b, self.dim)
+
+
+def _log_power_law(first: float, start: float, excess: float, index: FloatArray) -> FloatArray:
+    return np.asarray(math.log(first) - (1 + excess) * np.log(index / start))
+
+
+def _log_shifted(transform: Fourier, shift: float, factor: float, index: FloatArray) -> FloatArray:
+    return factor + transform.log_eigenvalue(index + shift)
+
+
+def _log_exponential(last: float, start: float, rate: float, dim: int, index: FloatArray) -> FloatArray:
+    return np.asarray(math.log(last) - rate * np.expm1(np.log(index / start) / dim))
 
 
 def _with_tail(spectrum: Spectrum, trusted: int, decay: Decay, coarse: Spectrum | None) -> Spectrum:

@@ -20,13 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
-from gpcurves.numerics.frozen import FrozenMapping
+from gpcurves.numerics.frozen import FrozenMapping, ReadOnly
 from gpcurves.numerics.quadrature import GAUSS_NODES, GAUSS_WEIGHTS, gauss_legendre
 from gpcurves.numerics.validation import FloatArray, frozen
 from gpcurves.spectra.measure import Measure, compress
 
 CLOSED_FORM = "closed form"
 """Origin of spectra that are listed in the order of their frequencies or quantum numbers."""
+GIVEN = "given eigenvalues"
 JOIN = 20.0
 """Power of the index with which what joins a list to its tail dies out beyond the list."""
 UNDERFLOW = 690.0
@@ -120,7 +121,7 @@ def panels(
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Spectrum:
+class Spectrum(ReadOnly):
     r"""Eigenvalues with multiplicities, in any order; zeros are dropped.
 
     Parameters
@@ -157,7 +158,7 @@ class Spectrum:
         tail: Tail | None = None,
         channels: Mapping[str, FloatArray] | None = None,
         coarse: Spectrum | None = None,
-        origin: str = "given eigenvalues",
+        origin: str = GIVEN,
         resolution: float = 0.0,
     ) -> None:
         values = _checked("eigenvalues", values)
@@ -294,10 +295,23 @@ class Spectrum:
         return np.cumsum(masses, dtype=np.longdouble)[:0:-1].astype(np.float64)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is needed to build this spectrum again; only a list can be written out."""
-        if self.tail is not None or self.channels:
+        """Return what `from_dict` needs to build this spectrum again; only a list can be written out."""
+        if self.tail is not None:
             raise InputError("only a spectrum given by its eigenvalues can be saved; save its problem instead")
-        return {"values": self.values.tolist(), "multiplicities": self.multiplicities.tolist()}
+        plain: dict[str, Any] = {"values": self.values.tolist(), "multiplicities": self.multiplicities.tolist()}
+        if self.channels:
+            plain["channels"] = {name: weights.tolist() for name, weights in self.channels.items()}
+        if self.coarse is not None:
+            plain["coarse"] = self.coarse.to_dict()
+        return plain if self.origin == GIVEN else {**plain, "origin": self.origin, "resolution": self.resolution}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Spectrum:
+        """Build a spectrum from what `to_dict` returned."""
+        kept = dict(data)
+        channels = {name: np.array(weights) for name, weights in kept.pop("channels", {}).items()}
+        coarse = kept.pop("coarse", None)
+        return cls(**kept, channels=channels, coarse=None if coarse is None else cls.from_dict(coarse))
 
     def __eq__(self, other: object) -> bool:
         return (
