@@ -99,7 +99,7 @@ class Copula(Inputs):
 
     @cached_property
     def _coded(self) -> list[_Category]:
-        return [_Category.of(self.points, list(positions), self.targets) for positions in self.categories]
+        return [_Category.from_columns(self.points, list(positions), self.targets) for positions in self.categories]
 
     @cached_property
     def _columns(self) -> FloatArray:
@@ -139,7 +139,7 @@ class _Category:
     codes: FloatArray
 
     @classmethod
-    def of(cls, X: FloatArray, positions: list[int], targets: FloatArray | None) -> _Category:
+    def from_columns(cls, X: FloatArray, positions: list[int], targets: FloatArray | None) -> _Category:
         patterns, code = np.unique(X[:, positions], axis=0, return_inverse=True)
         code = code.reshape(-1)
         average = (

@@ -115,7 +115,7 @@ def _ellipsoid_of_images(kernel: Stationary, scales: FloatArray) -> list[tuple[i
 
 
 def _reach(kernel: Stationary) -> float:
-    """Return the scaled distance at which the correlation has died out; infinite where it never does."""
+    """Return the scaled distance at which the correlation has died out; infinite if it never does."""
     distances = np.geomspace(1e-2, 1e6, 2000)
     alive = np.flatnonzero(kernel.correlation(distances) > _TINY)
     return float(distances[alive[-1] + 1]) if alive[-1] + 1 < len(distances) else math.inf
@@ -154,7 +154,7 @@ def _product_images(kernel: Kernel, apart: FloatArray) -> FloatArray:
 def _image_series(kernel: Stationary, dim: int) -> FloatArray | None:
     r"""Return the Chebyshev series, in :math:`8a_i^2 - 1` for each dimension, of all images but the nearest.
 
-    They are smooth and even in each :math:`a_i` between 0 and 1/2, so that few terms represent them; None where they do
+    They are smooth and even in each :math:`a_i` between 0 and 1/2, so that few terms represent them; None if they do
     not, which very different lengthscales bring about.
     """
     nodes = np.sqrt((1 + np.cos(_ANGLES)) / 8)
@@ -169,7 +169,7 @@ def _image_series(kernel: Stationary, dim: int) -> FloatArray | None:
     for axis in range(dim):
         images = np.moveaxis(np.tensordot(_TO_SERIES, images, axes=(1, axis)), 0, axis)
     matters = abs(images) > _CUT * kernel.variance
-    degree = max((int(where.max()) + 1 for where in np.nonzero(matters) if len(where)), default=0)
+    degree = max((int(degrees.max()) + 1 for degrees in np.nonzero(matters) if len(degrees)), default=0)
     return np.ascontiguousarray(images[(slice(degree),) * dim]) if degree <= _DEGREE - 2 else None
 
 
@@ -207,7 +207,7 @@ def circle_covariance(
     r"""Return :math:`C(a)`, :math:`C(0) - C(a)` without cancellation, and `C(0)`, on the circle, for 0 ≤ a ≤ 1/2.
 
     The images contribute :math:`I(0) - I(a) = \sum_k c_k (-1)^k\, 2\sin^2(k \arcsin 2a)`, which has no cancellation.
-    ``waves`` are the eigenvalues, where Fourier's series converges faster than the images do.
+    ``waves`` are the eigenvalues, if Fourier's series converges faster than the images do.
     """
     if waves is not None and len(waves) <= _FEW_WAVES:  # long lengthscales: Fourier's series itself
         weight = 2 * waves[1:]

@@ -65,7 +65,7 @@ class Profile:
 
 
 def squares(scale: float, limit: float) -> Shells:
-    """List (scale q)^2 over all integers q; where they are too many, the far ones as nodes of the midpoint rule."""
+    """List (scale q)^2 over all integers q; if they are too many, the far ones as nodes of the midpoint rule."""
     last = math.sqrt(limit) / scale
     listed = np.arange(min(math.floor(last), _LONGEST_LINE) + 1.0)
     number = np.full(len(listed), 2.0)

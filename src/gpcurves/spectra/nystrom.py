@@ -140,8 +140,8 @@ class Decay:
     ) -> Callable[[FloatArray], FloatArray]:
         # join the last eigenvalue by shifting the index, then scale to conserve the trace
         target = np.array([-math.log(last)])
-        found = float(invert(lambda index: -transform.log_eigenvalue(index), target, 1e30)[0])
-        shift = max(found, 0.01) - start
+        index = float(invert(lambda index: -transform.log_eigenvalue(index), target, 1e30)[0])
+        shift = max(index, 0.01) - start
         shape = Tail.sharp(lambda index: transform.log_eigenvalue(index + shift), start)
         factor = math.log(mass / float(shape.integral(np.array([start]), 1.0)[0]))
         return lambda index: factor + transform.log_eigenvalue(index + shift)

@@ -135,7 +135,7 @@ class Spectrum:
         Further weights of each value, by name. "variance" holds :math:`\langle C(x,x)\phi_i^2(x)\rangle_x` if the prior
         variance depends on the input; if it does not, each would be the trace.
     coarse
-        The same spectrum from a quarter of the nodes, where it is numerical: the difference estimates its error.
+        The same spectrum from a quarter of the nodes, if it is numerical: the difference estimates its error.
     origin
         Where it came from, in words.
     resolution
@@ -160,8 +160,8 @@ class Spectrum:
         origin: str = "given eigenvalues",
         resolution: float = 0.0,
     ) -> None:
-        values = _checked("eigenvalues", values)
-        number = np.ones(len(values)) if multiplicities is None else _checked("multiplicities", multiplicities)
+        values = _check_numbers("eigenvalues", values)
+        number = np.ones(len(values)) if multiplicities is None else _check_numbers("multiplicities", multiplicities)
         further = dict(channels or {})
         if len(values) != len(number):
             raise InputError(f"a spectrum needs as many multiplicities as values, got {len(number)} and {len(values)}")
@@ -231,13 +231,15 @@ class Spectrum:
 
     def beyond(self, count: FloatArray) -> FloatArray:
         """Return the sum of all eigenvalues after the first ``count`` (any real number, linear in between)."""
-        return self._ordered(count, self.values, self._masses_after, -1.0, 1.0)
+        return self._sum_in_order(count, self.values, self._masses_after, -1.0, 1.0)
 
     def root_sum(self, count: FloatArray) -> FloatArray:
         """Return the sum of the square roots of the first ``count`` eigenvalues."""
-        return self._ordered(count, np.sqrt(self.values), self._roots_before, 1.0, 0.5)
+        return self._sum_in_order(count, np.sqrt(self.values), self._roots_before, 1.0, 0.5)
 
-    def _ordered(self, count: FloatArray, each: FloatArray, sums: FloatArray, sign: float, power: float) -> FloatArray:
+    def _sum_in_order(
+        self, count: FloatArray, each: FloatArray, sums: FloatArray, sign: float, power: float
+    ) -> FloatArray:
         block = np.clip(np.searchsorted(self._before, count, side="right") - 1, 0, self.size - 1)
         inside = np.minimum(count - self._before[block], self.multiplicities[block])
         result: FloatArray = sums[block] + sign * inside * each[block]
@@ -272,7 +274,7 @@ class Spectrum:
 
     @cached_property
     def _tail_factor(self) -> float:
-        """Factor that makes list and tail together conserve the trace, where it is known well enough for that."""
+        """Factor that makes list and tail together conserve the trace, if it is known well enough for that."""
         tail = self.tail
         if tail is None or self._tail_mass == 0:
             return 1.0
@@ -325,11 +327,11 @@ class Spectrum:
         return f"Spectrum([{shown}{more}], {self.size} distinct{beyond}, trace={self.trace:.6g}, {self.origin})"
 
 
-def _checked(name: str, given: object) -> FloatArray:
+def _check_numbers(name: str, value: object) -> FloatArray:
     try:
-        array = np.array(given, dtype=np.float64)
+        array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers, got {type(given).__name__}") from error
+        raise InputError(f"{name} must be numbers, got {type(value).__name__}") from error
     if array.ndim != 1:
         raise InputError(f"{name} must be a one-dimensional sequence, got shape {array.shape}")
     if not np.isfinite(array).all():

@@ -7,7 +7,7 @@ With :math:`g(h) = \sum\lambda/(1+h\lambda)` and :math:`T(h) = \sum\ln(1+h\lambd
 
 So `h` is the root of one smooth monotone function, found for all `n` at once by safeguarded Newton steps in
 :math:`\ln h`. Everything is measured in units of the largest eigenvalue. The difference between `n` and its target is
-summed in a way that keeps its digits where the noise is tiny and `n` is close to a number of eigenvalues: those above
+summed in a way that keeps its digits if the noise is tiny and `n` is close to a number of eigenvalues: those above
 :math:`1/h` contribute :math:`1 - 1/(1+h\lambda)`, and their exact count is subtracted from the target first.
 """
 
@@ -41,7 +41,7 @@ class Scaled:
     noise: float
 
     @classmethod
-    def of(cls, spectrum: Spectrum, noise: float) -> Scaled:
+    def from_spectrum(cls, spectrum: Spectrum, noise: float) -> Scaled:
         """Take the units from the spectrum's largest eigenvalue."""
         measure = spectrum.measure
         shift = float(np.log(spectrum.values[0]))
@@ -87,7 +87,7 @@ class Scaled:
 
 
 def solve(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
-    """Return ln h at each n > 0, or infinity where no h below e^690 reaches it."""
+    """Return ln h at each n > 0, or infinity if no h below e^690 reaches it."""
     return scaled.by_rows(lambda part: _solve_block(excess, scaled, part), n)
 
 
@@ -130,7 +130,7 @@ def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
         inside = (new >= lower) & (new <= upper) & np.isfinite(new)
         new = np.where(inside, new, (lower + upper) / 2)
         tiny = abs(new - now) <= 1e-14 * np.maximum(1.0, abs(now))
-        # where n(h) is not on a plateau a small Newton step squares the error: no need to look again
+        # if n(h) is not on a plateau a small Newton step squares the error: no need to look again
         last = inside & (abs(step) <= 3e-8) & (slope > 0.1 * (target + value))
         done = tiny | last | (value == 0) | (upper - lower <= 4e-16 * abs(now))
         low[active], high[active] = lower, upper

@@ -20,15 +20,15 @@ _NOTHING = 1e-300
 
 
 def iterate(scaled: Scaled, n: FloatArray) -> FloatArray:
-    """Return the trace of G, in units of the largest eigenvalue, after each whole number of steps."""
+    """Return the trace of G, in units of the largest eigenvalue, after each integer number of steps."""
     order = np.unique(n)
     traces = np.empty(len(order))
     G = scaled.values.copy()
     done = 0.0
-    for place, target in enumerate(order.tolist()):
+    for position, target in enumerate(order.tolist()):
         G = _advance(scaled, G, done, target)
         done = target
-        traces[place] = scaled.multiplicities @ G
+        traces[position] = scaled.multiplicities @ G
     return traces[np.searchsorted(order, n)]
 
 
@@ -41,7 +41,7 @@ def _advance(scaled: Scaled, G: FloatArray, done: float, target: float) -> Float
             return np.zeros_like(G)
         np.multiply(G, -1 / total, out=work)
         work += 1.0
-        if (largest := G[top := int(np.argmax(G))]) > total / 2:  # where 1 - G/total would cancel
+        if (largest := G[top := int(np.argmax(G))]) > total / 2:  # then 1 - G/total would cancel
             G[top] = 0.0
             others = scaled.noise + scaled.multiplicities @ G + (scaled.multiplicities[top] - 1) * largest
             G[top], work[top] = largest, others / total
