@@ -17,13 +17,13 @@ from gpcurves.numerics.validation import FloatArray
 
 _MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000}
 """How many images are summed at most; 4000 beyond three dimensions."""
-_TINY = 1e-17
-_CUT = 1e-15
-_ROWS = 128
+_TINY = 1e-17  # images below this share of C(0) change nothing, also if a few hundred of them are left out
+_CUT = 1e-15  # terms of a series below this share are dropped
+_ROWS = 128  # so many rows, and points of a series, at a time stay in the cache
 _POINTS = 2_048
-_SERIES_DIM = 3
+_SERIES_DIM = 3  # beyond, a tensor series has more terms than there are images
 _FEW_WAVES = 64
-_DEGREE = 24
+_DEGREE = 24  # 22 terms resolve the images to rounding, unless lengthscales differ by orders of magnitude
 _ANGLES = np.pi * (np.arange(_DEGREE) + 0.5) / _DEGREE
 _TO_SERIES = (
     np.cos(np.outer(np.arange(_DEGREE), _ANGLES)) * (np.where(np.arange(_DEGREE) == 0, 1.0, 2.0) / _DEGREE)[:, None]
@@ -77,7 +77,7 @@ def _rbf_images(kernel: RBF, apart: FloatArray) -> FloatArray:
     result: FloatArray = np.full(apart.shape[1:], kernel.variance)
     for distance, scale in zip(apart, kernel.lengthscales(len(apart)).tolist(), strict=True):
         factor = np.zeros(distance.shape)
-        for r in _line_of_images(8.9 * scale):
+        for r in _line_of_images(8.9 * scale):  # e^(-8.9^2/2) is below 1e-17
             term = distance - r
             term *= term
             term *= -0.5 / scale**2
@@ -102,7 +102,7 @@ def _ellipsoid_of_images(kernel: Stationary, scales: FloatArray) -> list[tuple[i
     reach = _reach(kernel)
     lines = [_line_of_images(reach * scale) for scale in scales.tolist()]
     most = _most_images(len(scales))
-    if math.prod(map(len, lines)) > 100 * most:
+    if math.prod(map(len, lines)) > 100 * most:  # listing them would take too long already
         raise _too_many(kernel, len(scales))
     images = []
     for image in itertools.product(*lines):
@@ -166,9 +166,11 @@ def _image_series(kernel: Stationary, dim: int) -> FloatArray | None:
         for image in _ellipsoid_of_images(kernel, kernel.lengthscales(dim)):
             if any(image):
                 images += _one_image(kernel, image, grid)
+    # The nearest image has a cusp or a steep peak at 0 and is added exactly; the others are never nearer than 1/2.
     for axis in range(dim):
         images = np.moveaxis(np.tensordot(_TO_SERIES, images, axes=(1, axis)), 0, axis)
     matters = abs(images) > _CUT * kernel.variance
+    # two terms to spare: a series whose last terms matter has not converged
     degree = max((int(degrees.max()) + 1 for degrees in np.nonzero(matters) if len(degrees)), default=0)
     return np.ascontiguousarray(images[(slice(degree),) * dim]) if degree <= _DEGREE - 2 else None
 

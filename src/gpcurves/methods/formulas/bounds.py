@@ -56,7 +56,7 @@ def plaskota(problem: Problem, n: FloatArray) -> FloatArray:
     if noise == 0:
         return spectrum.beyond(n)
     budget = n * spectrum.trace
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # tiny noise: infinity means that every observation is worth while
         k = np.minimum(n, _count_worth_observing(spectrum, budget / noise))
     return noise / np.where(n > 0, budget + k * noise, 1.0) * spectrum.root_sum(k) ** 2 + spectrum.beyond(k)
 
@@ -65,6 +65,7 @@ def _count_worth_observing(spectrum: Spectrum, ratio: FloatArray) -> FloatArray:
     """Return how many eigenfunctions are worth observing, given S / noise and any number of observations."""
     root = np.sqrt(spectrum.values)
     before = np.concatenate(([0.0], np.cumsum(spectrum.multiplicities)))
+    # increasing in exact arithmetic; rounding must not make it fall, or the search below would go astray
     deficit = np.maximum.accumulate(spectrum.root_sum(before[:-1]) / root - before[:-1])
     k: FloatArray = before[np.searchsorted(deficit, ratio)]
     if spectrum.tail is not None and (deep := k >= before[-1]).any():
@@ -201,7 +202,7 @@ def _mean_log(scaled: Scaled, h: FloatArray) -> FloatArray:
 
     def mean(part: FloatArray) -> FloatArray:
         x = np.multiply.outer(part, scaled.values)
-        small = x < 1e-200
+        small = x < 1e-200  # there the quotient is 1, and 0/0 at h = 0
         return (np.where(small, 1.0, np.log1p(x) / np.where(small, 1.0, x))) @ scaled.masses
 
     return scaled.by_rows(mean, h)

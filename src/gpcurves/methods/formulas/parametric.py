@@ -24,8 +24,8 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
 
 Excess = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
-_CELLS = 2_000_000
-_LARGEST_LOG = 690.0
+_CELLS = 2_000_000  # 16 MB for an array of rows by nodes
+_LARGEST_LOG = 690.0  # e^690 is finite, and so is its product with eigenvalues of at most 1
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ class Scaled:
         q = 1 / (1 + x)
         x *= q
         slope = h * self.noise + (x * q) @ self.multiplicities
+        # Eigenvalues above 1/h contribute x/(1+x) = 1 - q. Their ones are summed exactly, as a count, and n is subtracted from
+        # it before the small terms are added: on a plateau, with n = count, everything but the small terms cancels.
         above = np.searchsorted(-self.pivots, log_h)
         large = np.arange(len(self.values)) < above[:, None]
         terms = np.where(large, -q, x) @ self.multiplicities
@@ -97,6 +99,7 @@ def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
     high = np.full(len(n), _LARGEST_LOG)
     if scaled.noise > 0:
         high = np.minimum(high, np.log(n) - math.log(scaled.noise) + 1e-12)
+    # one table for all n brackets each root within a step of the grid; nearly all that Newton's method needs
     grid = np.linspace(low.min() - 1e-9, high.max(), 200)
     at_grid = excess(grid, np.zeros(len(grid)))[0]
     beyond = n > at_grid[-1] * (1 - 1e-15)
@@ -105,6 +108,7 @@ def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
     above = np.clip(np.searchsorted(at_grid, n * (1 + 1e-11)), 0, len(grid) - 1)
     low = np.maximum(low, grid[below] - 1e-6)
     high = np.minimum(high, grid[above] + 1e-6)
+    # Only roots on plateaus still have wide brackets. Newton's steps would crawl there, because the slope is nearly zero.
     for _ in range(12):
         wide = high - low > 8.0
         if not wide.any():
@@ -127,6 +131,7 @@ def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
             step = np.log1p(value / target) * (target + value) / slope
         new = now - step
+        # a step out of the bracket means that the function is not yet nearly linear: halve the bracket instead
         inside = (new >= lower) & (new <= upper) & np.isfinite(new)
         new = np.where(inside, new, (lower + upper) / 2)
         tiny = abs(new - now) <= 1e-14 * np.maximum(1.0, abs(now))
