@@ -37,17 +37,17 @@ def calls() -> Iterator[Calls]:
         kept.efforts.append(effort)
         sheet = Sheet()
         sheet.panels[0].line("line", [0, 1], [1, 2])
-        return sheet.drawn([check("a < b", 0.5, at_most=kept.limit)])
+        return sheet.finish([check("a < b", 0.5, at_most=kept.limit)])
 
     @figures_of("First", "first")("2", "A curve", "Simulated.")
     def second(effort: Effort) -> Drawn:
         kept.efforts.append(effort)
-        curve = gpc.learning_curve(PROBLEM, "simulation", 5, datasets=effort.of(6, 3), rng=0, **effort.running)
+        curve = gpc.learning_curve(PROBLEM, "simulation", 5, datasets=effort.choose(6, 3), rng=0, **effort.running)
         if kept.stop:
             raise KeyboardInterrupt
         sheet = Sheet()
         sheet.panels[0].curve("truth", curve)
-        return sheet.drawn([check("falls", curve.error[-1], at_most=1.0, note="said & done")])
+        return sheet.finish([check("falls", curve.error[-1], at_most=1.0, note="said & done")])
 
     yield kept
     FIGURES.clear()

@@ -300,10 +300,10 @@ def test_two_connections_share_a_store_while_both_are_open(tmp_path: Path) -> No
         two.add({"a": 1}, [(1, rows[1]), (2, rows[2])])
         two.add({"a": 2}, [(0, rows[3])])
         for store in (one, two):
-            found = store.finished({"a": 1}, 3)
+            found = store.load({"a": 1}, 3)
             np.testing.assert_array_equal([found[task] for task in (0, 1, 2)], rows[:3])
             assert len(found) == 3
-            assert store.finished({"a": 1}, 4) == {}
+            assert store.load({"a": 1}, 4) == {}
 
 
 def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
         thread.join()
     assert failures == []
     with Store(path) as store:
-        assert sorted(store.finished({}, 3)) == list(range(8))
+        assert sorted(store.load({}, 3)) == list(range(8))
 
 
 def _text(path: Path) -> None:
@@ -370,7 +370,7 @@ def test_folders_are_no_stores_and_an_empty_file_may_become_one(tmp_path: Path) 
     with Store(tmp_path / "empty.db") as store:
         store.add({}, [(0, np.ones(3))])
     with Store(tmp_path / "empty.db") as store:
-        assert len(store.finished({}, 3)) == 1
+        assert len(store.load({}, 3)) == 1
 
 
 @pytest.mark.parametrize("damage", ["truncated", "overwritten"])
@@ -385,7 +385,7 @@ def test_a_damaged_store_is_an_error_in_words(tmp_path: Path, damage: str) -> No
     else:
         path.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
     with pytest.raises(InputError, match=r"cannot use .* as a store: "), Store(path) as store:
-        store.finished({"a": 1}, 200)
+        store.load({"a": 1}, 200)
 
 
 def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -402,10 +402,10 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.Mo
     with Store(path) as store:
         with pytest.raises(InputError, match=r"as a store: database or disk is full"):
             store.add({"a": 1}, [(task, np.ones(100)) for task in range(1, 200)])
-        assert sorted(store.finished({"a": 1}, 100)) == [0]  # all of a batch or nothing
+        assert sorted(store.load({"a": 1}, 100)) == [0]  # all of a batch or nothing
         store.add({"a": 1}, [(1, np.ones(100))])
     with Store(path) as store:
-        assert sorted(store.finished({"a": 1}, 100)) == [0, 1]
+        assert sorted(store.load({"a": 1}, 100)) == [0, 1]
 
 
 # --- killed, interrupted ---------------------------------------------------------------------------------------------

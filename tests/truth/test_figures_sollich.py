@@ -11,7 +11,7 @@ import pytest
 import gpcurves as gpc
 from gpcurves.papers import FIGURES, Effort, draw
 from gpcurves.papers.comparison import Comparison, compare
-from gpcurves.papers.folder import SUFFIXES, finished, save
+from gpcurves.papers.folder import SUFFIXES, read_finished, save
 from gpcurves.papers.gallery import Claim, Sheet, check
 from pictures import assert_drawn
 
@@ -40,8 +40,8 @@ def test_the_claims_hold_and_the_files_are_written(name: str, tmp_path: Path) ->
     save(name, drawn, tmp_path, quick=True)
     assert {path.name for path in tmp_path.iterdir()} == {name + suffix for suffix in SUFFIXES}
     assert_drawn((tmp_path / f"{name}.png").read_bytes())
-    assert finished(name, tmp_path, quick=True) == drawn.claims
-    assert finished(name, tmp_path, quick=False) is None
+    assert read_finished(name, tmp_path, quick=True) == drawn.claims
+    assert read_finished(name, tmp_path, quick=False) is None
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,14 +81,14 @@ def test_a_sheet_remembers_what_was_drawn() -> None:
     right.setup("right")
     right.points("points", [1], [4], [0.5])
     right.inset((0.5, 0.5, 0.4, 0.4), "inner").line("band", [0, 1], [1, 2], np.array([0.1, 0.2]))
-    table = sheet.drawn([]).table
+    table = sheet.finish([]).table
     assert table["panel"].tolist() == ["left", "left", "right", "inner", "inner"]
     assert table["y"].tolist() == [2, 3, 4, 1, 2]
     assert table["stderr"].tolist()[2:] == [0.5, 0.1, 0.2]
 
 
 def test_quick_means_less_work() -> None:
-    assert (Effort().of(400, 40), Effort(quick=True).of(400, 40)) == (400, 40)
+    assert (Effort().choose(400, 40), Effort(quick=True).choose(400, 40)) == (400, 40)
     with pytest.raises(gpc.InputError, match="did you mean 'sollich2002-4'"):
         draw("solich2002-4")
 

@@ -9,7 +9,7 @@ import pytest
 import gpcurves as gpc
 from gpcurves.papers import FIGURES, Effort, draw
 from gpcurves.papers import urry2013_claims as claims
-from gpcurves.papers.folder import SUFFIXES, finished, save
+from gpcurves.papers.folder import SUFFIXES, read_finished, save
 from gpcurves.papers.gallery import Claim
 from gpcurves.papers.random_graphs import POISSON, REGULAR, curve_of, globally, locally, part
 from pictures import assert_drawn
@@ -40,7 +40,7 @@ def test_the_claims_hold_and_the_files_are_written(name: str, tmp_path: Path) ->
     save(name, drawn, tmp_path, quick=True)
     assert {path.name for path in tmp_path.iterdir()} == {name + suffix for suffix in SUFFIXES}
     assert_drawn((tmp_path / f"{name}.png").read_bytes())
-    assert finished(name, tmp_path, quick=True) == drawn.claims
+    assert read_finished(name, tmp_path, quick=True) == drawn.claims
 
 
 @pytest.mark.parametrize("name", NAMES)

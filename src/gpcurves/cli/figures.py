@@ -44,7 +44,7 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
       gpcurves figures all --out pictures --workers 2
     """
     from gpcurves.papers import FIGURES
-    from gpcurves.papers.folder import made, save_gallery
+    from gpcurves.papers.folder import make_folder, save_gallery
 
     if not names:
         _list()
@@ -55,7 +55,7 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
     for name in () if everything else names:
         if name not in FIGURES:
             raise unknown_name("figure", name, ["all", *FIGURES])
-    folder = made(out)
+    folder = make_folder(out)
     chosen = list(FIGURES) if everything else list(dict.fromkeys(names))
     store = folder / _STORE if everything else None
     found: dict[str, tuple[Claim, ...]] = {}
@@ -89,9 +89,9 @@ def _one(
 ) -> tuple[Claim, ...]:
     """Draw one figure, or find it finished; print its claims."""
     from gpcurves.papers import FIGURES, draw
-    from gpcurves.papers.folder import finished, save
+    from gpcurves.papers.folder import read_finished, save
 
-    claims = finished(name, folder, quick=quick) if skip else None
+    claims = read_finished(name, folder, quick=quick) if skip else None
     if claims is None:
         if not quiet:
             click.echo(f"{place}{name}: {FIGURES[name].title}", err=True)

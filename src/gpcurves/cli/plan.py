@@ -106,12 +106,12 @@ def _goal(text: str) -> float:
 
 
 def _sizes(text: str) -> list[int]:
-    from gpcurves.numerics.validation import whole
+    from gpcurves.numerics.validation import integer
 
     values = parse.size_list("--n", text, integers=True)
     if len(values) > _MOST_SIZES:
         raise InputError(f"--n must be at most {_MOST_SIZES:,} numbers, got {len(values):,}")
-    return [whole("--n", value, 1, 1e15) for value in values]
+    return [integer("--n", value, 1, 1e15) for value in values]
 
 
 def _check_kept(source: Path, written: list[Path]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
-from gpcurves.numerics.validation import whole
+from gpcurves.numerics.validation import integer
 from gpcurves.tables.rows import FEWEST_ROWS
 
 
@@ -39,7 +39,7 @@ class ForecastEffort:
     def __post_init__(self) -> None:
         for each in fields(self):
             least = FEWEST_ROWS if each.name == "most_rows" else 1
-            object.__setattr__(self, each.name, whole(each.name, getattr(self, each.name), least))
+            object.__setattr__(self, each.name, integer(each.name, getattr(self, each.name), least))
 
 
 def choose_effort(effort: ForecastEffort | None, draws: int | None) -> ForecastEffort:

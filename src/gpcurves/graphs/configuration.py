@@ -8,7 +8,7 @@ import numpy as np
 
 from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs.graph import Graph, IntArray
-from gpcurves.numerics.validation import whole
+from gpcurves.numerics.validation import integer
 
 _ROUNDS = 200
 _ATTEMPTS = 20
@@ -19,7 +19,7 @@ _MOST_VERTICES = 50_000_000
 
 def check_size(vertices: object, rng: np.random.Generator | int | None) -> tuple[int, np.random.Generator]:
     """Return the number of vertices of a graph to draw, and a source of random numbers."""
-    return whole("vertices", vertices, 1, _MOST_VERTICES), np.random.default_rng(rng)
+    return integer("vertices", vertices, 1, _MOST_VERTICES), np.random.default_rng(rng)
 
 
 def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = None) -> Graph:

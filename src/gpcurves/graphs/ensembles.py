@@ -22,7 +22,7 @@ from gpcurves.graphs.configuration import check_size, graph_with_degrees, is_gra
 from gpcurves.graphs.graph import Graph, IntArray
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece, full_repr
-from gpcurves.numerics.validation import FloatArray, nonnegative, positive, whole
+from gpcurves.numerics.validation import FloatArray, integer, nonnegative, positive
 
 _ATTEMPTS = 20
 _MOST_NEIGHBOURS = 20_000
@@ -119,7 +119,7 @@ class RandomRegular(Ensemble):
     """Every vertex has the same number of neighbours."""
 
     name: ClassVar[str] = "regular"
-    degree: int = parameter(3, help="Number of neighbours of every vertex", check=partial(whole, minimum=0))
+    degree: int = parameter(3, help="Number of neighbours of every vertex", check=partial(integer, minimum=0))
 
     @property
     def mean_degree(self) -> float:
@@ -127,7 +127,7 @@ class RandomRegular(Ensemble):
         return float(self.degree)
 
     def degree_probabilities(self, largest: int) -> FloatArray:
-        return np.asarray(np.arange(whole("largest", largest, 0) + 1) == self.degree, dtype=np.float64)
+        return np.asarray(np.arange(integer("largest", largest, 0) + 1) == self.degree, dtype=np.float64)
 
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
         return np.full(vertices, self.degree, dtype=np.int64)
@@ -154,7 +154,7 @@ class ErdosRenyi(Ensemble):
         return self.mean
 
     def degree_probabilities(self, largest: int) -> FloatArray:
-        d = np.arange(whole("largest", largest, 0) + 1.0)
+        d = np.arange(integer("largest", largest, 0) + 1.0)
         if self.mean == 0:
             return np.asarray(d == 0, dtype=np.float64)
         return np.asarray(np.exp(d * np.log(self.mean) - self.mean - gammaln(d + 1)))
@@ -190,7 +190,7 @@ class PowerLaw(Ensemble):
         return self.alpha * self.cutoff / (self.alpha - 1)
 
     def degree_probabilities(self, largest: int) -> FloatArray:
-        return _power_law(self.alpha, self.cutoff, whole("largest", largest, 0))
+        return _power_law(self.alpha, self.cutoff, integer("largest", largest, 0))
 
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
         means = self.cutoff * (1 - rng.random(vertices)) ** (-1 / self.alpha)
@@ -212,7 +212,7 @@ class DegreeDistribution(Ensemble):
         return float(np.dot(self.pmf, np.arange(len(self.pmf))))
 
     def degree_probabilities(self, largest: int) -> FloatArray:
-        padded = np.zeros(whole("largest", largest, 0) + 1)
+        padded = np.zeros(integer("largest", largest, 0) + 1)
         first = self.pmf[: largest + 1]
         padded[: len(first)] = first
         return padded

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.frozen import ReadOnly
-from gpcurves.numerics.validation import FloatArray, frozen, whole
+from gpcurves.numerics.validation import FloatArray, frozen, integer
 
 IntArray = npt.NDArray[np.int64]
 Sparse = Any
@@ -86,7 +86,7 @@ class Graph(ReadOnly):
             raise InputError(
                 f"vertex numbers must be less than {_MOST_VERTICES:g}, got {least - 1}: give names as labels"
             )
-        count = least if vertices is None else whole("vertices", vertices, least, _MOST_VERTICES)
+        count = least if vertices is None else integer("vertices", vertices, least, _MOST_VERTICES)
         try:
             given = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
         except (TypeError, ValueError) as error:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import REPAIR, Graph, as_graph
-from gpcurves.numerics.validation import whole
+from gpcurves.numerics.validation import integer
 
 _HEADER_WORDS = {
     "source", "target", "from", "to", "src", "dst", "dest", "destination", "node", "node1", "node2", "node_1", "node_2",
@@ -47,7 +47,7 @@ def read_graph(path: str | Path, *, vertices: int | None = None, repair: bool = 
         graph = _parse_matrix_market(file, content, repair)
     else:
         return _parse_edges(file, content, vertices, repair)
-    if vertices is not None and whole("vertices", vertices, 1) != graph.vertices:
+    if vertices is not None and integer("vertices", vertices, 1) != graph.vertices:
         raise InputError(f"{file} says that it has {graph.vertices} vertices, not {vertices}")
     return graph
 
@@ -103,7 +103,7 @@ def _parse_edges(path: Path, content: bytes, vertices: int | None, repair: bool)
     if not lines:
         raise InputError(f"{path} holds no edges")
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    count = len(names) if vertices is None else whole("vertices", vertices, len(names))
+    count = len(names) if vertices is None else integer("vertices", vertices, len(names))
     labels, rank = _sort_names(_add_names(list(names), count))
     pairs = rank[pairs]
     _refuse_repeats(path, pairs, np.array(weights), lines, labels, repair)

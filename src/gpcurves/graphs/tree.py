@@ -13,7 +13,7 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import as_graph
 from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel
-from gpcurves.numerics.validation import FloatArray, nonnegative, real, whole
+from gpcurves.numerics.validation import FloatArray, integer, nonnegative, real
 
 _MOST_STEPS = 1_000_000
 _SPECTRUM_NODES = 4_000
@@ -35,7 +35,7 @@ def tree_kernel(degree: int, p: int, a: float = 2.0, *, normalise: bool = True) 
         Whether the value at distance 0 is scaled to 1; otherwise it is the return probability of the walk.
     """
     R, log_scale = _shells(degree, p, a)
-    d = whole("degree", degree, 2)
+    d = integer("degree", degree, 2)
     distance = np.arange(len(R), dtype=np.float64)
     log_volume = np.where(distance > 0, math.log(d) + (distance - 1) * math.log(d - 1), 0.0)
     with np.errstate(under="ignore"):
@@ -58,17 +58,17 @@ def scaling_form(degree: int, p: int, a: float = 2.0, *, shift: bool = True) -> 
     :math:`l' = l/\sqrt p` and :math:`b = \sqrt{d-1}/(ad\gamma)`, from eq. (31) for small angles. With ``shift``, `l` is
     replaced by `l + d/(d-2)`, which is closer from about `p = 30` on.
     """
-    d = whole("degree", degree, 3)
+    d = integer("degree", degree, 3)
     _check_a(a)
     b = math.sqrt(d - 1) / (real("a", a) * d * _growth(d, a))
-    scaled = (np.arange(whole("p", p, 1) + 1) + (d / (d - 2) if shift else 0.0)) / math.sqrt(p)
+    scaled = (np.arange(integer("p", p, 1) + 1) + (d / (d - 2) if shift else 0.0)) / math.sqrt(p)
     front = math.sqrt(d * (d - 1)) / (2 * math.sqrt(math.pi) * (d - 2) * b**1.5)
     return np.asarray(front * scaled * np.exp(-(scaled**2) / (4 * b)))
 
 
 def tree_limit(degree: int, distance: object) -> FloatArray:
     r"""Return the kernel of infinitely long walks, :math:`[1 + l(d-2)/d](d-1)^{-l/2}`, eq. (5)."""
-    d = whole("degree", degree, 2)
+    d = integer("degree", degree, 2)
     at = np.asarray(distance, dtype=np.float64)
     if (at < 0).any() or not np.isfinite(at).all():
         raise InputError("distances must be finite and at least 0")
@@ -77,8 +77,8 @@ def tree_limit(degree: int, distance: object) -> FloatArray:
 
 def cycle_threshold(degree: int, vertices: float) -> float:
     r"""Return the `p/a` from which on cycles of a random regular graph matter, :math:`\ln V/\ln(d-1)`, eq. (7)."""
-    d = whole("degree", degree, 3)
-    return math.log(whole("vertices", vertices, d + 1)) / math.log(d - 1)
+    d = integer("degree", degree, 3)
+    return math.log(integer("vertices", vertices, d + 1)) / math.log(d - 1)
 
 
 def first_example(degree: int, p: int, a: float, noise: float) -> float:
@@ -101,7 +101,7 @@ def mean_correlation(
     from scipy.sparse.csgraph import dijkstra
 
     network = as_graph(graph)
-    apart = whole("distance", distance, 0)
+    apart = integer("distance", distance, 0)
     covariance = kernel.on(network)
     order = np.random.default_rng(rng).permutation(network.vertices)
     root = np.sqrt(covariance.variances)
@@ -131,7 +131,7 @@ def tree_spectrum(degree: int) -> tuple[FloatArray, FloatArray]:
     With :math:`t = (2\sqrt{d-1}/d)\cos x` the density is proportional to :math:`\sin^2 x/(d^2 - 4(d-1)\cos^2 x)` on
     (0, π), a smooth periodic function, for which equidistant nodes converge exponentially.
     """
-    d = whole("degree", degree, 0)
+    d = integer("degree", degree, 0)
     if d == 0:
         return np.zeros(1), np.ones(1)
     if d == 1:  # pairs of vertices
@@ -155,13 +155,13 @@ def _check_a(a: float) -> float:
 
 
 def _growth(degree: int, a: float) -> float:
-    d = whole("degree", degree, 2)
+    d = integer("degree", degree, 2)
     return 1 - 1 / a + 2 * math.sqrt(d - 1) / (a * d)
 
 
 def _shells(degree: int, p: int, a: float) -> tuple[FloatArray, float]:
     """Return R_l for l = 0…p up to a factor, and the logarithm of that factor."""
-    d, steps = whole("degree", degree, 2), whole("p", p, 0, _MOST_STEPS)
+    d, steps = integer("degree", degree, 2), integer("p", p, 0, _MOST_STEPS)
     move = 1 / _check_a(a)
     R = np.zeros(steps + 2)
     R[0] = 1.0

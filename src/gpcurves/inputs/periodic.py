@@ -17,13 +17,13 @@ from gpcurves.numerics.validation import FloatArray
 
 _MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000}
 """How many images are summed at most; 4000 beyond three dimensions."""
-_TINY = 1e-17
-_CUT = 1e-15
-_ROWS = 128
+_TINY = 1e-17  # images below this share of C(0) change nothing, also if a few hundred of them are left out
+_CUT = 1e-15  # terms of a series below this share are dropped
+_ROWS = 128  # so many rows, and points of a series, at a time stay in the cache
 _POINTS = 2_048
-_SERIES_DIM = 3
+_SERIES_DIM = 3  # beyond, a tensor series has more terms than there are images
 _FEW_WAVES = 64
-_DEGREE = 24
+_DEGREE = 24  # 22 terms resolve the images to rounding, unless lengthscales differ by orders of magnitude
 _ANGLES = np.pi * (np.arange(_DEGREE) + 0.5) / _DEGREE
 _TO_SERIES = (
     np.cos(np.outer(np.arange(_DEGREE), _ANGLES)) * (np.where(np.arange(_DEGREE) == 0, 1.0, 2.0) / _DEGREE)[:, None]
@@ -77,7 +77,7 @@ def _rbf_images(kernel: RBF, apart: FloatArray) -> FloatArray:
     result: FloatArray = np.full(apart.shape[1:], kernel.variance)
     for distance, scale in zip(apart, kernel.lengthscales(len(apart)).tolist(), strict=True):
         factor = np.zeros(distance.shape)
-        for r in _line_of_images(8.9 * scale):
+        for r in _line_of_images(8.9 * scale):  # e^(-8.9^2/2) is below 1e-17
             term = distance - r
             term *= term
             term *= -0.5 / scale**2
@@ -104,7 +104,7 @@ def _ellipsoid_of_images(kernel: Stationary, scales: FloatArray) -> list[tuple[i
         raise _too_many(kernel, len(scales))
     lines = [_line_of_images(reach * scale) for scale in scales.tolist()]
     most = _most_images(len(scales))
-    if math.prod(map(len, lines)) > 100 * most:
+    if math.prod(map(len, lines)) > 100 * most:  # listing them would take too long already
         raise _too_many(kernel, len(scales))
     images = []
     for image in itertools.product(*lines):
@@ -117,7 +117,7 @@ def _ellipsoid_of_images(kernel: Stationary, scales: FloatArray) -> list[tuple[i
 
 
 def _reach(kernel: Stationary) -> float:
-    """Return the scaled distance at which the correlation has died out; infinite where it never does."""
+    """Return the scaled distance at which the correlation has died out; infinite if it never does."""
     distances = np.geomspace(1e-2, 1e6, 2000)
     alive = np.flatnonzero(kernel.correlation(distances) > _TINY)
     return float(distances[alive[-1] + 1]) if alive[-1] + 1 < len(distances) else math.inf
@@ -156,7 +156,7 @@ def _product_images(kernel: Kernel, apart: FloatArray) -> FloatArray:
 def _image_series(kernel: Stationary, dim: int) -> FloatArray | None:
     r"""Return the Chebyshev series, in :math:`8a_i^2 - 1` for each dimension, of all images but the nearest.
 
-    They are smooth and even in each :math:`a_i` between 0 and 1/2, so that few terms represent them; None where they do
+    They are smooth and even in each :math:`a_i` between 0 and 1/2, so that few terms represent them; None if they do
     not, which very different lengthscales bring about.
     """
     nodes = np.sqrt((1 + np.cos(_ANGLES)) / 8)
@@ -168,10 +168,12 @@ def _image_series(kernel: Stationary, dim: int) -> FloatArray | None:
         for image in _ellipsoid_of_images(kernel, kernel.lengthscales(dim)):
             if any(image):
                 images += _one_image(kernel, image, grid)
+    # The nearest image has a cusp or a steep peak at 0 and is added exactly; the others are never nearer than 1/2.
     for axis in range(dim):
         images = np.moveaxis(np.tensordot(_TO_SERIES, images, axes=(1, axis)), 0, axis)
     matters = abs(images) > _CUT * kernel.variance
-    degree = max((int(where.max()) + 1 for where in np.nonzero(matters) if len(where)), default=0)
+    # two terms to spare: a series whose last terms matter has not converged
+    degree = max((int(degrees.max()) + 1 for degrees in np.nonzero(matters) if len(degrees)), default=0)
     return np.ascontiguousarray(images[(slice(degree),) * dim]) if degree <= _DEGREE - 2 else None
 
 
@@ -209,7 +211,7 @@ def circle_covariance(
     r"""Return :math:`C(a)`, :math:`C(0) - C(a)` without cancellation, and `C(0)`, on the circle, for 0 ≤ a ≤ 1/2.
 
     The images contribute :math:`I(0) - I(a) = \sum_k c_k (-1)^k\, 2\sin^2(k \arcsin 2a)`, which has no cancellation.
-    ``waves`` are the eigenvalues, where Fourier's series converges faster than the images do.
+    ``waves`` are the eigenvalues, if Fourier's series converges faster than the images do.
     """
     if waves is not None and len(waves) <= _FEW_WAVES:  # long lengthscales: Fourier's series itself
         weight = 2 * waves[1:]

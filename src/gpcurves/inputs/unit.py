@@ -8,7 +8,7 @@ import numpy as np
 
 from gpcurves.inputs.base import Inputs
 from gpcurves.numerics.parameters import parameter
-from gpcurves.numerics.validation import FloatArray, whole
+from gpcurves.numerics.validation import FloatArray, integer
 
 MOST_DIMENSIONS = 100
 TENSOR_DIM = 3
@@ -17,7 +17,7 @@ TENSOR_DIM = 3
 
 def dimension(name: str, value: object) -> int:
     """Return a number of dimensions."""
-    return whole(name, value, 1, MOST_DIMENSIONS)
+    return integer(name, value, 1, MOST_DIMENSIONS)
 
 
 def nodes_per_dimension(count: int, dim: int) -> int:

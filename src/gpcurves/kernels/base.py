@@ -30,17 +30,17 @@ class Kernel(Piece, ABC, family="kernel"):
 
     @property
     def input_dim(self) -> int | None:
-        """The only dimension that inputs may have, or None where any will do."""
+        """The only dimension that inputs may have, or None if any will do."""
         return None
 
     @property
     def terms(self) -> tuple[Kernel, ...]:
-        """The kernels of which this is the sum; itself where it is no sum."""
+        """The kernels of which this is the sum; itself if it is no sum."""
         return (self,)
 
     @property
     def smoothness(self) -> float | None:
-        """How often the functions can be differentiated, as the nu of Matérn; None where that is not known."""
+        """How often the functions can be differentiated, as the nu of Matérn; None if that is not known."""
         return None
 
     def __add__(self, other: object) -> Kernel:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpcurves.kernels.base import Kernel
 from gpcurves.numerics.parameters import parameter
-from gpcurves.numerics.validation import FloatArray, nonnegative, positive, whole
+from gpcurves.numerics.validation import FloatArray, integer, nonnegative, positive
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +58,7 @@ class Polynomial(DotProduct):
 
     name = "poly"
     bias: float = parameter(1.0, help="Constant added to the scalar product", check=nonnegative)
-    degree: int = parameter(2, help="Degree of the polynomial", check=lambda name, value: whole(name, value, 1))
+    degree: int = parameter(2, help="Degree of the polynomial", check=lambda name, value: integer(name, value, 1))
 
     def power(self) -> int:
         return self.degree

@@ -1,4 +1,4 @@
-"""Kernels of scikit-learn: turned into ours where there is a counterpart, wrapped as they are otherwise."""
+"""Kernels of scikit-learn: turned into ours if there is a counterpart, wrapped as they are otherwise."""
 
 from __future__ import annotations
 

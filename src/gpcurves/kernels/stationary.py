@@ -1,7 +1,7 @@
 r"""Covariance functions of the scaled distance :math:`r = \sqrt{\sum_i (x_i - x_i')^2 / l_i^2}`.
 
-Each gives its correlation :math:`\rho(r)`, the loss :math:`1 - \rho(r)` without cancellation at small `r`, and where it
-has one in closed form the Fourier transform: in `d` dimensions the transform at frequency `s` is
+Each gives its correlation :math:`\rho(r)`, the loss :math:`1 - \rho(r)` without cancellation at small `r`, and the Fourier transform if it
+has a closed form: in `d` dimensions the transform at frequency `s` is
 :math:`\sigma_f^2 \prod_i l_i\, \psi_d(z)`, :math:`z = \sum_i (l_i s_i)^2`. Matérn after Rasmussen & Williams (2006),
 eqs. 4.14 and 4.15; the others are in the table of the encyclopedia entry *Gaussian Process*.
 """
@@ -45,7 +45,7 @@ class Stationary(Kernel):
 
     @property
     def input_dim(self) -> int | None:
-        """The number of lengthscales, where there is one per dimension."""
+        """The number of lengthscales, if there is one per dimension."""
         return len(self.lengthscale) if isinstance(self.lengthscale, tuple) else None
 
     def scaled(self, factor: float) -> Self:
@@ -83,7 +83,7 @@ class Stationary(Kernel):
         return 1.0 - self.correlation(r)
 
     def log_transform(self, z: FloatArray, dim: int) -> FloatArray | None:
-        """Return ln psi_d(z), or None where there is no closed form."""
+        """Return ln psi_d(z), or None if there is no closed form."""
         return None
 
 
@@ -230,7 +230,7 @@ def _half_integer_matern(p: int, x: FloatArray) -> FloatArray:
 
 
 def _bessel(nu: float, x: FloatArray) -> FloatArray:
-    """Return K_nu(x); whole orders by the recurrence upwards, which is stable and quick."""
+    """Return K_nu(x); integer orders by the recurrence upwards, which is stable and quick."""
     if nu != round(nu):
         return np.asarray(kv(nu, x))
     before, now = k0(x), k1(x)
@@ -241,9 +241,9 @@ def _bessel(nu: float, x: FloatArray) -> FloatArray:
 
 def _matern_loss_series(nu: float, x: FloatArray) -> FloatArray:
     r"""Sum the series of 1 - C at small x, from that of :math:`K_\nu`."""
-    whole = round(nu)
-    if nu == whole:
-        return _whole_matern_loss_series(whole, x)
+    order = round(nu)
+    if nu == order:
+        return _integer_matern_loss_series(order, x)
     square = (x / 2) ** 2
     regular, term = np.zeros_like(x), np.ones_like(x)
     singular, other = np.ones_like(x), np.ones_like(x)
@@ -255,8 +255,8 @@ def _matern_loss_series(nu: float, x: FloatArray) -> FloatArray:
     return np.asarray(regular + gamma(1 - nu) / gamma(1 + nu) * (x / 2) ** (2 * nu) * singular)
 
 
-def _whole_matern_loss_series(nu: int, x: FloatArray) -> FloatArray:
-    """Sum the series with the logarithm that whole orders have (Abramowitz & Stegun 9.6.11)."""
+def _integer_matern_loss_series(nu: int, x: FloatArray) -> FloatArray:
+    """Sum the series with the logarithm that integer orders have (Abramowitz & Stegun 9.6.11)."""
     square = (x / 2) ** 2
     finite, term = np.zeros_like(x), np.ones_like(x)
     for k in range(1, nu):

@@ -66,8 +66,8 @@ class Run:
     @property
     def processes(self) -> int:
         """How many processes share the memory of this machine; a cluster is not this machine."""
-        given = str(self.workers)
-        return int(given) if given.isdecimal() and given.isascii() else 1
+        workers = str(self.workers)
+        return int(workers) if workers.isdecimal() and workers.isascii() else 1
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets
     with Progress(run.progress, unit) as progress, _open(run.store) as store:
         work = _Work(experiment, stop)
         if store is not None:
-            work.done.update(store.finished(experiment.key, work.width))
+            work.done.update(store.load(experiment.key, work.width))
         total = stop.first
         while True:
             progress.expect(total, sum(task < total for task in work.done))

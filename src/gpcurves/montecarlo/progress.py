@@ -1,4 +1,4 @@
-"""Progress on stderr: rate, time left and a note; silent where nobody is looking."""
+"""Progress on stderr: rate, time left and a note; silent if nobody is looking."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, Self
 class Progress:
     """A progress bar, or nothing."""
 
-    def __init__(self, wanted: bool | None, unit: str) -> None:
-        self._shown = sys.stderr.isatty() if wanted is None else wanted
+    def __init__(self, show: bool | None, unit: str) -> None:
+        self._shown = sys.stderr.isatty() if show is None else show
         self._unit = unit
         self._bar: Any = None
         self._next_words = 0.0

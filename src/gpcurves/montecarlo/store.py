@@ -78,7 +78,7 @@ class Store:
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
 
-    def finished(self, description: Mapping[str, Any], width: int) -> dict[int, FloatArray]:
+    def load(self, description: Mapping[str, Any], width: int) -> dict[int, FloatArray]:
         """Return the results that are there for tasks of this description."""
         try:
             rows = self._connection.execute("SELECT task, data FROM results WHERE key = ?", (key_of(description),))

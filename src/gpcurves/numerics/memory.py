@@ -1,4 +1,4 @@
-"""How much memory there is, and a sentence where something needs more."""
+"""How much memory there is, and a sentence if something needs more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def check_memory(needed: float, what: str, instead: str) -> None:
 
 
 def physical_memory() -> float | None:
-    """Return the bytes of memory of this machine, or None where the system does not tell."""
+    """Return the bytes of memory of this machine, or None if the system does not tell."""
     try:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (ValueError, OSError, AttributeError):

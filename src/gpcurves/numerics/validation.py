@@ -41,7 +41,7 @@ def nonnegative(name: str, value: object) -> float:
     return number
 
 
-def whole(name: str, value: object, minimum: int, maximum: float = math.inf) -> int:
+def integer(name: str, value: object, minimum: int, maximum: float = math.inf) -> int:
     """Return ``value`` as an integer between ``minimum`` and ``maximum``."""
     number = real(name, value)
     if not number.is_integer() or number < minimum:
@@ -52,7 +52,7 @@ def whole(name: str, value: object, minimum: int, maximum: float = math.inf) -> 
 
 
 def positive_each(name: str, value: object) -> float | tuple[float, ...]:
-    """Return one positive float, or a tuple of them where a sequence is given."""
+    """Return one positive float, or a tuple of them if a sequence is given."""
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
         items = np.asarray(value).tolist()
         if not isinstance(items, list):
@@ -103,7 +103,7 @@ def probabilities(value: object, count: int) -> FloatArray:
 def sizes(name: str, value: object) -> FloatArray:
     """Return training-set sizes: a sequence as it is, an integer ``n`` as 0..n."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return np.arange(whole(name, value, 0) + 1, dtype=np.float64)
+        return np.arange(integer(name, value, 0) + 1, dtype=np.float64)
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -54,7 +54,7 @@ class Comparison:
         return self.truth.error[1:] > self.noise
 
     def brackets(self, said: str = "the paper sees the truth above LC") -> list[Claim]:
-        """Check that the truth lies between LC and UC as far as one sees; where it does not, quote the paper."""
+        """Check that the truth lies between LC and UC as far as one sees; if it does not, quote the paper."""
         lower, upper = self.ratio("lc"), self.ratio("uc")
         assert self.truth.stderr is not None
         surely = lower * (1 + 3 * self.truth.stderr[1:] / self.truth.error[1:])

@@ -23,7 +23,7 @@ _FIELDS = [field.name for field in fields(Claim)]
 _HEAD = ["figure", *_FIELDS, "effort", "version"]
 
 
-def made(folder: Path) -> Path:
+def make_folder(folder: Path) -> Path:
     """Return the folder, which is made if there is none."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def save(name: str, drawn: Drawn, folder: Path, *, quick: bool) -> None:
         write_complete(folder / f"{name}{suffix}", contents[suffix])
 
 
-def finished(name: str, folder: Path, *, quick: bool) -> tuple[Claim, ...] | None:
+def read_finished(name: str, folder: Path, *, quick: bool) -> tuple[Claim, ...] | None:
     """Return the claims of a figure that is in the folder already, by this version and with at least this effort."""
     if not all((folder / f"{name}{suffix}").is_file() for suffix in SUFFIXES):
         return None

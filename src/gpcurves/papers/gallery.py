@@ -36,7 +36,7 @@ class Claim:
     expected, found
         What the paper says, and what we find, formatted.
     holds
-        Whether what we find agrees; where the paper is wrong, whether it agrees with the correction.
+        Whether what we find agrees; if the paper is wrong, whether it agrees with the correction.
     note
         Where the paper is wrong: what it says, and the correction.
     """
@@ -95,7 +95,7 @@ class Effort:
     store: Path | None = None
     progress: bool = False
 
-    def of(self, full: Choice, quick: Choice) -> Choice:
+    def choose(self, full: Choice, quick: Choice) -> Choice:
         """Return the first for publication, the second when it has to be quick."""
         return quick if self.quick else full
 
@@ -185,9 +185,9 @@ class Sheet:
         from matplotlib.figure import Figure
 
         self.figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
-        self.panels = [Panel(self.figure.add_subplot(rows, columns, place + 1)) for place in range(rows * columns)]
+        self.panels = [Panel(self.figure.add_subplot(rows, columns, number + 1)) for number in range(rows * columns)]
 
-    def drawn(self, claims: Sequence[Claim]) -> Drawn:
+    def finish(self, claims: Sequence[Claim]) -> Drawn:
         """Return the figure with the table of what was drawn."""
         import pandas as pd
 
@@ -267,9 +267,9 @@ class Panel:
             pd.DataFrame({"curve": label, "x": x, "y": y, "stderr": np.nan if stderr is None else stderr})
         )
 
-    def inset(self, place: tuple[float, float, float, float], title: str = "inset") -> Panel:
+    def inset(self, bounds: tuple[float, float, float, float], title: str = "inset") -> Panel:
         """Return smaller axes inside these: left, bottom, width and height as fractions."""
-        inner = Panel(self.axes.inset_axes(place))
+        inner = Panel(self.axes.inset_axes(bounds))
         inner.axes.set_title(title, fontsize=8)
         inner.axes.tick_params(labelsize=7)
         self._insets.append(inner)

@@ -17,7 +17,7 @@ REGULAR, POISSON, POWER = gpc.RandomRegular(3), gpc.ErdosRenyi(3), gpc.PowerLaw(
 TITLES: dict[Ensemble, str] = {REGULAR: "3-regular", POISSON: "Erdős-Rényi", POWER: "power law"}
 COLOURS = {1.0: BLUE, 0.1: SKY, 0.01: GREEN, 1e-3: YELLOW, 1e-4: ORANGE}
 """Noise levels; the paper does not list its own, of which 0.1 and 0.0001 are known from Figures 9 and 11."""
-Found = dict[float, dict[str, gpc.LearningCurve]]
+NoiseLevels = dict[float, dict[str, gpc.LearningCurve]]
 """Curves by noise level and method."""
 
 
@@ -31,7 +31,7 @@ def locally(ensemble: Ensemble, noise: float) -> gpc.Problem:
     return gpc.GraphProblem(ensemble, gpc.RandomWalkKernel(p=10, a=2, normalise="local"), noise)
 
 
-def mismatched(
+def mismatched_problem(
     graph: Ensemble | gpc.Graph, student: Normalisation, teacher: Normalisation, noise: float
 ) -> gpc.Problem:
     """Return learning by a student with one normalisation from a teacher with another."""
@@ -41,33 +41,35 @@ def mismatched(
 
 def noises(effort: Effort) -> list[float]:
     """Return the noise levels of a figure."""
-    return effort.of(list(COLOURS), [1.0, 0.01, 1e-4])
+    return effort.choose(list(COLOURS), [1.0, 0.01, 1e-4])
 
 
-def simulated(problem: gpc.Problem, nu: FloatArray, effort: Effort, **options: Any) -> gpc.LearningCurve:
+def simulate(problem: gpc.Problem, nu: FloatArray, effort: Effort, **options: Any) -> gpc.LearningCurve:
     """Return the truth on graphs of finite size."""
-    amounts = effort.of({"vertices": 500, "graphs": 40, "datasets": 2}, {"vertices": 300, "graphs": 20, "datasets": 1})
+    amounts = effort.choose(
+        {"vertices": 500, "graphs": 40, "datasets": 2}, {"vertices": 300, "graphs": 20, "datasets": 1}
+    )
     return gpc.learning_curve(problem, "simulation", nu=nu, rng=1, **(amounts | options), **effort.running)
 
 
 @lru_cache(maxsize=64)  # Figures 3 and 5 have curves in common
 def curve_of(problem: gpc.Problem, method: str, effort: Effort) -> gpc.LearningCurve:
     """Return the curve of a method along the numbers of examples of Figures 3 and 5."""
-    nu = np.geomspace(0.01, 30, effort.of(17, 8))
+    nu = np.geomspace(0.01, 30, effort.choose(17, 8))
     if method == "simulation":
-        return simulated(problem, nu, effort)
+        return simulate(problem, nu, effort)
     options: dict[str, Any]
     if method == "cavity":
-        options = effort.of({"precision": 0.05, "population": 256}, {"precision": 0.3, "population": 64})
+        options = effort.choose({"precision": 0.05, "population": 256}, {"precision": 0.3, "population": 64})
         options = {**options, "among": ["isolated"]}
     else:
-        options = effort.of({"vertices": 500, "graphs": 20}, {"vertices": 300, "graphs": 3})
+        options = effort.choose({"vertices": 500, "graphs": 20}, {"vertices": 300, "graphs": 3})
     return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **effort.running)
 
 
 def vectors_on(seed: int, student: Normalisation, teacher: Normalisation) -> gpc.PredictionVectors:
     """Return the prediction vectors of 150 examples on a graph of 250 vertices."""
-    problem = mismatched(POISSON.sample(250, rng=seed), student, teacher, 1e-4)
+    problem = mismatched_problem(POISSON.sample(250, rng=seed), student, teacher, 1e-4)
     return gpc.prediction_vectors(problem, np.random.default_rng(seed).integers(250, size=150))
 
 

@@ -30,7 +30,7 @@ def figure_1(effort: Effort) -> Drawn:
     """One function drawn from the prior with OU kernel (left) and one with RBF kernel (right), on the unit
     square, both with lengthscale 0.1 and prior variance 1.
     """
-    side = effort.of(72, 48)
+    side = effort.choose(72, 48)
     line = np.linspace(0, 1, side)
     points = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
     sheet, claims = Sheet(1, 2), []
@@ -39,7 +39,7 @@ def figure_1(effort: Effort) -> Drawn:
         panel.setup(repr(kernel), x="$x_1$", y="$x_2$")
         panel.picture("value by place", points, values)
         claims += roughness(kernel, values, power)
-    return sheet.drawn(claims)
+    return sheet.finish(claims)
 
 
 @figure("2", "The error at each input, after 2 and after 100 examples")
@@ -62,7 +62,7 @@ def figure_2(effort: Effort) -> Drawn:
         panel.line("$n=100$", x[:, 0], many, color=ORANGE)
         panel.line(r"$\sigma^2$", [0, 1], [0.05, 0.05], color="black", linestyle=DASH, linewidth=1)
         panel.legend(loc="center", bbox_to_anchor=(0.6, 0.45))
-    return sheet.drawn(dents(problem, inputs[:2], x, many))
+    return sheet.finish(dents(problem, inputs[:2], x, many))
 
 
 @figure("3", "Rough functions: theory, bounds and truth")
@@ -70,8 +70,8 @@ def figure_3(effort: Effort) -> Drawn:
     """Learning curves for the OU kernel on the torus with noise 0.05. Left: one dimension, lengthscale 0.01.
     Right: two dimensions, lengthscale 0.1; there the bound WV (Williams-Vivarelli) does not exist.
     """
-    line = compare(ROUGH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv"], effort.of(1000, 40), effort)
-    plane = compare(ROUGH_PLANE, 300, ["lc", "uc", *LOWER, *UPPER], effort.of(300, 12), effort)
+    line = compare(ROUGH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv"], effort.choose(1000, 40), effort)
+    plane = compare(ROUGH_PLANE, 300, ["lc", "uc", *LOWER, *UPPER], effort.choose(300, 12), effort)
     return side_by_side(line, plane, [*usual("d = 1", line), *usual("d = 2", plane), *far_from_tight(line, plane)])
 
 
@@ -80,10 +80,10 @@ def figure_4(effort: Effort) -> Drawn:
     """Learning curves for the RBF kernel with lengthscale 0.01 on the circle, noise 0.05. The bound MW starts
     close to Plaskota's and then misses the change at which the error falls below the noise.
     """
-    found = compare(SMOOTH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv", "mw"], effort.of(1000, 40), effort)
+    compared = compare(SMOOTH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv", "mw"], effort.choose(1000, 40), effort)
     sheet = Sheet(size=(10, 5.4))
-    sheet.panels[0].curves(found.shown, SMOOTH_LINE.describe())
-    return sheet.drawn([*usual("", found), *two_regimes(found)])
+    sheet.panels[0].curves(compared.shown, SMOOTH_LINE.describe())
+    return sheet.finish([*usual("", compared), *two_regimes(compared)])
 
 
 @figure("5", "Four dimensions, at two noise levels")
@@ -93,7 +93,7 @@ def figure_5(effort: Effort) -> Drawn:
     """
     methods = ["lc", "uc", *LOWER, *UPPER]
     high, low = (
-        compare(four_dimensions(gpc.Torus(dim=4), noise), 300, methods, effort.of(600, 20), effort)
+        compare(four_dimensions(gpc.Torus(dim=4), noise), 300, methods, effort.choose(600, 20), effort)
         for noise in (0.05, 0.001)
     )
     claims = [*usual("noise 0.05", high), *usual("noise 0.001", low), *lower_noise(high, low)]
@@ -105,12 +105,12 @@ def figure_6(effort: Effort) -> Drawn:
     """Learning curves for the RBF kernel with lengthscale 0.01 and Gaussian inputs of variance 1/12, noise 0.05.
     WV is the version of the bound for any density.
     """
-    n = np.arange(0, 301, effort.of(2, 10))
-    found = compare(GAUSSIAN_LINE, n, ["lc", "uc", *LOWER, *UPPER, "wv"], effort.of(1000, 40), effort)
-    uniform = compare(SMOOTH_LINE, n, ["lc"], effort.of(1000, 40), effort)
+    n = np.arange(0, 301, effort.choose(2, 10))
+    compared = compare(GAUSSIAN_LINE, n, ["lc", "uc", *LOWER, *UPPER, "wv"], effort.choose(1000, 40), effort)
+    uniform = compare(SMOOTH_LINE, n, ["lc"], effort.choose(1000, 40), effort)
     sheet = Sheet(size=(10, 5.4))
-    sheet.panels[0].curves(found.shown, GAUSSIAN_LINE.describe())
-    return sheet.drawn([*usual("", found), *less_uniform(found, uniform)])
+    sheet.panels[0].curves(compared.shown, GAUSSIAN_LINE.describe())
+    return sheet.finish([*usual("", compared), *less_uniform(compared, uniform)])
 
 
 @figure("7", "Gaussian inputs in four dimensions: the truth below LC")
@@ -121,7 +121,7 @@ def figure_7(effort: Effort) -> Drawn:
     """
     methods = ["lc", "uc", *LOWER, *UPPER]
     high, low = (
-        compare(four_dimensions(gpc.Gaussian(dim=4), noise), 300, methods, effort.of(1000, 40), effort)
+        compare(four_dimensions(gpc.Gaussian(dim=4), noise), 300, methods, effort.choose(1000, 40), effort)
         for noise in (0.05, 0.001)
     )
     claims = [*drops_below("noise 0.05", high, 0.02), *drops_below("noise 0.001", low, 0.05)]
@@ -145,7 +145,7 @@ def figure_8(effort: Effort) -> Drawn:
     panel.line(r"$\epsilon_{LC}$", lc.n, lc.error, color=BLUE)
     panel.line(r"$-100\,\epsilon_1$", lc.n, -100 * correction, color=PINK, linestyle=DASH)
     panel.legend()
-    return sheet.drawn(small(lc, lc1, effort))
+    return sheet.finish(small(lc, lc1, effort))
 
 
 @figure("9", "The same spectrum, another learning curve")
@@ -154,10 +154,10 @@ def figure_9(effort: Effort) -> Drawn:
     but no correlation between different inputs.
     """
     problem = four_dimensions(gpc.Torus(dim=4), 0.05)
-    found = compare(problem, 300, ["lc", "uc", *UPPER, "degenerate"], effort.of(600, 20), effort)
+    compared = compare(problem, 300, ["lc", "uc", *UPPER, "degenerate"], effort.choose(600, 20), effort)
     sheet = Sheet(size=(10, 5.4))
-    sheet.panels[0].curves(found.shown, problem.describe())
-    return sheet.drawn(same_spectrum(found))
+    sheet.panels[0].curves(compared.shown, problem.describe())
+    return sheet.finish(same_spectrum(compared))
 
 
 @figure("10", "Plaskota's bound is nearly reached")
@@ -179,15 +179,15 @@ def figure_10(effort: Effort) -> Drawn:
         panel.line(f"{label}: best data set", n, best, color=colour, linestyle=DASH)
         ratios[label], gaps[label] = best / bound, best - bound
     panel.legend(title="inputs and noise", loc="upper left", bbox_to_anchor=(1.01, 1))
-    return sheet.drawn([*nearly_reached(ratios, gaps), reached_without_noise(four_dimensions(uniform, 0.0))])
+    return sheet.finish([*nearly_reached(ratios, gaps), reached_without_noise(four_dimensions(uniform, 0.0))])
 
 
 def side_by_side(left: Comparison, right: Comparison, claims: Sequence[Claim]) -> Drawn:
     """Draw two comparisons beside each other."""
     sheet = Sheet(1, 2, size=(7, 5))
-    for panel, found in zip(sheet.panels, (left, right), strict=True):
-        panel.curves(found.shown, found.truth.problem.describe(), legend=found is right)
-    return sheet.drawn(claims)
+    for panel, compared in zip(sheet.panels, (left, right), strict=True):
+        panel.curves(compared.shown, compared.truth.problem.describe(), legend=compared is right)
+    return sheet.finish(claims)
 
 
 def roughness(kernel: Any, values: FloatArray, power: int) -> list[Claim]:
@@ -239,23 +239,23 @@ def dents(problem: gpc.Problem, examples: FloatArray, x: FloatArray, many: Float
     ]
 
 
-def usual(where: str, found: Comparison) -> list[Claim]:
+def usual(case: str, compared: Comparison) -> list[Claim]:
     """Check what the text says about every comparison: the bounds are loose, LC and UC bracket the truth closely."""
-    above = [name for name in ("two", "wv") if name in found.theory]
-    claims = [*found.brackets(), found.closer("lc", LOWER), found.closer("uc", above)]
-    claims += [loose(found, name, 1.5) for name in LOWER]
-    return [replace(claim, text=f"{where}: {claim.text}" if where else claim.text) for claim in claims]
+    above = [name for name in ("two", "wv") if name in compared.theory]
+    claims = [*compared.brackets(), compared.closer("lc", LOWER), compared.closer("uc", above)]
+    claims += [loose(compared, name, 1.5) for name in LOWER]
+    return [replace(claim, text=f"{case}: {claim.text}" if case else claim.text) for claim in claims]
 
 
-def looseness(found: Comparison, name: str) -> float:
+def looseness(compared: Comparison, name: str) -> float:
     """Return the largest factor between a bound and the truth."""
-    return float(np.exp(abs(np.log(found.ratio(name))).max()))
+    return float(np.exp(abs(np.log(compared.ratio(name))).max()))
 
 
-def loose(found: Comparison, name: str, factor: float, where: str = "") -> Claim:
+def loose(compared: Comparison, name: str, factor: float, case: str = "") -> Claim:
     """Check that a bound is far from the truth."""
     return check(
-        f"{where}{name} is loose: largest factor between it and the truth", looseness(found, name), at_least=factor
+        f"{case}{name} is loose: largest factor between it and the truth", looseness(compared, name), at_least=factor
     )
 
 
@@ -269,10 +269,10 @@ def far_from_tight(line: Comparison, plane: Comparison) -> list[Claim]:
     ]
 
 
-def two_regimes(found: Comparison) -> list[Claim]:
+def two_regimes(compared: Comparison) -> list[Claim]:
     """Check which curves show the change from the initial to the asymptotic regime."""
-    rough = gpc.learning_curve(ROUGH_LINE, "lc", [300]).error[0] / found.truth.error[-1]
-    errors = {name: curve.error for name, curve in found.theory.items()} | {"truth": found.truth.error}
+    rough = gpc.learning_curve(ROUGH_LINE, "lc", [300]).error[0] / compared.truth.error[-1]
+    errors = {name: curve.error for name, curve in compared.theory.items()} | {"truth": compared.truth.error}
     bend = {name: pace(error[20:41]) / pace(error[250:]) for name, error in errors.items()}
     hasty = pace(errors["ov"][:11]) / pace(errors["truth"][:11])
     close = errors["mw"] / errors["plaskota"]
@@ -287,7 +287,7 @@ def two_regimes(found: Comparison) -> list[Claim]:
         check("MW is first close to Plaskota's bound: ratio at n = 20", close[20], at_least=0.9),
         check("MW is far from Plaskota's bound later: ratio at n = 100", close[100], at_most=0.2),
         check("OV has the wrong shape at first: decay rate up to n = 10 over that of the truth", hasty, at_least=4.0),
-        check(late, found.ratio("ov")[-1], at_most=2.0),
+        check(late, compared.ratio("ov")[-1], at_most=2.0),
     ]
 
 
@@ -311,23 +311,23 @@ def lower_noise(high: Comparison, low: Comparison) -> list[Claim]:
     ]
 
 
-def kinks(found: Comparison) -> Claim:
+def kinks(compared: Comparison) -> Claim:
     """Check that Plaskota's bound changes its slope most where blocks of equal eigenvalues end."""
-    problem = found.truth.problem
+    problem = compared.truth.problem
     assert isinstance(problem, gpc.Problem)
     ends = np.cumsum(problem.spectrum.multiplicities)
-    bends = abs(np.diff(np.log(found.theory["plaskota"].error), 2))[1:]  # the first at n = 2
+    bends = abs(np.diff(np.log(compared.theory["plaskota"].error), 2))[1:]  # the first at n = 2
     sharpest = 2 + np.argsort(-bends)[:4]
     missed = max(float(abs(ends - n).min()) for n in sharpest)
     text = "the kinks of Plaskota's bound are where blocks of equal eigenvalues end: largest distance of the 4 sharpest"
     return check(text, missed, at_most=1.0)
 
 
-def less_uniform(found: Comparison, uniform: Comparison) -> list[Claim]:
+def less_uniform(compared: Comparison, uniform: Comparison) -> list[Claim]:
     """Check that WV stays tight for Gaussian inputs while LC does not."""
-    tight = (1 / found.ratio("wv")).max()
-    farther = found.distance("lc") / uniform.distance("lc")
-    worse = found.ratio("lc")[-1] / uniform.ratio("lc")[-1]
+    tight = (1 / compared.ratio("wv")).max()
+    farther = compared.distance("lc") / uniform.distance("lc")
+    worse = compared.ratio("lc")[-1] / uniform.ratio("lc")[-1]
     text = "LC is worse than for uniform inputs"
     return [
         check("WV is reasonably tight: largest ratio of it to the truth", tight, at_most=2.0),
@@ -336,25 +336,25 @@ def less_uniform(found: Comparison, uniform: Comparison) -> list[Claim]:
     ]
 
 
-def drops_below(where: str, found: Comparison, least: float) -> list[Claim]:
+def drops_below(case: str, compared: Comparison, least: float) -> list[Claim]:
     """Check that the truth is below LC for small n, by more than chance, and below UC everywhere."""
-    ratio = found.ratio("lc")
+    ratio = compared.ratio("lc")
     lowest = int(ratio.argmin())
-    assert found.truth.stderr is not None
-    sigmas = (1 / ratio[lowest] - 1) * found.truth.error[1:][lowest] / found.truth.stderr[1:][lowest]
-    drop = f"{where}: the truth drops visibly below LC, by which part (at n = {lowest + 1})"
+    assert compared.truth.stderr is not None
+    sigmas = (1 / ratio[lowest] - 1) * compared.truth.error[1:][lowest] / compared.truth.stderr[1:][lowest]
+    drop = f"{case}: the truth drops visibly below LC, by which part (at n = {lowest + 1})"
     return [
         check(drop, 1 - ratio[lowest], at_least=least),
-        check(f"{where}: that is how many standard errors", sigmas, at_least=4.0),
-        check(f"{where}: for large n the truth is above LC, ratio at n = 300", ratio[-1], at_least=1.0),
-        check(f"{where}: the truth is below UC, largest ratio", found.ratio("uc").max(), at_most=1.01),
+        check(f"{case}: that is how many standard errors", sigmas, at_least=4.0),
+        check(f"{case}: for large n the truth is above LC, ratio at n = 300", ratio[-1], at_least=1.0),
+        check(f"{case}: the truth is below UC, largest ratio", compared.ratio("uc").max(), at_most=1.01),
     ]
 
 
 def small(lc: gpc.LearningCurve, lc1: gpc.LearningCurve, effort: Effort) -> list[Claim]:
     """Check that the correction is small, of one sign, and does not make LC a bound."""
     correction = lc1.error - lc.error
-    truth = gpc.learning_curve(lc.problem, "simulation", 60, datasets=effort.of(1000, 40), rng=0, **effort.running)
+    truth = gpc.learning_curve(lc.problem, "simulation", 60, datasets=effort.choose(1000, 40), rng=0, **effort.running)
     drop = 1 - (truth.error[1:] / lc1.error[1:61]).min()
     note = "the paper points to Figure 6, where the truth is above LC; Figure 7 is meant"
     share = (-correction / lc.error).max()
@@ -366,11 +366,11 @@ def small(lc: gpc.LearningCurve, lc1: gpc.LearningCurve, effort: Effort) -> list
     ]
 
 
-def same_spectrum(found: Comparison) -> list[Claim]:
+def same_spectrum(compared: Comparison) -> list[Claim]:
     """Check that the spectrum alone does not determine the curve."""
-    degenerate, uc, two = (found.theory[name].error[1:] for name in ("degenerate", "uc", "two"))
-    above = max((degenerate / two).max(), found.ratio("two").max())
-    differ = (1 / found.ratio("degenerate")).max()
+    degenerate, uc, two = (compared.theory[name].error[1:] for name in ("degenerate", "uc", "two"))
+    above = max((degenerate / two).max(), compared.ratio("two").max())
+    differ = (1 / compared.ratio("degenerate")).max()
     under = "UC underestimates the degenerate curve, so it is no upper bound: largest ratio"
     return [
         check("the same spectrum has quite different curves: largest ratio", differ, at_least=2.0),

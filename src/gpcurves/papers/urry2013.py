@@ -18,14 +18,14 @@ from gpcurves.papers.random_graphs import (
     REGULAR,
     TITLES,
     FloatArray,
-    Found,
+    NoiseLevels,
     curve_of,
     globally,
     locally,
-    mismatched,
+    mismatched_problem,
     noises,
     part,
-    simulated,
+    simulate,
     vectors_on,
 )
 
@@ -52,9 +52,9 @@ def figure_1(effort: Effort) -> Drawn:
         left.line(f"$p={p}$", np.arange(min(p, 15) + 1), tree.tree_kernel(3, p)[:16], color=colour)
     left.line(r"$p\to\infty$", np.arange(16), tree.tree_limit(3, np.arange(16)), color="black", linestyle=DASH)
     left.legend()
-    lengths, threshold = np.unique(np.geomspace(1, 60, effort.of(18, 9)).astype(int)), tree.cycle_threshold(3, 500)
+    lengths, threshold = np.unique(np.geomspace(1, 60, effort.choose(18, 9)).astype(int)), tree.cycle_threshold(3, 500)
     right.setup("neighbours, $V=500$", x="$p/a$", y="$K_{1,p}$ and $C_{1,p}$", xscale="log")
-    graphs = [REGULAR.sample(500, rng=seed) for seed in range(effort.of(5, 1))]
+    graphs = [REGULAR.sample(500, rng=seed) for seed in range(effort.choose(5, 1))]
     for a, colour, marker in ((2, BLUE, "o"), (4, ORANGE, "s")):
         on_tree = np.array([tree.tree_kernel(3, a * p, a)[1] for p in lengths.tolist()])
         kernels = [gpc.RandomWalkKernel(a * p, a, "global") for p in lengths.tolist()]
@@ -64,7 +64,7 @@ def figure_1(effort: Effort) -> Drawn:
     right.axes.axvline(threshold, color="black", linestyle=DOT, label=r"$\log V/\log(d-1)$")
     right.legend()
     apart = np.mean(on_graphs, axis=1) - on_tree
-    return sheet.drawn([*claim.grows_to_a_limit(walks), *claim.cycles_matter(lengths, apart, on_tree, threshold)])
+    return sheet.finish([*claim.grows_to_a_limit(walks), *claim.cycles_matter(lengths, apart, on_tree, threshold)])
 
 
 @figure("2", "Prior variances under global normalisation")
@@ -75,19 +75,19 @@ def figure_2(effort: Effort) -> Drawn:
     logarithmic scale.
     """
     sheet, claims, edges = Sheet(1, 2), [], np.linspace(0, 9, 181)
-    found = {}
+    results = {}
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
-        graph = gpc.diagnose(ensemble.sample(effort.of(10_000, 4_000), rng=1))
-        limit = gpc.vertex_variances(globally(ensemble), 0, "cavity", precision=effort.of(0.001, 0.01), rng=1)
+        graph = gpc.diagnose(ensemble.sample(effort.choose(10_000, 4_000), rng=1))
+        limit = gpc.vertex_variances(globally(ensemble), 0, "cavity", precision=effort.choose(0.001, 0.01), rng=1)
         panel.setup(TITLES[ensemble], x="prior variance $C_{ii}$", y="density", xlim=(-0.1, 9), ylim=(0, 1.6))
         inset = panel.inset((0.4, 0.4, 0.57, 0.52), f"{TITLES[ensemble]}, tail")
         inset.axes.set(yscale="log", xlim=(1, 9), ylim=(1e-4, 2))
-        for place in (panel, inset):
-            histogram(place, graph.variances, limit, edges)
+        for axes in (panel, inset):
+            histogram(axes, graph.variances, limit, edges)
         panel.legend(loc="upper right", bbox_to_anchor=(1.0, 0.3))
-        found[ensemble] = graph, limit
+        results[ensemble] = graph, limit
         claims += claim.variances_of(ensemble, graph, limit, edges)
-    return sheet.drawn([*claims, *claim.tails_of(found)])
+    return sheet.finish([*claims, *claim.tails_of(results)])
 
 
 @figure("3", "Learning curves with global normalisation")
@@ -99,13 +99,13 @@ def figure_3(effort: Effort) -> Drawn:
     """
     sheet, claims = Sheet(1, 3), []
     for panel, ensemble in zip(sheet.panels, (REGULAR, POISSON, POWER), strict=True):
-        found = {
+        levels = {
             noise: {method: curve_of(globally(ensemble, noise), method, effort) for method in STYLES}
             for noise in noises(effort)
         }
-        by_noise(panel, TITLES[ensemble], found)
-        claims += [claim.agreement(ensemble, found), *claim.eigenvalues_fail(ensemble, found)]
-    return sheet.drawn(claims)
+        by_noise(panel, TITLES[ensemble], levels)
+        claims += [claim.agreement(ensemble, levels), *claim.eigenvalues_fail(ensemble, levels)]
+    return sheet.finish(claims)
 
 
 @figure("4", "Curves for long walks collapse when the examples are scaled")
@@ -114,7 +114,7 @@ def figure_4(effort: Effort) -> Drawn:
     examples scaled. Left: eigenvalue theory for infinitely large graphs, and the master curve of long walks.
     Right: simulation on graphs of 500 vertices.
     """
-    sheet, scaled = Sheet(1, 2), np.geomspace(0.1, 1000, effort.of(41, 21))
+    sheet, scaled = Sheet(1, 2), np.geomspace(0.1, 1000, effort.choose(41, 21))
     left, right = sheet.panels
     looks: dict[str, Any] = {"x": r"$\nu p^{3/2}$", "y": ERROR, "xscale": "log", "yscale": "log", "ylim": (1e-3, 1.3)}
     walks, few = (5, 10, 15, 20, 50, 100, 200, 500), (5, 10, 15, 20)
@@ -126,13 +126,13 @@ def figure_4(effort: Effort) -> Drawn:
         left.line(f"$p={p}$", scaled, theory[p].error, color=colour)
         if p in few:
             problem = globally(REGULAR, 0.1, p)
-            truth[p] = simulated(problem, scaled / p**1.5, effort, graphs=effort.of(20, 6), vertices=500)
+            truth[p] = simulate(problem, scaled / p**1.5, effort, graphs=effort.choose(20, 6), vertices=500)
             right.line(f"$p={p}$", scaled, truth[p].error, truth[p].stderr, color=colour)
     master = gpc.learning_curve(globally(REGULAR, 0.1, 1000), "master", nu=scaled / 1000**1.5)
     for panel in sheet.panels:
         panel.line("master curve", scaled, master.error, color="black", linestyle=DASH)
         panel.legend(loc="lower left")
-    return sheet.drawn(claim.collapse(scaled, theory, truth, master))
+    return sheet.finish(claim.collapse(scaled, theory, truth, master))
 
 
 @figure("5", "Learning curves with local normalisation")
@@ -143,21 +143,21 @@ def figure_5(effort: Effort) -> Drawn:
     """
     sheet, claims = Sheet(2, 2), []
     for ensemble, above, below in zip((POISSON, POWER), sheet.panels[:2], sheet.panels[2:], strict=True):
-        found = {
+        levels = {
             noise: {method: curve_of(locally(ensemble, noise), method, effort) for method in ("simulation", "cavity")}
             for noise in noises(effort)
         }
-        other = {noise: curve_of(globally(ensemble, noise), "cavity", effort) for noise in found}
-        by_noise(above, f"{TITLES[ensemble]}, local normalisation", found)
+        other = {noise: curve_of(globally(ensemble, noise), "cavity", effort) for noise in levels}
+        by_noise(above, f"{TITLES[ensemble]}, local normalisation", levels)
         if ensemble is POISSON:
-            isolated_inset(above, found)
+            isolated_inset(above, levels)
         below.setup(f"{TITLES[ensemble]}, both", x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
-        for noise, curves in found.items():
+        for noise, curves in levels.items():
             below.curve(f"local, {power_of_ten(noise)}", curves["cavity"], color=COLOURS[noise], linestyle=DASH)
             below.curve(f"global, {power_of_ten(noise)}", other[noise], color=COLOURS[noise])
-        key(below, found, {"local": {"linestyle": DASH}, "global": {"linestyle": "-"}})
-        claims += [claim.agreement(ensemble, found), *claim.shoulder(ensemble, found, other)]
-    return sheet.drawn([*claims, claim.simplified(effort)])
+        key(below, levels, {"local": {"linestyle": DASH}, "global": {"linestyle": "-"}})
+        claims += [claim.agreement(ensemble, levels), *claim.shoulder(ensemble, levels, other)]
+    return sheet.finish([*claims, claim.simplified(effort)])
 
 
 @figure("6", "Posterior variances over the vertices")
@@ -169,22 +169,22 @@ def figure_6(effort: Effort) -> Drawn:
     """
     sheet, claims = Sheet(1, 2), []
     amounts: dict[str, Any] = dict(
-        zip(("vertices", "graphs", "datasets"), effort.of((1000, 10, 10), (400, 4, 4)), strict=True)
+        zip(("vertices", "graphs", "datasets"), effort.choose((1000, 10, 10), (400, 4, 4)), strict=True)
     )
-    for nu, top, panel in ((1.172, 0.25, 0), (6.210, 0.05, 1), (0.3, 1.0, None), (3.0, 0.1, None)):
+    for nu, top, number in ((1.172, 0.25, 0), (6.210, 0.05, 1), (0.3, 1.0, None), (3.0, 0.1, None)):
         problem, edges = locally(POISSON, 0.1), np.linspace(0, top, 101)
         truth = gpc.vertex_variances(problem, nu, rng=1, **amounts, **effort.running)
-        limit = gpc.vertex_variances(problem, nu, "cavity", precision=effort.of(0.002, 0.01), rng=1)
+        limit = gpc.vertex_variances(problem, nu, "cavity", precision=effort.choose(0.002, 0.01), rng=1)
         text = f"ν = {nu:g}: cavity and simulated distribution agree: largest difference of the shares below a value"
         claims.append(check(text, claim.furthest(truth.values, limit, edges), at_most=0.03))
-        if panel is not None:
-            place = sheet.panels[panel]
-            place.setup(
+        if number is not None:
+            panel = sheet.panels[number]
+            panel.setup(
                 rf"$\nu={nu:.3f}$", x="posterior variance", y="density", yscale="log", xlim=(0, top), ylim=(0.05, 500)
             )
-            histogram(place, truth.values, limit, edges)
-            place.legend()
-    return sheet.drawn(claims)
+            histogram(panel, truth.values, limit, edges)
+            panel.legend()
+    return sheet.finish(claims)
 
 
 @figure("7", "A global student of a local teacher")
@@ -193,7 +193,7 @@ def figure_7(effort: Effort) -> Drawn:
     teacher's is normalised locally, on graphs of 500 vertices (quick: 250). Left: Erdős-Rényi graphs with mean
     degree 3. Right: power law.
     """
-    return crossed("global", "local", effort)
+    return draw_crossed("global", "local", effort)
 
 
 @figure("8", "A local student of a global teacher")
@@ -201,7 +201,7 @@ def figure_8(effort: Effort) -> Drawn:
     """As Figure 7, for students who believe in the locally normalised kernel while the teacher's is normalised
     globally. Where bands are wide, single graphs have errors that are many times the average.
     """
-    return crossed("local", "global", effort)
+    return draw_crossed("local", "global", effort)
 
 
 @figure("9", "How much the error differs between vertices")
@@ -211,18 +211,18 @@ def figure_9(effort: Effort) -> Drawn:
     Left: Erdős-Rényi graphs with mean degree 3. Right: power law with exponent 2.5 and cutoff 2.
     """
     sheet, claims = Sheet(1, 2), []
-    nu = np.concatenate(([0.0], np.geomspace(0.01, 10, effort.of(25, 13))))
+    nu = np.concatenate(([0.0], np.geomspace(0.01, 10, effort.choose(25, 13))))
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y="variance of the error over vertices", xscale="log", yscale="log")
         local, overall = (
-            simulated(ask(ensemble, 0.1), nu, effort, graphs=effort.of(50, 20), datasets=2).details["variance"]
+            simulate(ask(ensemble, 0.1), nu, effort, graphs=effort.choose(50, 20), datasets=2).details["variance"]
             for ask in (locally, globally)
         )
         for name, spread, marker, colour in (("local", local, "*", ORANGE), ("global", overall, "o", BLUE)):
             panel.line(name, nu[1:], spread[1:], marker=marker, color=colour, linewidth=1)
         panel.legend()
         claims += claim.spread_over_vertices(ensemble, nu, local, overall)
-    return sheet.drawn(claims)
+    return sheet.finish(claims)
 
 
 @figure("10", "How long walks on a tree approach their limit")
@@ -239,7 +239,7 @@ def figure_10(effort: Effort) -> Drawn:
     limit = tree.scaling_form(3, 10_000, shift=False)[:401]
     panel.line(r"$p\to\infty$", np.arange(401) / 100, limit, color="black", linestyle=DASH)
     panel.legend()
-    return sheet.drawn(claim.cut_off(walks))
+    return sheet.finish(claim.cut_off(walks))
 
 
 @figure("11", "Where a global student of a local teacher fails")
@@ -248,33 +248,36 @@ def figure_11(effort: Effort) -> Drawn:
     Left: how much more than expected the teacher excites each prediction vector of the student, averaged over
     teachers; a matched teacher gives 1. Right: the prediction vector of the largest spike (circle).
     """
-    return excited("global", "local", seed=4, effort=effort)
+    return draw_excited("global", "local", seed=4, effort=effort)
 
 
 @figure("12", "Where a local student of a global teacher fails")
 def figure_12(effort: Effort) -> Drawn:
     """As Figure 11, for a student with local and a teacher with global normalisation."""
-    return excited("local", "global", seed=4, effort=effort)
+    return draw_excited("local", "global", seed=4, effort=effort)
 
 
-def crossed(student: Normalisation, teacher: Normalisation, effort: Effort) -> Drawn:
+def draw_crossed(student: Normalisation, teacher: Normalisation, effort: Effort) -> Drawn:
     """Draw mismatched curves on both ensembles and check the maximum."""
     sheet, claims = Sheet(1, 2), []
-    nu = np.unique(np.concatenate((np.geomspace(0.01, 10, effort.of(16, 7)), (0.3, 0.5, 0.7, 1.0))))
+    nu = np.unique(np.concatenate((np.geomspace(0.01, 10, effort.choose(16, 7)), (0.3, 0.5, 0.7, 1.0))))
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
-        found = {}
+        levels = {}
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
         for noise in noises(effort):
-            problem, graphs = mismatched(ensemble, student, teacher, noise), effort.of((15, 40), (6, 70))[noise < 1e-3]
-            amounts = {"vertices": effort.of(500, 250), "graphs": graphs, "datasets": 1}
-            found[noise] = simulated(problem, nu, effort, among=["dangling"], **amounts)
-            panel.curve(power_of_ten(noise), found[noise], color=COLOURS[noise])
+            problem, graphs = (
+                mismatched_problem(ensemble, student, teacher, noise),
+                effort.choose((15, 40), (6, 70))[noise < 1e-3],
+            )
+            amounts = {"vertices": effort.choose(500, 250), "graphs": graphs, "datasets": 1}
+            levels[noise] = simulate(problem, nu, effort, among=["dangling"], **amounts)
+            panel.curve(power_of_ten(noise), levels[noise], color=COLOURS[noise])
         panel.legend(title="noise")
-        claims += claim.maximum(ensemble, found[1e-4], found[0.01], student)
-    return sheet.drawn(claims)
+        claims += claim.maximum(ensemble, levels[1e-4], levels[0.01], student)
+    return sheet.finish(claims)
 
 
-def excited(student: Normalisation, teacher: Normalisation, seed: int, effort: Effort) -> Drawn:
+def draw_excited(student: Normalisation, teacher: Normalisation, seed: int, effort: Effort) -> Drawn:
     """Draw the weights of prediction vectors and the vector of the largest, and check on which vertices such vectors live."""
     sheet = Sheet(1, 2, size=(6.4, 5.2))
     left, right = sheet.panels
@@ -304,7 +307,7 @@ def excited(student: Normalisation, teacher: Normalisation, seed: int, effort: E
         ax=right.axes,
     )
     right.remember("prediction vector", np.arange(len(vectors.vectors)), vectors.vectors[:, first])
-    return sheet.drawn(claim.spikes(vectors, student, teacher, effort.of(60, 30)))
+    return sheet.finish(claim.spikes(vectors, student, teacher, effort.choose(60, 30)))
 
 
 def shades(count: int) -> list[Any]:
@@ -328,13 +331,13 @@ def key(panel: Panel, levels: Iterable[float], styles: dict[str, dict[str, Any]]
     panel.legend(handles=handles, loc="lower left", fontsize=8)
 
 
-def by_noise(panel: Panel, title: str, found: Found) -> None:
+def by_noise(panel: Panel, title: str, levels: NoiseLevels) -> None:
     """Draw curves of several methods for each noise level."""
     panel.setup(title, x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
-    for noise, curves in found.items():
+    for noise, curves in levels.items():
         for method, curve in curves.items():
             panel.curve(f"{method}, {power_of_ten(noise)}", curve, **({"color": COLOURS[noise]} | STYLES[method]))
-    key(panel, found, {method: STYLES[method] for method in next(iter(found.values()))})
+    key(panel, levels, {method: STYLES[method] for method in next(iter(levels.values()))})
 
 
 def histogram(panel: Panel, values: FloatArray, limit: gpc.VarianceDistribution, edges: FloatArray) -> None:
@@ -348,13 +351,13 @@ def histogram(panel: Panel, values: FloatArray, limit: gpc.VarianceDistribution,
     panel.remember("cavity", middle, weights)
 
 
-def isolated_inset(panel: Panel, found: Found) -> None:
+def isolated_inset(panel: Panel, levels: NoiseLevels) -> None:
     """Show what vertices without neighbours contribute to the error."""
     panel.axes.set_ylim(top=1e4)
     panel.axes.set_yticks(10.0 ** np.arange(-5, 1))
     inset = panel.inset((0.52, 0.67, 0.46, 0.27), "isolated vertices (dotted)")
     inset.axes.set(xscale="log", yscale="log", xlim=(0.3, 30))
-    for noise, curves in found.items():
+    for noise, curves in levels.items():
         curve = curves["cavity"]
         inset.line(f"cavity, {power_of_ten(noise)}", curve.nu, curve.error, color=COLOURS[noise])
         inset.line(

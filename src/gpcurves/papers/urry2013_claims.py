@@ -15,9 +15,9 @@ from gpcurves.papers.random_graphs import (
     POWER,
     TITLES,
     FloatArray,
-    Found,
+    NoiseLevels,
     locally,
-    mismatched,
+    mismatched_problem,
     part,
     vectors_on,
 )
@@ -85,15 +85,15 @@ def variances_of(
     return claims
 
 
-def tails_of(found: dict[Ensemble, tuple[gpc.Diagnosis, gpc.VarianceDistribution]]) -> list[Claim]:
+def tails_of(results: dict[Ensemble, tuple[gpc.Diagnosis, gpc.VarianceDistribution]]) -> list[Claim]:
     """Check how far the prior variances spread."""
     rates, straight = {}, {}
-    for ensemble, (_, limit) in found.items():
+    for ensemble, (_, limit) in results.items():
         edges = np.linspace(1.2, 3.6, 9)
         log, at = np.log(np.histogram(limit.values, edges, weights=limit.weights)[0]), edges[1:]
         rates[ensemble] = -float(np.polyfit(at, log, 1)[0])
         straight[ensemble] = float(np.corrcoef(at, log)[0, 1] ** 2)
-    spread = {ensemble: limit.variance**0.5 for ensemble, (_, limit) in found.items()}
+    spread = {ensemble: limit.variance**0.5 for ensemble, (_, limit) in results.items()}
     return [
         check("the tail beyond the mean is roughly exponential: R² of a straight line, the smaller of both", min(straight.values()), at_least=0.9),
         check("power law: slower decay of the tail, rate over that of Erdős-Rényi", rates[POWER] / rates[POISSON], at_most=0.95),
@@ -120,25 +120,25 @@ def excess(theory: gpc.LearningCurve, truth: gpc.LearningCurve) -> float:
     return float(((abs(theory.error - truth.error) - doubt) / truth.error).max())
 
 
-def agreement(ensemble: Ensemble, found: Found) -> Claim:
+def agreement(ensemble: Ensemble, levels: NoiseLevels) -> Claim:
     """Check that the cavity method gives the truth."""
     text = f"{TITLES[ensemble]}: cavity and simulation agree along the whole curve: largest relative difference beyond chance"
-    return check(text, max(excess(curves["cavity"], curves["simulation"]) for curves in found.values()), at_most=0.03)
+    return check(text, max(excess(curves["cavity"], curves["simulation"]) for curves in levels.values()), at_most=0.03)
 
 
-def eigenvalues_fail(ensemble: Ensemble, found: Found) -> list[Claim]:
+def eigenvalues_fail(ensemble: Ensemble, levels: NoiseLevels) -> list[Claim]:
     """Check where eigenvalue theory is accurate and where it is not, compared with the cavity method."""
-    name, quiet = TITLES[ensemble], min(found)
-    ratios = {noise: curves["eigenvalue"].error / curves["cavity"].error for noise, curves in found.items()}
-    nu = found[quiet]["cavity"].nu
+    name, quiet = TITLES[ensemble], min(levels)
+    ratios = {noise: curves["eigenvalue"].error / curves["cavity"].error for noise, curves in levels.items()}
+    nu = levels[quiet]["cavity"].nu
     ends = max(abs(ratio[[0, -1]] - 1).max() for ratio in ratios.values())
-    worst = [1 - ratios[noise].min() for noise in sorted(found)]
+    worst = [1 - ratios[noise].min() for noise in sorted(levels)]
     return [
         check(f"{name}: eigenvalue theory is accurate for small and large ν: largest relative error at both ends", ends, at_most=0.06),
         check(f"{name}: it fails in between at noise {quiet:g}: largest relative error", worst[0], at_least=0.5),
         check(f"{name}: ν of that failure, of order unity", nu[np.argmin(ratios[quiet])], at_least=0.3, at_most=3.0),
         check(f"{name}: it improves with the noise: largest relative error at the next noise level, over that at one, at most", max(later / former for former, later in pairwise(worst)), at_most=1.0),
-        check(f"{name}: by the measure by which the cavity method agrees with the simulation, eigenvalue theory is off by", excess(found[quiet]["eigenvalue"], found[quiet]["simulation"]), at_least=0.3),
+        check(f"{name}: by the measure by which the cavity method agrees with the simulation, eigenvalue theory is off by", excess(levels[quiet]["eigenvalue"], levels[quiet]["simulation"]), at_least=0.3),
     ]  # fmt: skip
 
 
@@ -169,10 +169,10 @@ def collapse(
     ]  # fmt: skip
 
 
-def shoulder(ensemble: Ensemble, found: Found, other: dict[float, gpc.LearningCurve]) -> list[Claim]:
+def shoulder(ensemble: Ensemble, levels: NoiseLevels, other: dict[float, gpc.LearningCurve]) -> list[Claim]:
     """Check the shoulder that isolated vertices make at low noise."""
-    name, quiet = TITLES[ensemble], min(found)
-    curve = found[quiet]["cavity"]
+    name, quiet = TITLES[ensemble], min(levels)
+    curve = levels[quiet]["cavity"]
     share, ratio = part(curve, "isolated") / curve.error, curve.error / other[quiet].error
 
     def level(values: FloatArray, nu: float) -> float:
@@ -190,7 +190,7 @@ def shoulder(ensemble: Ensemble, found: Found, other: dict[float, gpc.LearningCu
 
 def simplified(effort: Effort) -> Claim:
     """Check equation (29), which the paper believes to be exact, against the exact method."""
-    problem, options = locally(POISSON, 1.0), {"precision": 0.01, "population": effort.of(1024, 128), "rng": 1}
+    problem, options = locally(POISSON, 1.0), {"precision": 0.01, "population": effort.choose(1024, 128), "rng": 1}
     exact, paper = (gpc.learning_curve(problem, "cavity", nu=[3.0], local=way, **options) for way in ("exact", "paper"))
     note = "the paper believes equation (29) to be exact; it is approximate, and its error is 4 % too low here"
     text = "noise 1, ν = 3: error by equation (29) over that of the exact cavity method"
@@ -265,7 +265,7 @@ def cut_off(walks: tuple[int, ...]) -> list[Claim]:
 def spikes(shown: gpc.PredictionVectors, student: Normalisation, teacher: Normalisation, graphs: int) -> list[Claim]:
     """Check that the prediction vectors with the largest weights live on dangling chains, on the graph shown and on others."""
     drawn = gpc.as_graph(shown.problem.graph)
-    matched = gpc.prediction_vectors(mismatched(drawn, student, student, 1e-4), shown.examples)
+    matched = gpc.prediction_vectors(mismatched_problem(drawn, student, student, 1e-4), shown.examples)
     first = int(shown.largest()[0])
     on_chain = members(drawn, "dangling")[shown.centre(first)]
     largest, common, usual, alone = [], [], [], []

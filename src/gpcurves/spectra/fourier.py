@@ -38,7 +38,7 @@ class Fourier:
 
 
 def fourier(kernel: Kernel, dim: int) -> Fourier | None:
-    """Return the transform of a kernel, or of a sum of kernels stretched alike, where it has a closed form."""
+    """Return the transform of a kernel, or of a sum of kernels stretched alike, if it has a closed form."""
     terms = [as_rbf(part) or part for part in kernel.terms]
     stationary = [part for part in terms if isinstance(part, Stationary)]
     if len(stationary) < len(terms) or any(part.log_transform(np.zeros(1), dim) is None for part in stationary):

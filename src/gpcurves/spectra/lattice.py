@@ -21,7 +21,8 @@ from gpcurves.numerics.quadrature import gauss_legendre
 from gpcurves.numerics.roots import invert
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra.measure import chebyshev_nodes, moments_to_weights
-from gpcurves.spectra.spectrum import JOIN, UNDERFLOW, Spectrum, Tail, panels
+from gpcurves.spectra.spectrum import UNDERFLOW, Spectrum
+from gpcurves.spectra.tail import Boundary, Tail, panels
 
 ArrayFunction = Callable[[FloatArray], FloatArray]
 
@@ -30,6 +31,7 @@ MOST_LISTED = 2_000_000
 _LISTED_OF_MANY = 1_500_000
 _LONGEST_LINE = 1_000_000
 _SHARPNESS = 6.5
+"""Half the radius of the lattice in widths of its soft boundary: at both ends erfc(6.5) is below 1e-19, which is nothing."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,13 @@ class Profile:
 
 
 def squares(scale: float, limit: float) -> Shells:
-    """List (scale q)^2 over all integers q; where they are too many, the far ones as nodes of the midpoint rule."""
+    """List (scale q)^2 over all integers q; if they are too many, the far ones as nodes of the midpoint rule."""
     last = math.sqrt(limit) / scale
     listed = np.arange(min(math.floor(last), _LONGEST_LINE) + 1.0)
     number = np.full(len(listed), 2.0)
     number[0] = 1.0
     if last > len(listed):
+        # From a million on, neighbours differ by 1e-6: a sum is then the integral between half-integers, to 1e-13.
         edges = np.geomspace(len(listed) - 0.5, last, max(2, math.ceil(8 * math.log(last / len(listed))) + 1))
         far, width = gauss_legendre(edges)
         listed, number = np.concatenate((listed, far)), np.concatenate((number, 2 * width))
@@ -86,7 +89,7 @@ def sums_of_squares(dim: int, scale: float, limit: float) -> Shells:
     roots = np.arange(1, math.isqrt(largest) + 1)
     number = np.zeros(largest + 1)
     number[0] = 1.0
-    number[roots**2] = 2.0
+    number[roots**2] = 2.0  # a root and its negative
     for _ in range(dim - 1):
         longer = number.copy()
         for square in (roots**2).tolist():
@@ -105,6 +108,7 @@ def simplex(dim: int, rate: float, limit: float) -> Shells:
         far, step = gauss_legendre(np.geomspace(len(level) - 0.5, last, math.ceil(8 * math.log(last / len(level))) + 2))
         level, width = np.concatenate((level, far)), np.concatenate((width, step))
     log_number = gammaln(level + dim) - gammaln(level + 1) - gammaln(dim)
+    # below e^30 the number fits a double exactly, and the rounding error of the logarithm is removed
     exact = np.rint(np.exp(log_number)) if dim > 1 else np.ones(len(level))
     return Shells(rate * level, width * np.where(log_number < 30, exact, np.exp(log_number)))
 
@@ -113,6 +117,7 @@ def pairwise(groups: list[Shells], limit: float, most: int) -> Shells | None:
     """List the shells of the sum of all groups up to ``limit``, or return None if they are more than ``most``."""
     z, number = ORIGIN.z, ORIGIN.number
     for group in groups:
+        # how many shells of the group fit to each sum so far; counted before anything is allocated
         sizes = np.searchsorted(group.z, limit - z, side="right")
         if int(sizes.sum()) > most:
             return None
@@ -134,6 +139,8 @@ def merge(groups: list[Shells], limit: float, coordinate: ArrayFunction, degree:
     nodes = invert(coordinate, (middles - chebyshev_nodes(degree) / 2).ravel(), 2 * limit)
 
     def combine(few: Shells, many: Shells) -> Shells:
+        # Loops over the shorter list only. The moments of a bin determine the weights of its nodes, so that the pairs
+        # themselves, which may be billions, are never stored.
         moments = np.zeros((degree, bins))
         table = np.empty((degree, len(many.z)))
         for z, number in zip(few.z.tolist(), few.number.tolist(), strict=True):
@@ -143,6 +150,7 @@ def merge(groups: list[Shells], limit: float, coordinate: ArrayFunction, degree:
             total = z + many.z[:stop]
             bounds = np.concatenate(([0], np.searchsorted(total, edges), [stop]))
             occupied = np.flatnonzero(np.diff(bounds))
+            # position within the bin, between -1 and 1, where the Chebyshev recursion is stable
             position = 2 * (coordinate(total) - np.repeat(occupied, np.diff(bounds)[occupied])) - 1
             t = table[:, :stop]
             t[0] = number * many.number[:stop]
@@ -157,6 +165,7 @@ def merge(groups: list[Shells], limit: float, coordinate: ArrayFunction, degree:
     result = ORIGIN
     for group in groups:
         near = group.up_to(limit)
+        # a list longer than the nodes is itself replaced by nodes first, so that no product exceeds nodes times nodes
         short = combine(ORIGIN, near) if len(near.z) > len(nodes) else near
         few, many = sorted((short, result), key=lambda shells: len(shells.z))
         result = combine(few, many)
@@ -177,16 +186,18 @@ def lattice_spectrum(
         scale = math.sqrt(limit) / (2 * _SHARPNESS)
 
         def coordinate(z: FloatArray) -> FloatArray:
-            # analytic at z = 0 too: no square root of z itself
+            # Bins must resolve the eigenvalue (its logarithm) and, if the lattice fades, the boundary, which varies over
+            # one width in the square root of z. Analytic at z = 0 too: no square root of z itself.
             return 2 * profile.drop(z) + np.sqrt(1 + z / scale**2) - 1 if fades else profile.drop(z) / 2
 
         merged = merge(groups, limit, coordinate, 16 if fades else 20)
+        # sums in order need a true list: as much of it as fits, growing until it does not
         near = min(float(group.z[1]) for group in groups)
         while (more := pairwise(groups, near, _LISTED_OF_MANY)) is not None:
             shells, near = more, 1.2 * near
         assert shells is not None  # the first shells of each group are few
     logs = profile.log_value(shells.z)
-    keep = logs > -744.0
+    keep = logs > -744.0  # e^-745 is zero in double precision
     values, number = np.exp(logs[keep]), shells.number[keep]
     if merged is None and not fades:
         return Spectrum(values, number, origin=origin)
@@ -213,16 +224,17 @@ def _tail(
         return np.asarray(erfc((np.sqrt(z) - middle) / width) / 2) if fades else np.ones(len(z))
 
     logs, number = np.empty(0), np.empty(0)
-    taper = lattice_share(shells.z)
+    boundary, list_share = Boundary.SOFT, lattice_share(shells.z)
     if merged is not None:
         logs, number = profile.log_value(merged.z), merged.number * lattice_share(merged.z)
-        taper = np.zeros(len(shells.z))
+        boundary, list_share = Boundary.REPLACED, np.zeros(len(shells.z))
     if fades:
 
         def resolution(index: FloatArray) -> FloatArray:
             root = np.sqrt(z_of(index))
             return np.where(root < 2.2 * middle, 1.5 * np.gradient(root, np.log(index)) / width, 0.0)
 
+        # at 0.06 R the continuum's share is erfc(6.1)/2, below 1e-17: it begins there, away from the singularity at 0
         first = float(invert(z_of, np.array([(0.06 * middle) ** 2]), 1e300)[0])
         index, weight = gauss_legendre(panels(log_eigenvalue, first, resolution))
         logs = np.concatenate((logs, log_eigenvalue(index)))
@@ -231,8 +243,8 @@ def _tail(
     # soon dies out, because there the volume itself is right to second order in the fluctuations of the count
     start = float(shells.number.sum())
     shift = float(invert(z_of, shells.z[-1:], 1e300)[0]) + float(shells.number[-1]) / 2 - start
-    after_list = partial(_log_after_list, profile, z_of, shift, start, 0.0 if merged is not None else JOIN)
-    return Tail(after_list, panels(after_list, start), logs, number, taper)
+    after_list = partial(_log_after_list, profile, z_of, shift, start, boundary.join_power)
+    return Tail(after_list, panels(after_list, start), logs, number, boundary, list_share)
 
 
 def _log_after_list(

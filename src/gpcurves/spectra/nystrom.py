@@ -23,13 +23,18 @@ from gpcurves.numerics.roots import bisect, invert
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.numerics.validation import probabilities as checked_probabilities
 from gpcurves.spectra.fourier import Fourier
-from gpcurves.spectra.spectrum import Spectrum, Tail
+from gpcurves.spectra.spectrum import Spectrum
+from gpcurves.spectra.tail import Tail
 
 Rule = Callable[[int], tuple[FloatArray, FloatArray]]
 """Takes a number of nodes, returns about so many points and their weights."""
 NODES = 1_600
+"""The eigenvalues of a matrix of this size take about a second."""
 _AGREEMENT = 0.1
+"""An eigenvalue is trusted if half of the nodes give it to 10 %, because all nodes then give it better than that. The first
+that fails marks where quadrature ceases to resolve the eigenfunctions."""
 ROUNDING = 1e-13
+"""Eigenvalues below this share of the largest are rounding errors of the eigensolver, about 1e-16 times the matrix norm."""
 
 
 def numerical_spectrum(
@@ -53,7 +58,7 @@ def numerical_spectrum(
     fine, half, quarter = (node_spectrum(covariance, nodes, max(1, count // part)) for part in (1, 2, 4))
     trusted = _count_trusted(fine.values, half.values)
     confirmed = _count_trusted(half.values, quarter.values)
-    if sampled:
+    if sampled:  # halves of a sample do not agree: one eigenvalue for every twenty points is what it determines
         trusted, confirmed = max(trusted, count // 20), max(confirmed, count // 40)
     if trusted < fine.size:  # the tail is a guess: let the comparison make it earlier
         confirmed = max(1, min(confirmed, trusted // 2))
@@ -98,6 +103,7 @@ def _diagonalise(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
     if not uniform:
         channels["variance"] = variances @ vectors**2  # <C(x,x) phi_i(x)^2>, phi = vector / sqrt(weight)
     largest = max(float(values[-1]), 0.0)
+    # rounding leaves eigenvalues of down to -1e-16 or so; single-precision data, which people have, down to -1e-8
     if values[0] < -1e-8 * max(largest, abs(float(values[0]))) or largest == 0:
         raise InputError(
             f"a kernel matrix must be positive semi-definite, got the eigenvalue {values[0]:g} "
@@ -141,8 +147,8 @@ class Decay:
     ) -> Callable[[FloatArray], FloatArray]:
         # join the last eigenvalue by shifting the index, then scale to conserve the trace
         target = np.array([-math.log(last)])
-        found = float(invert(lambda index: -transform.log_eigenvalue(index), target, 1e30)[0])
-        shift = max(found, 0.01) - start
+        index = float(invert(lambda index: -transform.log_eigenvalue(index), target, 1e30)[0])
+        shift = max(index, 0.01) - start  # the index of the transform must stay positive, whose logarithm is taken
         shape = Tail.sharp(partial(_log_shifted, transform, shift, 0.0), start)
         factor = math.log(mass / float(shape.integral(np.array([start]), 1.0)[0]))
         return partial(_log_shifted, transform, shift, factor)
@@ -177,6 +183,7 @@ def _with_tail(spectrum: Spectrum, trusted: int, decay: Decay, coarse: Spectrum 
     trusted = min(trusted, spectrum.size)
     rest = float(spectrum.values[trusted:].sum())
     tail = None
+    # less than that is the sum of rounding errors, and a tail made of it would have an arbitrary slope
     if rest > 1e-12 * float(spectrum.values.sum()):
         tail = decay.tail(float(spectrum.values[trusted - 1]), float(trusted), rest)
     return Spectrum(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from gpcurves.errors import InputError
-from gpcurves.numerics.validation import FloatArray, frozen, whole
+from gpcurves.numerics.validation import FloatArray, frozen, integer
 from gpcurves.tables.choosing import check_column, choose_inputs, list_names, name_columns
 from gpcurves.tables.draft import (
     Draft,
@@ -82,7 +82,7 @@ def prepare(
     """
     if missing not in ("drop", "impute"):
         raise InputError(f"missing must be 'drop' or 'impute', got {missing!r}")
-    most_rows = whole("most_rows", most_rows, FEWEST_ROWS)
+    most_rows = integer("most_rows", most_rows, FEWEST_ROWS)
     generator = np.random.default_rng(rng)
     table = name_columns(table, "table")
     inputs = choose_inputs(table, target, features, drop)

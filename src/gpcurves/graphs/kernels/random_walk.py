@@ -20,7 +20,7 @@ from gpcurves.graphs.kernels.base import LONGEST_WALK, GraphKernel, Normalisatio
 from gpcurves.graphs.series import Rows, Step, add, row_products
 from gpcurves.graphs.vertex_model import MOST_VARIABLES, VertexModel, pack
 from gpcurves.numerics.parameters import parameter
-from gpcurves.numerics.validation import FloatArray, real, whole
+from gpcurves.numerics.validation import FloatArray, integer, real
 
 
 def _check_inverse_probability(name: str, value: object) -> float:
@@ -45,7 +45,7 @@ class RandomWalkKernel(GraphKernel):
     """
 
     name: ClassVar[str] = "random-walk"
-    p: int = parameter(10, help="Steps of the random walk", check=partial(whole, minimum=0, maximum=LONGEST_WALK))
+    p: int = parameter(10, help="Steps of the random walk", check=partial(integer, minimum=0, maximum=LONGEST_WALK))
     a: float = parameter(
         2.0, help="The walk moves with probability 1/a in each step, a at least 2", check=_check_inverse_probability
     )

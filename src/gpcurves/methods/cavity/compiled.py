@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from gpcurves.graphs.graph import IntArray
-from gpcurves.numerics.validation import FloatArray, whole
+from gpcurves.numerics.validation import FloatArray, integer
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 _PIECE = 4096
@@ -29,7 +29,7 @@ def thread_count(threads: int | None) -> int:
     """Return how many threads to use: those asked for, or one per available core."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-    return whole("threads", threads, 1)
+    return integer("threads", threads, 1)
 
 
 def pieces(indptr: IntArray) -> IntArray:

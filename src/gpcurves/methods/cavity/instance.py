@@ -14,7 +14,7 @@ from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import thread_count
 from gpcurves.methods.cavity.rounds import Links, iterate, last_pivots
 from gpcurves.methods.cavity.walks import returning_walks
-from gpcurves.numerics.validation import FloatArray, frozen, positive, real, whole
+from gpcurves.numerics.validation import FloatArray, frozen, integer, positive, real
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to 
     labels = None if targets is None else _check_targets(targets, examples)
     variance = positive("noise", noise)
     limit, keep = positive("tolerance", tolerance), real("damping", damping)
-    whole("max_rounds", max_rounds, 1)
+    integer("max_rounds", max_rounds, 1)
     if not 0 <= keep < 1:
         raise InputError(f"damping must be at least 0 and below 1, got {keep:g}")
     workers = thread_count(threads)

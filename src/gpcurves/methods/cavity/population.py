@@ -32,7 +32,7 @@ from gpcurves.methods.cavity.dynamics import (
 from gpcurves.methods.cavity.poisson import poisson_weights
 from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring
 from gpcurves.montecarlo.seeds import Rng, seed_of
-from gpcurves.numerics.validation import FloatArray, frozen, nonnegative, positive, whole
+from gpcurves.numerics.validation import FloatArray, frozen, integer, nonnegative, positive
 
 POPULATIONS = 8
 """Independent populations, from which the standard error comes."""
@@ -163,7 +163,7 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
     if normalise == "local" and local == "paper" and model.walk is None:
         raise NotApplicableError("local='paper' needs a kernel that is a polynomial in T, which this is not")
     variance, examples, goal = positive("noise", noise), nonnegative("nu", nu), positive("precision", precision)
-    size = population_size(goal) if vertices is None else whole("vertices", vertices, 2)
+    size = population_size(goal) if vertices is None else integer("vertices", vertices, 2)
     rngs = _streams(rng)
     if normalise == "global" and normaliser is None:
         # A fifth of the precision, so that the normaliser hardly adds to the standard error.

@@ -31,7 +31,7 @@ def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     Tends to OV for large noise at fixed :math:`n/\sigma^2`. Without noise it reaches 0 once `n` is the number of
     eigenvalues. Solved in the form :math:`\epsilon = g(h)`, :math:`n = h(\sigma^2+g(h))`.
     """
-    scaled = Scaled.of(problem.spectrum, problem.noise)
+    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
     return scaled.unit * scaled.g(_lc_h(scaled, n, problem.spectrum.count))
 
 
@@ -49,10 +49,10 @@ def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
     positive terms: :math:`1 - na_2 = (\sigma^2 + \sum G/(1+h\lambda))/s` and
     :math:`a_3 - a_2^2 = (\sigma^2\sum G^3 + \sum G \sum G(G-\mu)^2)/s^4`, :math:`\mu = \sum G^2/\sum G`.
     """
-    scaled = Scaled.of(problem.spectrum, problem.noise)
+    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
     h = _lc_h(scaled, n, problem.spectrum.count)
 
-    def corrected(h: FloatArray, n: FloatArray) -> FloatArray:
+    def correct(h: FloatArray, n: FloatArray) -> FloatArray:
         q = 1 / (1 + np.multiply.outer(h, scaled.values))
         error = q @ scaled.masses
         unit = np.where(error > 0, error, 1.0)  # measure everything in units of LC, so that nothing underflows
@@ -62,7 +62,7 @@ def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
         mean = (G * G) @ scaled.multiplicities
         mean_q = (G * q) @ scaled.multiplicities
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # G = (1 - q)/(h error): where q is small, its deviations keep the digits that those of G lose
+            # G = (1 - q)/(h error): if q is small, its deviations keep the digits that those of G lose
             by_q = (mean_q[:, None] - q) / (h * error)[:, None]
             deviation = np.where(mean_q[:, None] < 0.5, by_q, G - mean[:, None])
             spread = (G * deviation**2) @ scaled.multiplicities
@@ -70,7 +70,7 @@ def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
             relative = np.where((error > 0) & (n > 0), n * difference / ((noise + 1) * gap * gap), 0.0)
         return np.asarray(error * (1 - relative))
 
-    return scaled.unit * scaled.by_rows(corrected, h, n)
+    return scaled.unit * scaled.by_rows(correct, h, n)
 
 
 @formula(
@@ -85,7 +85,7 @@ def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
 
     Solved in :math:`h = n'/\sigma^2`, so that the limit of no noise, :math:`T(h) = n`, needs no special case.
     """
-    scaled = Scaled.of(problem.spectrum, problem.noise)
+    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
     h = np.zeros(len(n))
     h[n > 0] = np.exp(solve(scaled.uc_excess, scaled, n[n > 0]))
     return scaled.unit * scaled.g(h)
@@ -102,13 +102,13 @@ def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
 )
 def discrete(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return tr G after `n` steps :math:`G \to G - G^2/(\sigma^2+\mathrm{tr}\,G)` from :math:`G = \Lambda`, S99 (9)."""
-    scaled = Scaled.of(problem.spectrum, problem.noise)
+    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
     return scaled.unit * iterate(scaled, n)
 
 
 def lc_examples(problem: Problem, error: float) -> float:
     r"""Return the n at which LC has this error: solve :math:`g(h) = \epsilon`, then :math:`n = h(\sigma^2+\epsilon)`."""
-    scaled = Scaled.of(problem.spectrum, problem.noise)
+    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
     goal = error / scaled.unit
     high = bisect(lambda log_h: scaled.g(np.exp(log_h)) <= goal, np.array([-690.0]), np.array([690.0]), 64)[1]
     return float(np.exp(high[0]) * (scaled.noise + goal))

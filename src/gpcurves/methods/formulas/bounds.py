@@ -39,7 +39,7 @@ def micchelli_wahba(problem: Problem, n: FloatArray) -> FloatArray:
     "Plaskota",
     Kind.LOWER_BOUND,
     scope=Scope.EVERY_DATASET,
-    promise="no choice of n inputs gets below it where the prior variance is uniform, no average over them elsewhere",
+    promise="no choice of n inputs gets below it if the prior variance is uniform, no average over them otherwise",
     source="Sollich & Halees 2002, eqs. (19) and (42)",
     needs="integer n",
     integers=True,
@@ -49,22 +49,23 @@ def plaskota(problem: Problem, n: FloatArray) -> FloatArray:
 
     `k` is the largest number up to `n` with :math:`\eta_k > 0`, eq. (42), and :math:`S = n\,\mathrm{tr}\Lambda`. That is
     :math:`S/\sigma^2 > \sum_{j\le k}(\sqrt{\lambda_j/\lambda_k} - 1)`, whose right side increases with `k`. The bound is
-    convex in `S`, so that the mean of `S` bounds the average error where the prior variance is not uniform. Without
+    convex in `S`, so that the mean of `S` bounds the average error if the prior variance is not uniform. Without
     noise `k = n` and the bound is that of Micchelli and Wahba.
     """
     spectrum, noise = problem.spectrum, problem.noise
     if noise == 0:
         return spectrum.beyond(n)
     budget = n * spectrum.trace
-    with np.errstate(over="ignore"):
-        k = np.minimum(n, _most_observed(spectrum, budget / noise))
+    with np.errstate(over="ignore"):  # tiny noise: infinity means that every observation is worth while
+        k = np.minimum(n, _count_worth_observing(spectrum, budget / noise))
     return noise / np.where(n > 0, budget + k * noise, 1.0) * spectrum.root_sum(k) ** 2 + spectrum.beyond(k)
 
 
-def _most_observed(spectrum: Spectrum, ratio: FloatArray) -> FloatArray:
+def _count_worth_observing(spectrum: Spectrum, ratio: FloatArray) -> FloatArray:
     """Return how many eigenfunctions are worth observing, given S / noise and any number of observations."""
     root = np.sqrt(spectrum.values)
     before = np.concatenate(([0.0], np.cumsum(spectrum.multiplicities)))
+    # increasing in exact arithmetic; rounding must not make it fall, or the search below would go astray
     deficit = np.maximum.accumulate(spectrum.root_sum(before[:-1]) / root - before[:-1])
     k: FloatArray = before[np.searchsorted(deficit, ratio)]
     if spectrum.tail is not None and (deep := k >= before[-1]).any():
@@ -89,7 +90,7 @@ def _most_observed(spectrum: Spectrum, ratio: FloatArray) -> FloatArray:
 )
 def opper_vivarelli(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`g(n/\sigma^2)`, SH02 (9); exact for :math:`\sigma^2 \to \infty` at fixed :math:`n/\sigma^2`."""
-    scaled = Scaled.of(problem.spectrum, problem.noise)
+    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
     return scaled.unit * scaled.g(_ratio(scaled, n))
 
 
@@ -102,7 +103,7 @@ def opper_vivarelli(problem: Problem, n: FloatArray) -> FloatArray:
 )
 def lower_opper(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac14\sum\frac{\lambda}{1+b\lambda}(1 + \frac1{1+b\lambda})`, :math:`b = 2n/\sigma^2`, S99."""
-    scaled = Scaled.of(problem.spectrum, problem.noise)
+    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
 
     def bound(b: FloatArray) -> FloatArray:
         q = 1 / (1 + np.multiply.outer(b, scaled.values))
@@ -116,14 +117,14 @@ def lower_opper(problem: Problem, n: FloatArray) -> FloatArray:
     "upper Opper",
     Kind.UPPER_BOUND,
     scope=Scope.MODIFIED,
-    promise="bounds a modified error that never exceeds twice the noise; says nothing where the error is above the noise",
+    promise="bounds a modified error that never exceeds twice the noise; says nothing if the error is above the noise",
     source="Sollich & Halees 2002, eq. (20)",
     needs="noise > 0",
     conditions=(needs_noise,),
 )
 def upper_opper(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac{\sigma^2}{n} T(n/\sigma^2) + g(n/\sigma^2)`, SH02 (20); twice the trace at `n = 0`."""
-    scaled = Scaled.of(problem.spectrum, problem.noise)
+    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
     h = _ratio(scaled, n)
     return scaled.unit * (scaled.g(h) + _mean_log(scaled, h))
 
@@ -151,7 +152,7 @@ def information_gain(problem: Problem, n: FloatArray) -> FloatArray:
     at least the last; and :math:`\ln(1+\epsilon/\sigma^2) \ge (\epsilon/c)\ln(1+c/\sigma^2)` for
     :math:`0\le\epsilon\le c`.
     """
-    scaled = Scaled.of(problem.spectrum, problem.noise)
+    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
     largest = problem.largest_variance
     assert largest is not None  # a condition of the method
     # T(h)/(n+1) = T(h)/h / noise
@@ -162,14 +163,14 @@ def information_gain(problem: Problem, n: FloatArray) -> FloatArray:
     "two",
     "Trecate-Williams-Opper",
     Kind.UPPER_BOUND,
-    promise="the average error is never above it; exact at n = 1 where the prior variance is uniform",
+    promise="the average error is never above it; exact at n = 1 if the prior variance is uniform",
     source="Sollich & Halees 2002, eq. (24)",
 )
 def trecate_williams_opper(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\sum_i \lambda_i(c_i - n\lambda_i)/c_i`, :math:`c_i = (n-1)\lambda_i+\sigma^2+v_i`, SH02 (24).
 
-    :math:`v_i = \langle C(x,x)\phi_i^2(x)\rangle`, the trace where the prior variance is uniform. The sum is of positive
-    terms, since :math:`v_i \ge \lambda_i`. Eigenvalues beyond the list count in full where their :math:`v_i` is unknown,
+    :math:`v_i = \langle C(x,x)\phi_i^2(x)\rangle`, the trace if the prior variance is uniform. The sum is of positive
+    terms, since :math:`v_i \ge \lambda_i`. Eigenvalues beyond the list count in full if their :math:`v_i` is unknown,
     which keeps the bound.
     """
     spectrum, noise = problem.spectrum, problem.noise
@@ -179,8 +180,8 @@ def trecate_williams_opper(problem: Problem, n: FloatArray) -> FloatArray:
         gap = noise + overlaps - values
         listed: FloatArray = (gap / (gap + np.multiply.outer(n, values))) @ mass
         return listed + (spectrum.trace - float(mass.sum()) if spectrum.tail is not None else 0.0)
-    scaled = Scaled.of(spectrum, noise)
-    # noise + trace - value, without cancellation where one eigenvalue is nearly all of the trace
+    scaled = Scaled.from_spectrum(spectrum, noise)
+    # noise + trace - value, without cancellation if one eigenvalue is nearly all of the trace
     others = float(scaled.masses[1:].sum()) + float(scaled.multiplicities[0] - 1) * float(scaled.values[0])
     gap = scaled.noise + others + (scaled.values[0] - scaled.values)
 
@@ -201,7 +202,7 @@ def _mean_log(scaled: Scaled, h: FloatArray) -> FloatArray:
 
     def mean(part: FloatArray) -> FloatArray:
         x = np.multiply.outer(part, scaled.values)
-        small = x < 1e-200
+        small = x < 1e-200  # there the quotient is 1, and 0/0 at h = 0
         return (np.where(small, 1.0, np.log1p(x) / np.where(small, 1.0, x))) @ scaled.masses
 
     return scaled.by_rows(mean, h)

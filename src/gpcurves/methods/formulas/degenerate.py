@@ -17,7 +17,7 @@ from gpcurves.methods.formulas.formula import formula
 from gpcurves.numerics.validation import FloatArray, sizes
 from gpcurves.problem import Problem
 
-_STEP = 0.22
+_STEP = 0.22  # the integrand is analytic for |Im ln t| < pi/2, so that the error is about e^(-pi^2/0.22) = 3e-20
 
 
 @formula(
@@ -40,28 +40,29 @@ def degenerate(problem: Problem, n: FloatArray) -> FloatArray:
     spectrum, noise = problem.spectrum, problem.noise
     trace = spectrum.trace
     measure = spectrum.measure
-    chance = np.minimum(np.exp(measure.log_values) / trace, 1.0)
-    seen = chance * (1 + float(n.max(initial=0.0))) > 1e-18  # the others are inputs that no data set contains
-    chance, masses, never_seen = chance[seen], measure.masses[seen], float(measure.masses[~seen].sum())
+    probability = np.minimum(np.exp(measure.log_values) / trace, 1.0)
+    seen = probability * (1 + float(n.max(initial=0.0))) > 1e-18  # the others are inputs that no data set contains
+    probability, masses, never_seen = probability[seen], measure.masses[seen], float(measure.masses[~seen].sum())
     if noise == 0:
         with np.errstate(divide="ignore"):
-            log_missed = np.log1p(-chance)
+            log_missed = np.log1p(-probability)
         return np.array([never_seen + _power(log_missed, count) @ masses for count in n.tolist()])
     ratio = noise / trace
     slowest = min(1 / ratio, 1 / (1 + float(n.max(initial=0.0))))
+    # below, t is so small that nothing is seen yet (e^-40 of it is left out); above, e^(-ratio t) is below e^(-e^4)
     log_t = np.arange(math.log(slowest) - 40.0, math.log(1 / ratio) + 4.0, _STEP)
     t = np.exp(log_t)
     weight = _STEP * ratio * t * np.exp(-ratio * t)
     with np.errstate(divide="ignore"):
-        log_base = np.log1p(np.multiply.outer(-np.expm1(-t), -chance))
+        log_base = np.log1p(np.multiply.outer(-np.expm1(-t), -probability))
     return np.array([never_seen + weight @ (_power(log_base, count) @ masses) for count in n.tolist()])
 
 
 def degenerate_best(problem: Problem, n: object) -> FloatArray:
     r"""Return the lowest error that any single data set of n examples has in the degenerate scenario.
 
-    That is the minimum of :math:`\sum_\alpha\lambda_\alpha\sigma^2/(\sigma^2+n_\alpha\mathrm{tr}\Lambda)` over whole
-    numbers :math:`n_\alpha` that sum to n, SH02 (32). What another example at one input gains falls with every example
+    That is the minimum of :math:`\sum_\alpha\lambda_\alpha\sigma^2/(\sigma^2+n_\alpha\mathrm{tr}\Lambda)` over
+    integers :math:`n_\alpha` that sum to n, SH02 (32). What another example at one input gains falls with every example
     there, so the n largest gains make the best data set. Without noise it is the bound of Micchelli and Wahba.
 
     Parameters
@@ -69,7 +70,7 @@ def degenerate_best(problem: Problem, n: object) -> FloatArray:
     problem
         A problem, of which only the spectrum and the noise matter.
     n
-        Whole numbers of examples; an integer means 0..n.
+        Integer numbers of examples; an integer means 0..n.
     """
     at = sizes("n", n)
     if (at % 1 != 0).any():

@@ -7,7 +7,7 @@ With :math:`g(h) = \sum\lambda/(1+h\lambda)` and :math:`T(h) = \sum\ln(1+h\lambd
 
 So `h` is the root of one smooth monotone function, found for all `n` at once by safeguarded Newton steps in
 :math:`\ln h`. Everything is measured in units of the largest eigenvalue. The difference between `n` and its target is
-summed in a way that keeps its digits where the noise is tiny and `n` is close to a number of eigenvalues: those above
+summed in a way that keeps its digits if the noise is tiny and `n` is close to a number of eigenvalues: those above
 :math:`1/h` contribute :math:`1 - 1/(1+h\lambda)`, and their exact count is subtracted from the target first.
 """
 
@@ -24,8 +24,8 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
 
 Excess = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
-_CELLS = 2_000_000
-_LARGEST_LOG = 690.0
+_CELLS = 2_000_000  # 16 MB for an array of rows by nodes
+_LARGEST_LOG = 690.0  # e^690 is finite, and so is its product with eigenvalues of at most 1
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Scaled:
     noise: float
 
     @classmethod
-    def of(cls, spectrum: Spectrum, noise: float) -> Scaled:
+    def from_spectrum(cls, spectrum: Spectrum, noise: float) -> Scaled:
         """Take the units from the spectrum's largest eigenvalue."""
         measure = spectrum.measure
         shift = float(np.log(spectrum.values[0]))
@@ -63,6 +63,8 @@ class Scaled:
         q = 1 / (1 + x)
         x *= q
         slope = h * self.noise + (x * q) @ self.multiplicities
+        # Eigenvalues above 1/h contribute x/(1+x) = 1 - q. Their ones are summed exactly, as a count, and n is subtracted from
+        # it before the small terms are added: on a plateau, with n = count, everything but the small terms cancels.
         above = np.searchsorted(-self.pivots, log_h)
         large = np.arange(len(self.values)) < above[:, None]
         terms = np.where(large, -q, x) @ self.multiplicities
@@ -87,7 +89,7 @@ class Scaled:
 
 
 def solve(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
-    """Return ln h at each n > 0, or infinity where no h below e^690 reaches it."""
+    """Return ln h at each n > 0, or infinity if no h below e^690 reaches it."""
     return scaled.by_rows(lambda part: _solve_block(excess, scaled, part), n)
 
 
@@ -97,6 +99,7 @@ def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
     high = np.full(len(n), _LARGEST_LOG)
     if scaled.noise > 0:
         high = np.minimum(high, np.log(n) - math.log(scaled.noise) + 1e-12)
+    # one table for all n brackets each root within a step of the grid; nearly all that Newton's method needs
     grid = np.linspace(low.min() - 1e-9, high.max(), 200)
     at_grid = excess(grid, np.zeros(len(grid)))[0]
     beyond = n > at_grid[-1] * (1 - 1e-15)
@@ -105,6 +108,7 @@ def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
     above = np.clip(np.searchsorted(at_grid, n * (1 + 1e-11)), 0, len(grid) - 1)
     low = np.maximum(low, grid[below] - 1e-6)
     high = np.minimum(high, grid[above] + 1e-6)
+    # Only roots on plateaus still have wide brackets. Newton's steps would crawl there, because the slope is nearly zero.
     for _ in range(12):
         wide = high - low > 8.0
         if not wide.any():
@@ -127,10 +131,11 @@ def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
             step = np.log1p(value / target) * (target + value) / slope
         new = now - step
+        # a step out of the bracket means that the function is not yet nearly linear: halve the bracket instead
         inside = (new >= lower) & (new <= upper) & np.isfinite(new)
         new = np.where(inside, new, (lower + upper) / 2)
         tiny = abs(new - now) <= 1e-14 * np.maximum(1.0, abs(now))
-        # where n(h) is not on a plateau a small Newton step squares the error: no need to look again
+        # if n(h) is not on a plateau a small Newton step squares the error: no need to look again
         last = inside & (abs(step) <= 3e-8) & (slope > 0.1 * (target + value))
         done = tiny | last | (value == 0) | (upper - lower <= 4e-16 * abs(now))
         low[active], high[active] = lower, upper

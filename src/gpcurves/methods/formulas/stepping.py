@@ -12,23 +12,31 @@ import numpy as np
 from gpcurves.methods.formulas.parametric import Scaled
 from gpcurves.numerics.validation import FloatArray
 
-_ONE_BY_ONE = 20_000
-_STRIDES = (32, 48, 64, 96, 128, 192, 256)
-_WINDOW = 1.5
+_ONE_BY_ONE = 20_000  # from there on a step changes ln G by about 1/n, little enough to extrapolate
+_STRIDES = (
+    32,
+    48,
+    64,
+    96,
+    128,
+    192,
+    256,
+)  # strides per window; ratios near 1.5 keep the errors of Neville's scheme apart
+_WINDOW = 1.5  # a window ends at 1.5 times the steps done, over which G changes by a bounded factor, whatever n is
 _NOTHING = 1e-300
 """Below this, in units of the largest eigenvalue, nothing is left to learn."""
 
 
 def iterate(scaled: Scaled, n: FloatArray) -> FloatArray:
-    """Return the trace of G, in units of the largest eigenvalue, after each whole number of steps."""
+    """Return the trace of G, in units of the largest eigenvalue, after each integer number of steps."""
     order = np.unique(n)
     traces = np.empty(len(order))
     G = scaled.values.copy()
     done = 0.0
-    for place, target in enumerate(order.tolist()):
+    for position, target in enumerate(order.tolist()):
         G = _advance(scaled, G, done, target)
         done = target
-        traces[place] = scaled.multiplicities @ G
+        traces[position] = scaled.multiplicities @ G
     return traces[np.searchsorted(order, n)]
 
 
@@ -41,11 +49,11 @@ def _advance(scaled: Scaled, G: FloatArray, done: float, target: float) -> Float
             return np.zeros_like(G)
         np.multiply(G, -1 / total, out=work)
         work += 1.0
-        if (largest := G[top := int(np.argmax(G))]) > total / 2:  # where 1 - G/total would cancel
+        if (largest := G[top := int(np.argmax(G))]) > total / 2:  # then 1 - G/total would cancel
             G[top] = 0.0
             others = scaled.noise + scaled.multiplicities @ G + (scaled.multiplicities[top] - 1) * largest
             G[top], work[top] = largest, others / total
-        G *= work
+        G *= work  # a product of factors, and not G - G^2/total: G stays positive and keeps its relative accuracy
         done += 1
     while done < target:
         steps = min(target - done, np.floor((_WINDOW - 1) * done))
@@ -55,6 +63,7 @@ def _advance(scaled: Scaled, G: FloatArray, done: float, target: float) -> Float
 
 
 def _strides(scaled: Scaled, G: FloatArray, stride: float, count: int) -> FloatArray:
+    # in logarithms, so that a stride of many steps cannot overshoot zero
     logs = np.log(G, where=G > 0, out=np.full_like(G, -np.inf))
     for _ in range(count):
         now = np.exp(logs)

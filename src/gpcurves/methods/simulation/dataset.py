@@ -4,7 +4,7 @@ With :math:`K = LL^T` for the inputs in the order in which they were drawn, the 
 the first `n` of them. So one factorisation gives the error for every `n`, as a cumulative sum
 (Sollich & Halees 2002, eq. (3), for all n):
 
-* :math:`\epsilon(D_n) = \mathrm{tr}\Lambda - \sum_{i\le n}(L^{-1}BL^{-T})_{ii}` where `B` has a closed form (`Inputs.overlap`);
+* :math:`\epsilon(D_n) = \mathrm{tr}\Lambda - \sum_{i\le n}(L^{-1}BL^{-T})_{ii}` if `B` has a closed form (`Inputs.overlap`);
 * :math:`\epsilon(D_n) = \langle C(x_*,x_*)\rangle - \sum_{i\le n}\langle W_i^2\rangle`, :math:`W = L^{-1}C(X,X_*)`, over
   test points otherwise.
 
@@ -88,18 +88,18 @@ def errors(
     prior_variance: float,
     margin: float = DIGITS,
 ) -> FloatArray:
-    """Return the error after 0, 1, …, len(X) examples; NaN where it does not exceed the rounding errors by a factor."""
+    """Return the error after 0, 1, …, len(X) examples; NaN if it does not exceed the rounding errors by a factor."""
     if teacher is None:
-        explained = _explained(student, factor, X, test)
+        gains = _gains(student, factor, X, test)
     else:
-        explained = _mismatched(student, teacher, factor, X, test)
+        gains = _mismatched_gains(student, teacher, factor, X, test)
     start = prior_variance
     if isinstance(test, TestPoints):  # at the very points at which the rest is averaged
         start = float(test.weights @ (teacher or student).variances(test.points))
     curve = np.full(len(X) + 1, np.nan)
     curve[0] = prior_variance
     size = factor.size
-    curve[1 : size + 1] = start - np.cumsum(explained)
+    curve[1 : size + 1] = start - np.cumsum(gains)
     noise_floor = margin * np.finfo(float).eps * np.arange(len(X) + 1) * prior_variance
     if isinstance(test, ClosedForm):
         noise_floor[1 : size + 1] += margin * _blur(student.noise, factor, X, test, curve[1 : size + 1])
@@ -110,7 +110,7 @@ def errors(
 def _blur(noise: float, factor: Factor, X: FloatArray, test: ClosedForm, curve: FloatArray) -> FloatArray:
     r"""Return what rounding errors of `B` may add to the errors: up to their size times :math:`\mathrm{tr}K_n^{-1} \le n/\sigma^2`.
 
-    Unlike those of `K`, they are not damped by the noise, and they matter where it is small.
+    Unlike those of `K`, they are not damped by the noise, and they matter if it is small.
     """
     rounding = np.finfo(float).eps * max((float(test.same(x[None])[0, 0]) for x in X[: factor.size : 16]), default=0.0)
     with np.errstate(divide="ignore"):
@@ -118,7 +118,7 @@ def _blur(noise: float, factor: Factor, X: FloatArray, test: ClosedForm, curve: 
     return most if (curve > 2 * DIGITS * most).all() else rounding * factor.inverse_traces()
 
 
-def _explained(student: Prior, factor: Factor, X: FloatArray, test: Test) -> FloatArray:
+def _gains(student: Prior, factor: Factor, X: FloatArray, test: Test) -> FloatArray:
     """Return by how much each example lowers the error."""
     if isinstance(test, ClosedForm):
         return factor.whiten(test.same(X)).diagonal().copy()
@@ -126,7 +126,7 @@ def _explained(student: Prior, factor: Factor, X: FloatArray, test: Test) -> Flo
     return np.asarray((W * W) @ test.weights)
 
 
-def _mismatched(student: Prior, teacher: Prior, factor: Factor, X: FloatArray, test: Test) -> FloatArray:
+def _mismatched_gains(student: Prior, teacher: Prior, factor: Factor, X: FloatArray, test: Test) -> FloatArray:
     A = factor.whiten(teacher.observe(X))
     if isinstance(test, ClosedForm):
         B = test.cross(X)

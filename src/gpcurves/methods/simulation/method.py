@@ -19,7 +19,7 @@ from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, average
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.parameters import parameter
-from gpcurves.numerics.validation import FloatArray, positive, whole
+from gpcurves.numerics.validation import FloatArray, integer, positive
 from gpcurves.problem import Problem
 
 _DATASETS, _VERTICES, _GRAPHS, _PER_GRAPH, _ON_GRAPH = 200, 500, 20, 10, 100
@@ -39,7 +39,7 @@ def _also(name: str, value: object) -> tuple[str, ...]:
 
 def at_least(minimum: int) -> Any:
     """Return a check for integers from a minimum on."""
-    return lambda name, value: whole(name, value, minimum)
+    return lambda name, value: integer(name, value, minimum)
 
 
 def groups(name: str, value: object) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ class SimulationOptions(DataSetSizes):
         if (reason := super().objection(problem)) is not None:
             return reason
         if self.also and problem.teacher is not None:
-            return "training and empirical errors are only defined where student and teacher agree"
+            return "training and empirical errors are only defined if student and teacher agree"
         return None
 
 
@@ -158,11 +158,11 @@ class Simulation(Sampled):
             check_graph_size(problem, sizes, options.size(problem), setup.run)
             per_task = _datasets_per_task(problem, options)
             return VertexDataSets(problem, tuple(sizes.tolist()), seed, options.size(problem), per_task, options.among)
-        whole_sizes = tuple(int(size) for size in sizes.tolist())
-        drawn = DataSets(problem, whole_sizes, seed, options.test_points, options.also, problem.true_variance)
+        counts = tuple(int(size) for size in sizes.tolist())
+        drawn = DataSets(problem, counts, seed, options.test_points, options.also, problem.true_variance)
         check_memory(
             drawn.memory() * setup.run.processes,
-            f"a simulation of n = {max(whole_sizes)} with {setup.run.workers} worker(s)",
+            f"a simulation of n = {max(counts)} with {setup.run.workers} worker(s)",
             "ask for a smaller n or fewer workers",
         )
         return drawn
@@ -174,11 +174,11 @@ class Simulation(Sampled):
             if precision is None:
                 return Stop(options.datasets or _DATASETS, options.datasets or _DATASETS)
             return Stop(min(_FIRST, options.datasets or _FIRST), options.datasets or _MOST, precision)
-        given = options.graphs if setup.problem.ensemble is not None else options.datasets
+        most = options.graphs if setup.problem.ensemble is not None else options.datasets
         if precision is None:
             count = self._count(setup.problem, options)
             return Stop(count, count)
-        return Stop(min(given or _MOST, _FIRST_GRAPHS), given or _MOST, precision)
+        return Stop(min(most or _MOST, _FIRST_GRAPHS), most or _MOST, precision)
 
     def _count(self, problem: Problem, options: DataSetSizes) -> int:
         """Return how many graphs of an ensemble, or data sets on a given graph, are drawn without a precision."""
@@ -240,7 +240,7 @@ def _datasets_per_task(problem: Problem, options: DataSetSizes) -> int:
 def check_graph_size(problem: Problem, nu: FloatArray, vertices: int, run: Run) -> None:
     """Refuse what cannot be drawn, or what memory does not hold."""
     if nu.max(initial=0.0) > _MOST_PER_VERTEX:
-        raise InputError(f"nu must be at most {_MOST_PER_VERTEX:g} where data sets are drawn, got {nu.max():g}")
+        raise InputError(f"nu must be at most {_MOST_PER_VERTEX:g} if data sets are drawn, got {nu.max():g}")
     matrices = 7 if problem.teacher is not None else 4
     check_memory(
         8.0 * matrices * vertices**2 * run.processes,

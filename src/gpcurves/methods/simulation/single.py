@@ -24,13 +24,13 @@ def sample_prior(problem: Problem, at: object, *, rng: Rng = None) -> FloatArray
     Parameters
     ----------
     problem
-        Kernel and inputs; where there is a teacher, the function is the teacher's.
+        Kernel and inputs; if there is a teacher, the function is the teacher's.
     at
         The points, one per row.
     rng
         Seed: the same seed gives the same function.
     """
-    X = _inputs(problem, "at", at)
+    X = _check_inputs(problem, "at", at)
     C = np.asfortranarray(Prior(problem.true_kernel, problem.inputs, 0.0).between(X))
     # with pivots, the factor ends where smooth functions leave nothing more to decide
     factor, order = factorise_pivoted(C, np.finfo(float).eps * len(X) * float(C.diagonal().max()))
@@ -51,8 +51,8 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
         Training inputs and where to evaluate, one per row.
     """
     if problem.teacher is not None:
-        raise InputError("the error at a point is the posterior variance only where student and teacher agree")
-    X, Y = _inputs(problem, "examples", examples), _inputs(problem, "at", at)
+        raise InputError("the error at a point is the posterior variance only if student and teacher agree")
+    X, Y = _check_inputs(problem, "examples", examples), _check_inputs(problem, "at", at)
     prior = Prior(problem.kernel, problem.inputs, problem.noise)
     factor = Factor.from_matrix(prior.observe(X))
     if factor.size < len(X):
@@ -88,8 +88,8 @@ def one_data_set(problem: Problem, nu: float, *, vertices: int | None = None, rn
     return VertexErrors(graph, counts, experiment.errors(C, true, [counts])[0])
 
 
-def _inputs(problem: Problem, name: str, given: object) -> FloatArray:
-    X = points(name, given)
+def _check_inputs(problem: Problem, name: str, value: object) -> FloatArray:
+    X = points(name, value)
     if X.shape[1] != problem.inputs.dim:
         raise InputError(f"{name} must have {problem.inputs.dim} dimensions as the inputs, got {X.shape[1]}")
     return X

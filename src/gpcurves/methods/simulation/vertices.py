@@ -110,7 +110,7 @@ def mismatched_errors(C: FloatArray, true: FloatArray, counts: IntArray, noise: 
 def _factor(C: FloatArray, o: IntArray, spread: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the Cholesky factor of the observed block with its noise, and the vertices in its order.
 
-    Where the matrix is singular, which bipartite graphs without noise cause, only vertices that add something are kept.
+    If the matrix is singular, which bipartite graphs without noise cause, only vertices that add something are kept.
     """
     A = C[np.ix_(o, o)]
     A[np.diag_indices_from(A)] += spread
