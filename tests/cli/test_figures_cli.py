@@ -11,7 +11,7 @@ import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.montecarlo.store import Store
 from gpcurves.papers.folder import SUFFIXES
-from gpcurves.papers.gallery import FIGURES, Drawn, Effort, Sheet, check, figure
+from gpcurves.papers.gallery import FIGURES, Drawn, Effort, Sheet, check, figures_of
 
 PROBLEM = gpc.Problem(gpc.RBF(0.2), gpc.Torus(dim=1), noise=0.1)
 
@@ -32,14 +32,14 @@ def calls() -> Iterator[Calls]:
     saved = dict(FIGURES)
     FIGURES.clear()
 
-    @figure("first-1", paper="First", number="1", title="A line", caption="Of points.")
+    @figures_of("First", "first")("1", "A line", "Of points.")
     def first(effort: Effort) -> Drawn:
         kept.efforts.append(effort)
         sheet = Sheet()
         sheet.panels[0].line("line", [0, 1], [1, 2])
         return sheet.drawn([check("a < b", 0.5, at_most=kept.limit)])
 
-    @figure("first-2", paper="First", number="2", title="A curve", caption="Simulated.")
+    @figures_of("First", "first")("2", "A curve", "Simulated.")
     def second(effort: Effort) -> Drawn:
         kept.efforts.append(effort)
         curve = gpc.learning_curve(PROBLEM, "simulation", 5, datasets=effort.of(6, 3), rng=0, **effort.running)

@@ -8,6 +8,7 @@ import datetime
 import gzip
 import io
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
@@ -886,26 +887,45 @@ cells = st.one_of(
 )
 
 
-@given(
-    columns=st.lists(st.lists(cells, min_size=12, max_size=12), min_size=1, max_size=4),
-    missing=st.sampled_from(["drop", "impute"]),
-    pooled=st.lists(cells, min_size=12, max_size=12),
+alike = (
+    st.integers(-5, 5),
+    st.one_of(st.floats(-1e9, 1e9), st.just(float("inf"))),
+    st.booleans(),
+    st.sampled_from(["red", "blue", "other", "missing"]),
+    st.dates().map(str),
+    st.sampled_from(["1,234.5", "2.5", "-7", "<0.1"]),
 )
-@settings(max_examples=80)
-def test_any_table_is_prepared_or_refused(columns: list[list[Any]], missing: Any, pooled: list[Any]) -> None:
-    table = pd.DataFrame({f"c{place}": column for place, column in enumerate(columns)} | {"y": np.arange(12) ** 2})
-    pool = pd.DataFrame(dict.fromkeys(table, pooled))
-    try:
-        prepared = prepare(table, "y", missing=missing, pool=pool)
-    except InputError:
-        return
-    width = len(prepared.names)
-    assert prepared.X.shape == (len(prepared.y), width)
-    assert len(prepared.sources) == width
-    assert prepared.pool is not None
-    assert prepared.pool.shape[1] == width
-    assert np.isfinite(prepared.X).all()
-    assert np.isfinite(prepared.pool).all()
-    assert (np.ptp(prepared.X, axis=0) > 0).all()
-    assert set(prepared.sources) | set(prepared.dropped) == set(table) - {"y"}
-    assert all(step.endswith(".") for step in prepared.steps)
+column = st.one_of(*[st.lists(st.one_of(st.none(), cell), min_size=12, max_size=12) for cell in (*alike, cells)])
+
+
+def test_any_table_is_prepared_or_refused() -> None:
+    outcomes: Counter[str] = Counter()
+
+    @given(
+        columns=st.lists(column, min_size=1, max_size=4),
+        missing=st.sampled_from(["drop", "impute"]),
+        pooled=st.one_of(st.none(), st.lists(cells, min_size=12, max_size=12)),
+    )
+    @settings(max_examples=80)
+    def check(columns: list[list[Any]], missing: Any, pooled: list[Any] | None) -> None:
+        table = pd.DataFrame({f"c{k}": values for k, values in enumerate(columns)} | {"y": np.arange(12) ** 2})
+        pool = table[::-1] if pooled is None else pd.DataFrame(dict.fromkeys(table, pooled))
+        try:
+            prepared = prepare(table, "y", missing=missing, pool=pool)
+        except InputError:
+            outcomes["refused"] += 1
+            return
+        outcomes["prepared"] += 1
+        width = len(prepared.names)
+        assert prepared.X.shape == (len(prepared.y), width)
+        assert len(prepared.sources) == width
+        assert prepared.pool is not None
+        assert prepared.pool.shape[1] == width
+        assert np.isfinite(prepared.X).all()
+        assert np.isfinite(prepared.pool).all()
+        assert (np.ptp(prepared.X, axis=0) > 0).all()
+        assert set(prepared.sources) | set(prepared.dropped) == set(table) - {"y"}
+        assert all(step.endswith(".") for step in prepared.steps)
+
+    check()
+    assert min(outcomes["prepared"], outcomes["refused"]) > 10, outcomes

@@ -87,7 +87,7 @@ def test_numerical_spectra_are_within_their_error_estimate_of_the_closed_form(ke
         worst = max(worst, abs(g(numerical.coarse, h) / g(numerical, h) - 1))
         assert abs(g(numerical, h) / truth - 1) < 7 * worst + 1e-9
     leading = np.repeat(exact.values[:5], exact.multiplicities[:5].astype(int))[:5]
-    np.testing.assert_allclose(numerical.values[:5], leading, rtol=0.02)
+    np.testing.assert_allclose(numerical.values[:5], leading, rtol=0.01 if inputs.dim > 3 else 2e-3)
 
 
 def ou_on_the_interval(scale: float, count: int) -> list[float]:
@@ -151,8 +151,8 @@ def test_a_sample_stands_for_the_distribution_it_was_drawn_from() -> None:
     assert numerical.coarse is not None
     # the sampling error of the leading eigenvalues is about their size times sqrt(2 / 1600)
     np.testing.assert_allclose(numerical.values[:4], exact.values[:4], rtol=5 * math.sqrt(2 / 1600))
-    for h in (1.0, 30.0):
-        np.testing.assert_allclose(g(numerical, h), g(exact, h), rtol=0.1)
+    for h, deviation in ((1.0, 0.003), (30.0, 0.009)):  # relative, over samples of this size
+        np.testing.assert_allclose(g(numerical, h), g(exact, h), rtol=4 * deviation)
 
 
 def test_small_and_repeated_samples_are_accepted() -> None:

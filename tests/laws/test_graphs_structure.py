@@ -203,7 +203,7 @@ def test_groups_of_vertices_are_what_their_names_say() -> None:
     for name, vertices in expected.items():
         assert np.flatnonzero(members(WEIGHTED, name)).tolist() == vertices
     for bad in ("degree=x", "degree=-1", "degree=1.5", "degree=", "degree=K", "hub", "isolated=3"):
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match=r"group of vertices|degree"):
             check_group(bad)
 
 
@@ -451,15 +451,12 @@ def assert_simple(graph: Graph) -> None:
     assert abs(A - A.T).sum() == 0
 
 
-@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize("name", [name for name in FOUR if name != "regular"])
 def test_degrees_of_a_sample_have_their_distribution(name: str) -> None:
     V = 20_000
     graph = FOUR[name].sample(V, 5)
     assert_simple(graph)
     assert graph.vertices == V
-    if name == "regular":
-        assert (graph.neighbours == 3).all()
-        return
     chance = FOUR[name].degree_probabilities(V - 1)
     last = np.flatnonzero(V * chance >= 10)[-1]
     allowed = np.flatnonzero(chance[: last + 1])
@@ -499,6 +496,7 @@ def test_small_and_crowded_graphs_can_be_drawn(ensemble: Ensemble, vertices: int
 
 
 def test_every_regular_graph_that_exists_can_be_drawn() -> None:
+    assert (RandomRegular(3).sample(20_000, 5).neighbours == 3).all()
     for vertices in range(1, 9):
         for degree in range(vertices):
             if vertices * degree % 2 == 0:

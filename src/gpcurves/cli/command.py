@@ -44,15 +44,16 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose options are made when it is called, and listed in sections; its function takes a `Given`."""
+    """A command whose function takes a `Given`; options may be made when it is called, and are listed in sections."""
 
-    def __init__(self, *args: Any, options: Callable[[], list[click.Parameter]], **settings: Any) -> None:
+    def __init__(self, *args: Any, options: Callable[[], list[click.Parameter]] | None = None, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self.make_options = options
 
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
         """Make the options before the command line is read."""
-        self.params = self.make_options()
+        if self.make_options is not None:
+            self.params = self.make_options()
         return super().make_context(*args, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -63,9 +64,10 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options under the headings of their sections."""
         sections: dict[str, list[tuple[str, str]]] = {}
+        usual = "Options" if self.make_options is None else "Output"
         for each in self.get_params(ctx):
             if isinstance(each, click.Option) and (record := each.get_help_record(ctx)) is not None:
-                sections.setdefault(getattr(each, "section", "Output"), []).append(record)
+                sections.setdefault(getattr(each, "section", usual), []).append(record)
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)

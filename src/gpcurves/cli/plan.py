@@ -1,4 +1,4 @@
-"""``gpcurves plan``: how many rows does a goal need, forecast from the rows there are."""
+"""``gpcurves plan``: how many rows does a goal need, forecast from your rows."""
 
 from __future__ import annotations
 
@@ -11,49 +11,34 @@ from typing import Any
 import click
 
 from gpcurves.cli import output, parse
+from gpcurves.cli.command import FILE, Command, Given
 from gpcurves.errors import InputError
 
 _MISSING = ("drop", "impute")
 _MOST_SIZES = 10_000
 
 
-@click.command()
-@click.argument("data", type=click.Path(path_type=Path))
+@click.command(cls=Command)
+@click.argument("data", type=FILE)
 @click.option("--target", required=True, help="Column to predict.")
 @click.option("--goal-rmse", help="Error to reach, in the target's own units.")
 @click.option("--features", help='Columns to use as inputs: a,b,"c, d".  [all but the target]')
 @click.option("--drop", help="Columns not to use, separated by commas.")
 @click.option("--missing", default="drop", show_default=True, help="Missing inputs: drop the row, or impute them.")
-@click.option("--pool", type=click.Path(path_type=Path), help="Table of unlabelled inputs, where new rows come from.")
-@click.option("--n", "sizes", help="Numbers of rows to forecast for.  [1, 2, 4, 8 and 16 times the rows there are]")
+@click.option("--pool", type=FILE, help="Table of unlabelled inputs, where new rows come from.")
+@click.option("--n", "sizes", help="Numbers of rows to forecast for.  [1, 2, 4, 8 and 16 times your rows]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
 @click.option("--draws", type=int, help="Draws from the posterior of the model; fewer are faster and rougher.  [16]")
 @click.option("--rng", type=int, default=0, show_default=True, help="Seed; the same seed gives the same answer.")
 @click.option(
     "--report",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Page to write (.html), with a picture (.png) and data (.json) beside.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Write to a .csv, .json, .png, .svg or .html file.")
+@click.option("--out", type=FILE, help="Write to a .csv, .json, .png, .svg or .html file.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
 @click.option("--quiet", "-q", is_flag=True, help="Suppress progress and messages.")
-def plan(
-    data: Path,
-    target: str,
-    goal_rmse: str | None,
-    features: str | None,
-    drop: str | None,
-    missing: str,
-    pool: Path | None,
-    sizes: str | None,
-    deterministic: bool,
-    draws: int | None,
-    rng: int,
-    report: Path | None,
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def plan(given: Given) -> None:
     """Forecast the error on more rows like those of a table, and how many rows a goal needs.
 
     DATA is a CSV, TSV, Excel or Parquet file with a header. Errors are root mean squared errors against noisy held-out
@@ -65,40 +50,40 @@ def plan(
       gpcurves plan runs.csv --target drag --deterministic --n 100,200,400 --json
       gpcurves plan data.csv --target price --drop drag --missing impute --out forecast.csv
     """
-    goal = None if goal_rmse is None else _goal(goal_rmse)
-    if missing not in _MISSING:
-        raise InputError(f"--missing must be drop or impute, got {missing!r}")
-    n = None if sizes is None else _sizes(sizes)
-    output.check_out(out, as_json)
+    goal = None if given["goal_rmse"] is None else _goal(given["goal_rmse"])
+    if given["missing"] not in _MISSING:
+        raise InputError(f"--missing must be drop or impute, got {given['missing']!r}")
+    n = None if given["sizes"] is None else _sizes(given["sizes"])
+    data, pool, out = given["data"], given["pool"], given["out"]
+    output.check_out(out, given["as_json"])
     from gpcurves.forecasting import forecast
     from gpcurves.numerics.files import write_complete
     from gpcurves.render.formats import render
 
-    written = [] if report is None else _report_files(report)
+    written = [] if given["report"] is None else _report_files(given["report"])
     written += [out] if out is not None else []
-    _check_kept(data, written)
-    if pool is not None:
-        _check_kept(pool, written)
+    for source in filter(None, (data, pool)):
+        _check_kept(source, written)
     result = forecast(
         data,
-        target,
+        given["target"],
         pool=pool,
-        features=_names(features),
-        drop=_names(drop),
-        missing="impute" if missing == "impute" else "drop",
-        deterministic=deterministic,
-        draws=draws,
-        rng=rng,
-        progress=False if quiet else None,
+        features=_names(given["features"]),
+        drop=_names(given["drop"]),
+        missing=given["missing"],
+        deterministic=given["deterministic"],
+        draws=given["draws"],
+        rng=given["rng"],
+        progress=False if given["quiet"] else None,
     )
     contents = {path: render(result, path.suffix.lower(), n=n, goal=goal) for path in written}
     for path, content in contents.items():
         write_complete(path, content)
-    if as_json:
+    if given["as_json"]:
         click.echo(json.dumps(result.answers(n, goal), indent=1, allow_nan=False))
     elif out is None:
         click.echo(result.to_frame(n).to_csv(index=False, float_format="%.6g"), nl=False)
-    if not quiet:
+    if not given["quiet"]:
         _say(result, goal, list(contents))
 
 

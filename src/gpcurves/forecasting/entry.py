@@ -22,7 +22,7 @@ _SAME_TARGET = 1e-3
 """Targets, in standard deviations, that differ by less may be those of a function without noise."""
 
 
-def forecast(
+def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     X: Any,
     y: Any = None,
     *,

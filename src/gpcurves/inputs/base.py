@@ -39,6 +39,10 @@ class Inputs(Piece, ABC, family="input distribution"):
     enumerable: ClassVar[bool] = False
     """Whether ``nodes`` are all inputs that there are, so that noise-free examples can leave nothing to learn."""
 
+    def __eq__(self, other: object) -> bool:
+        # dataclasses compare their fields, which fails for arrays: what holds arrays compares as plain data
+        return isinstance(other, Inputs) and self.to_dict() == other.to_dict()
+
     @property
     @abstractmethod
     def dim(self) -> int:

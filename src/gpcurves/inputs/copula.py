@@ -123,11 +123,6 @@ class Copula(Inputs):
         shrink = min(1.0, columns / n)
         return factorise((1 - shrink) * correlation + (shrink + 1e-9) * np.eye(columns))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Copula) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"Copula({len(self.points)} points, dim={self.dim})"
 

@@ -55,7 +55,5 @@ class Eigenvalues(Inputs):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Eigenvalues) and self.listed == other.listed
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return repr(self.listed)

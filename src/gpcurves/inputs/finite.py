@@ -45,11 +45,6 @@ class _Finite(Inputs):
         step = np.diff(function(sorted_distance.ravel()).reshape(distance.shape), axis=1)
         return np.array([weights @ (missing**m * step).sum(axis=1) for m in n.tolist()])
 
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.points)} points, dim={self.dim})"
 

@@ -85,11 +85,6 @@ class Univariate(Inputs):
             raise InputError(f"scipy.stats has no continuous distribution {parameters['name']!r}")
         return cls(family(*parameters["args"], **parameters["kwds"]))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Univariate) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         law = self.distribution
         words = [f"{value:g}" for value in law.args] + [f"{key}={value:g}" for key, value in law.kwds.items()]

@@ -30,9 +30,7 @@ class DotProduct(Kernel):
     variance: float = parameter(1.0, help="Prior variance of the kernel", check=positive)
     bias: float = parameter(0.0, help="Constant added to the scalar product", check=nonnegative)
 
-    @property
-    def smoothness(self) -> float:
-        return math.inf
+    smoothness = math.inf
 
     def power(self) -> int:
         """Return the degree of the polynomials that this kernel spans."""

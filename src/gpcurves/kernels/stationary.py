@@ -91,9 +91,7 @@ class Stationary(Kernel):
 class RBF(Stationary):
     r"""Radial basis function, squared exponential: :math:`e^{-r^2/2}`. Infinitely smooth."""
 
-    @property
-    def smoothness(self) -> float:
-        return math.inf
+    smoothness = math.inf
 
     def correlation(self, r: FloatArray) -> FloatArray:
         return np.exp(np.maximum(-0.5 * r * r, _SMALLEST_LOG))
@@ -110,8 +108,9 @@ class RBF(Stationary):
         return 0.5 * dim * math.log(2 * math.pi) - 2 * math.pi**2 * z
 
 
-def _matern_log_transform(nu: float, z: FloatArray, dim: int) -> FloatArray:
+def _matern_log_transform(self: OU | Matern32 | Matern52 | Matern, z: FloatArray, dim: int) -> FloatArray:
     r"""Rasmussen & Williams (4.15): :math:`\propto (2\nu)^\nu (2\nu + 4\pi^2 z)^{-(\nu + d/2)}`."""
+    nu = self.smoothness
     constant = dim * math.log(2) + 0.5 * dim * math.log(math.pi / (2 * nu)) + float(gammaln(nu + dim / 2) - gammaln(nu))
     return np.asarray(constant - (nu + dim / 2) * np.log1p(4 * math.pi**2 * z / (2 * nu)))
 
@@ -120,9 +119,7 @@ def _matern_log_transform(nu: float, z: FloatArray, dim: int) -> FloatArray:
 class OU(Stationary):
     r"""Ornstein-Uhlenbeck, exponential: :math:`e^{-r}`. Continuous but rough."""
 
-    @property
-    def smoothness(self) -> float:
-        return 0.5
+    smoothness = 0.5
 
     def correlation(self, r: FloatArray) -> FloatArray:
         return np.exp(np.maximum(-r, _SMALLEST_LOG))
@@ -130,17 +127,14 @@ class OU(Stationary):
     def loss(self, r: FloatArray) -> FloatArray:
         return -np.expm1(-r)
 
-    def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
-        return _matern_log_transform(self.smoothness, z, dim)
+    log_transform = _matern_log_transform
 
 
 @dataclass(frozen=True, repr=False)
 class Matern32(Stationary):
     r"""Matérn with nu = 3/2: :math:`(1 + x) e^{-x}`, :math:`x = \sqrt3 r`."""
 
-    @property
-    def smoothness(self) -> float:
-        return 1.5
+    smoothness = 1.5
 
     def correlation(self, r: FloatArray) -> FloatArray:
         x = math.sqrt(3) * r
@@ -149,17 +143,14 @@ class Matern32(Stationary):
     def loss(self, r: FloatArray) -> FloatArray:
         return np.asarray(gammainc(2, math.sqrt(3) * r))
 
-    def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
-        return _matern_log_transform(self.smoothness, z, dim)
+    log_transform = _matern_log_transform
 
 
 @dataclass(frozen=True, repr=False)
 class Matern52(Stationary):
     r"""Matérn with nu = 5/2: :math:`(1 + x + x^2/3) e^{-x}`, :math:`x = \sqrt5 r`."""
 
-    @property
-    def smoothness(self) -> float:
-        return 2.5
+    smoothness = 2.5
 
     def correlation(self, r: FloatArray) -> FloatArray:
         x = math.sqrt(5) * r
@@ -178,8 +169,7 @@ class Matern52(Stationary):
         x = math.sqrt(5) * r
         return np.asarray(gammainc(3, x) + x * x / 6 * np.exp(-x))
 
-    def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
-        return _matern_log_transform(self.smoothness, z, dim)
+    log_transform = _matern_log_transform
 
 
 LARGEST_SMOOTHNESS = 50.0
@@ -217,8 +207,7 @@ class Matern(Stationary):
             value[near] = _matern_loss_series(self.smoothness, x[near])
         return value
 
-    def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
-        return _matern_log_transform(self.smoothness, z, dim)
+    log_transform = _matern_log_transform
 
 
 def _smooth(name: str, value: object) -> float:
@@ -289,9 +278,7 @@ class RationalQuadratic(Stationary):
     name = "rq"
     alpha: float = parameter(1.0, help="Mixture of lengthscales: small for many, large for nearly one", check=positive)
 
-    @property
-    def smoothness(self) -> float:
-        return math.inf
+    smoothness = math.inf
 
     def correlation(self, r: FloatArray) -> FloatArray:
         return np.exp(-self.alpha * np.log1p(r * r / (2 * self.alpha)))

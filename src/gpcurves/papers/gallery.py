@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
@@ -104,6 +105,9 @@ class Effort:
         return {"workers": self.workers, "store": self.store, "progress": self.progress}
 
 
+Figuring = Callable[[Effort], Drawn]
+
+
 @dataclass(frozen=True)
 class Entry:
     """One figure of a paper: what it shows, and the function that draws it."""
@@ -113,30 +117,38 @@ class Entry:
     number: str
     title: str
     caption: str
-    function: Callable[[Effort], Drawn]
+    function: Figuring
 
     @property
     def code(self) -> str:
-        """The function that draws the figure, without its decorator."""
-        lines = textwrap.dedent(inspect.getsource(self.function)).splitlines(keepends=True)
-        start = next(place for place, line in enumerate(lines) if line.startswith("def "))
-        return "".join(lines[start:])
+        """The function that draws the figure, without its decorator and its docstring."""
+        source = textwrap.dedent(inspect.getsource(self.function))
+        (function,) = ast.parse(source).body
+        assert isinstance(function, ast.FunctionDef)
+        docstring, lines = function.body[0], source.splitlines(keepends=True)
+        return "".join(lines[function.lineno - 1 : docstring.lineno - 1] + lines[docstring.end_lineno :])
 
 
 FIGURES: dict[str, Entry] = {}
 """All figures by name, in the order of the papers."""
 
 
-def figure(
-    name: str, *, paper: str, number: str, title: str, caption: str
-) -> Callable[[Callable[[Effort], Drawn]], Callable[[Effort], Drawn]]:
-    """Enter a function into the list of figures."""
+def figures_of(paper: str, prefix: str) -> Callable[..., Callable[[Figuring], Figuring]]:
+    """Return the decorator that enters functions into the list as figures of a paper.
 
-    def entered(function: Callable[[Effort], Drawn]) -> Callable[[Effort], Drawn]:
-        FIGURES[name] = Entry(name, paper, number, title, caption, function)
-        return function
+    It takes the number and the title of a figure. The caption is the function's docstring, unless it is given too.
+    """
 
-    return entered
+    def figure(number: str, title: str, caption: str = "") -> Callable[[Figuring], Figuring]:
+        def enter(function: Figuring) -> Figuring:
+            text = caption or " ".join(str(function.__doc__).split())
+            name = f"{prefix}-{number}"
+            FIGURES[name] = Entry(name, paper, number, title, text, function)
+            return function
+
+        return enter
+
+    return figure
 
 
 def draw(

@@ -8,7 +8,7 @@ import numpy as np
 
 import gpcurves as gpc
 from gpcurves.papers.comparison import Comparison, compare
-from gpcurves.papers.gallery import Claim, Drawn, Effort, Sheet, check, figure
+from gpcurves.papers.gallery import Claim, Drawn, Effort, Figuring, Sheet, check, figures_of
 
 CAPTION = (
     "Learning curve for the {kernel} with lengthscale 0.1, inputs uniform on the torus in {where} and noise {noise}: "
@@ -19,14 +19,12 @@ ONE = ["lc", "uc", "d", "mw", "lo", "uo", "wv"]
 TWO = ["lc", "uc", "d", "mw", "lo", "uo"]
 
 
-def panel(
-    letter: str, kernel: str, dim: int, noise: str
-) -> Callable[[Callable[[Effort], Drawn]], Callable[[Effort], Drawn]]:
+def panel(letter: str, kernel: str, dim: int, noise: str) -> Callable[[Figuring], Figuring]:
     """Enter one panel of Figure 1 into the list of figures."""
     upper, where = ("bounds WV and UO", "one dimension") if dim == 1 else ("bound UO", "two dimensions")
     caption = CAPTION.format(kernel=kernel, where=where, noise=noise, upper=upper)
     title = f"Theory, bounds and truth: {kernel}, {where}, noise {noise}"
-    return figure(f"sollich1999-1{letter}", paper="Sollich 1999", number=f"1{letter}", title=title, caption=caption)
+    return figures_of("Sollich 1999", "sollich1999")(f"1{letter}", title, caption)
 
 
 @panel("a", "OU kernel", 1, "0.001")

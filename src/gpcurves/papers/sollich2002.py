@@ -10,9 +10,9 @@ import numpy as np
 
 import gpcurves as gpc
 from gpcurves.papers.comparison import Comparison, FloatArray, compare
-from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Effort, Sheet, check, figure
+from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Effort, Sheet, check, figures_of
 
-PAPER = "Sollich & Halees 2002"
+figure = figures_of("Sollich & Halees 2002", "sollich2002")
 LOWER, UPPER = ["plaskota", "ov"], ["two"]
 ROUGH_LINE = gpc.Problem(gpc.OU(0.01), gpc.Torus(dim=1), noise=0.05)
 ROUGH_PLANE = gpc.Problem(gpc.OU(0.1), gpc.Torus(dim=2), noise=0.05)
@@ -25,16 +25,11 @@ def four_dimensions(inputs: gpc.Torus | gpc.Gaussian, noise: float) -> gpc.Probl
     return gpc.Problem(gpc.RBF(0.3), inputs, noise=noise)
 
 
-@figure(
-    "sollich2002-1",
-    paper=PAPER,
-    number="1",
-    title="Functions from a rough and from a smooth prior",
-    caption="One function drawn from the prior with OU kernel (left) and one with RBF kernel (right), on the unit "
-    "square, both with lengthscale 0.1 and prior variance 1.",
-)
+@figure("1", "Functions from a rough and from a smooth prior")
 def figure_1(effort: Effort) -> Drawn:
-    """Draw functions on the square, and look at their increments."""
+    """One function drawn from the prior with OU kernel (left) and one with RBF kernel (right), on the unit
+    square, both with lengthscale 0.1 and prior variance 1.
+    """
     side = effort.of(72, 48)
     line = np.linspace(0, 1, side)
     points = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -47,17 +42,11 @@ def figure_1(effort: Effort) -> Drawn:
     return sheet.drawn(claims)
 
 
-@figure(
-    "sollich2002-2",
-    paper=PAPER,
-    number="2",
-    title="The error at each input, after 2 and after 100 examples",
-    caption="Generalisation error at each input of [0, 1] for one random data set with 2 (left) and with 100 "
-    "examples, for the RBF kernel with lengthscale 0.1 and noise 0.05 (dashed). Right: 100 examples on a "
-    "finer scale.",
-)
+@figure("2", "The error at each input, after 2 and after 100 examples")
 def figure_2(effort: Effort) -> Drawn:
-    """Draw the posterior variance of a small and of a large data set."""
+    """Generalisation error at each input of [0, 1] for one random data set with 2 (left) and with 100 examples,
+    for the RBF kernel with lengthscale 0.1 and noise 0.05 (dashed). Right: 100 examples on a finer scale.
+    """
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Box(dim=1), noise=0.05)
     inputs = problem.inputs.draw(100, np.random.default_rng(14))
     x = np.linspace(0, 1, 401)[:, None]
@@ -76,47 +65,32 @@ def figure_2(effort: Effort) -> Drawn:
     return sheet.drawn(dents(problem, inputs[:2], x, many))
 
 
-@figure(
-    "sollich2002-3",
-    paper=PAPER,
-    number="3",
-    title="Rough functions: theory, bounds and truth",
-    caption="Learning curves for the OU kernel on the torus with noise 0.05. Left: one dimension, lengthscale 0.01. "
-    "Right: two dimensions, lengthscale 0.1; there the bound WV (Williams-Vivarelli) does not exist.",
-)
+@figure("3", "Rough functions: theory, bounds and truth")
 def figure_3(effort: Effort) -> Drawn:
-    """Compare curves for the OU kernel in one and two dimensions."""
+    """Learning curves for the OU kernel on the torus with noise 0.05. Left: one dimension, lengthscale 0.01.
+    Right: two dimensions, lengthscale 0.1; there the bound WV (Williams-Vivarelli) does not exist.
+    """
     line = compare(ROUGH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv"], effort.of(1000, 40), effort)
     plane = compare(ROUGH_PLANE, 300, ["lc", "uc", *LOWER, *UPPER], effort.of(300, 12), effort)
     return side_by_side(line, plane, [*usual("d = 1", line), *usual("d = 2", plane), *far_from_tight(line, plane)])
 
 
-@figure(
-    "sollich2002-4",
-    paper=PAPER,
-    number="4",
-    title="Smooth functions: theory, bounds and truth",
-    caption="Learning curves for the RBF kernel with lengthscale 0.01 on the circle, noise 0.05. The bound MW starts "
-    "close to Plaskota's and then misses the change at which the error falls below the noise.",
-)
+@figure("4", "Smooth functions: theory, bounds and truth")
 def figure_4(effort: Effort) -> Drawn:
-    """Compare curves for the RBF kernel in one dimension."""
+    """Learning curves for the RBF kernel with lengthscale 0.01 on the circle, noise 0.05. The bound MW starts
+    close to Plaskota's and then misses the change at which the error falls below the noise.
+    """
     found = compare(SMOOTH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv", "mw"], effort.of(1000, 40), effort)
     sheet = Sheet(size=(10, 5.4))
     sheet.panels[0].curves(found.shown, SMOOTH_LINE.describe())
     return sheet.drawn([*usual("", found), *two_regimes(found)])
 
 
-@figure(
-    "sollich2002-5",
-    paper=PAPER,
-    number="5",
-    title="Four dimensions, at two noise levels",
-    caption="Learning curves for the RBF kernel with lengthscale 0.3 on the torus in four dimensions. Left: noise "
-    "0.05. Right: noise 0.001. Kinks of Plaskota's bound are where a block of equal eigenvalues ends.",
-)
+@figure("5", "Four dimensions, at two noise levels")
 def figure_5(effort: Effort) -> Drawn:
-    """Compare curves for the RBF kernel in four dimensions."""
+    """Learning curves for the RBF kernel with lengthscale 0.3 on the torus in four dimensions. Left: noise 0.05.
+    Right: noise 0.001. Kinks of Plaskota's bound are where a block of equal eigenvalues ends.
+    """
     methods = ["lc", "uc", *LOWER, *UPPER]
     high, low = (
         compare(four_dimensions(gpc.Torus(dim=4), noise), 300, methods, effort.of(600, 20), effort)
@@ -126,16 +100,11 @@ def figure_5(effort: Effort) -> Drawn:
     return side_by_side(high, low, claims)
 
 
-@figure(
-    "sollich2002-6",
-    paper=PAPER,
-    number="6",
-    title="Gaussian inputs in one dimension",
-    caption="Learning curves for the RBF kernel with lengthscale 0.01 and Gaussian inputs of variance 1/12, noise "
-    "0.05. WV is the version of the bound for any density.",
-)
+@figure("6", "Gaussian inputs in one dimension")
 def figure_6(effort: Effort) -> Drawn:
-    """Compare curves for Gaussian inputs with those for uniform ones."""
+    """Learning curves for the RBF kernel with lengthscale 0.01 and Gaussian inputs of variance 1/12, noise 0.05.
+    WV is the version of the bound for any density.
+    """
     n = np.arange(0, 301, effort.of(2, 10))
     found = compare(GAUSSIAN_LINE, n, ["lc", "uc", *LOWER, *UPPER, "wv"], effort.of(1000, 40), effort)
     uniform = compare(SMOOTH_LINE, n, ["lc"], effort.of(1000, 40), effort)
@@ -144,17 +113,12 @@ def figure_6(effort: Effort) -> Drawn:
     return sheet.drawn([*usual("", found), *less_uniform(found, uniform)])
 
 
-@figure(
-    "sollich2002-7",
-    paper=PAPER,
-    number="7",
-    title="Gaussian inputs in four dimensions: the truth below LC",
-    caption="Learning curves for the RBF kernel with lengthscale 0.3 and Gaussian inputs of variance 1/12 in four "
-    "dimensions. Left: noise 0.05. Right: noise 0.001. For small n the truth is below LC, which is therefore "
-    "no bound.",
-)
+@figure("7", "Gaussian inputs in four dimensions: the truth below LC")
 def figure_7(effort: Effort) -> Drawn:
-    """Compare curves where the truth drops below LC."""
+    """Learning curves for the RBF kernel with lengthscale 0.3 and Gaussian inputs of variance 1/12 in four
+    dimensions. Left: noise 0.05. Right: noise 0.001. For small n the truth is below LC, which is therefore no
+    bound.
+    """
     methods = ["lc", "uc", *LOWER, *UPPER]
     high, low = (
         compare(four_dimensions(gpc.Gaussian(dim=4), noise), 300, methods, effort.of(1000, 40), effort)
@@ -167,16 +131,11 @@ def figure_7(effort: Effort) -> Drawn:
     return side_by_side(high, low, [*claims, looser])
 
 
-@figure(
-    "sollich2002-8",
-    paper=PAPER,
-    number="8",
-    title="The correction for integers of examples is small",
-    caption="The LC approximation and, times -100, its first-order correction for the discreteness of n, for the "
-    "problem of Figure 7 with noise 0.05.",
-)
+@figure("8", "The correction for integers of examples is small")
 def figure_8(effort: Effort) -> Drawn:
-    """Draw LC and its correction."""
+    """The LC approximation and, times -100, its first-order correction for the discreteness of n, for the
+    problem of Figure 7 with noise 0.05.
+    """
     problem = four_dimensions(gpc.Gaussian(dim=4), 0.05)
     lc, lc1 = (gpc.learning_curve(problem, name, 300) for name in ("lc", "lc1"))
     correction = lc1.error - lc.error
@@ -189,16 +148,11 @@ def figure_8(effort: Effort) -> Drawn:
     return sheet.drawn(small(lc, lc1, effort))
 
 
-@figure(
-    "sollich2002-9",
-    paper=PAPER,
-    number="9",
-    title="The same spectrum, another learning curve",
-    caption="As Figure 5, noise 0.05, with the exact curve of the degenerate scenario: the same eigenvalues and "
-    "noise, but no correlation between different inputs.",
-)
+@figure("9", "The same spectrum, another learning curve")
 def figure_9(effort: Effort) -> Drawn:
-    """Compare the truth with the degenerate scenario of the same spectrum."""
+    """As Figure 5, noise 0.05, with the exact curve of the degenerate scenario: the same eigenvalues and noise,
+    but no correlation between different inputs.
+    """
     problem = four_dimensions(gpc.Torus(dim=4), 0.05)
     found = compare(problem, 300, ["lc", "uc", *UPPER, "degenerate"], effort.of(600, 20), effort)
     sheet = Sheet(size=(10, 5.4))
@@ -206,17 +160,11 @@ def figure_9(effort: Effort) -> Drawn:
     return sheet.drawn(same_spectrum(found))
 
 
-@figure(
-    "sollich2002-10",
-    paper=PAPER,
-    number="10",
-    title="Plaskota's bound is nearly reached",
-    caption="Plaskota's bound (solid) and the lowest error of any single data set of the degenerate scenario "
-    "(dashed), for the spectra of Figures 5 and 7 (RBF kernel, lengthscale 0.3, four dimensions) and two "
-    "noise levels.",
-)
+@figure("10", "Plaskota's bound is nearly reached")
 def figure_10(effort: Effort) -> Drawn:
-    """Compare Plaskota's bound with the best data set of the degenerate scenario."""
+    """Plaskota's bound (solid) and the lowest error of any single data set of the degenerate scenario (dashed),
+    for the spectra of Figures 5 and 7 (RBF kernel, lengthscale 0.3, four dimensions) and two noise levels.
+    """
     sheet, ratios, gaps = Sheet(size=(9.4, 5.0)), {}, {}
     panel, n = sheet.panels[0], np.arange(301)
     panel.setup("RBF(lengthscale=0.3), four dimensions", yscale="log", xlim=(0, 300))

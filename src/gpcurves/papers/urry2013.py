@@ -10,7 +10,7 @@ import numpy as np
 import gpcurves as gpc
 from gpcurves.graphs import Normalisation, tree
 from gpcurves.papers import urry2013_claims as claim
-from gpcurves.papers.gallery import BLUE, DASH, DOT, GREEN, GREY, ORANGE, Drawn, Effort, Panel, Sheet, check, figure
+from gpcurves.papers.gallery import BLUE, DASH, DOT, GREEN, GREY, ORANGE, Drawn, Effort, Panel, Sheet, check, figures_of
 from gpcurves.papers.random_graphs import (
     COLOURS,
     POISSON,
@@ -29,7 +29,7 @@ from gpcurves.papers.random_graphs import (
     vectors_on,
 )
 
-PAPER = "Urry & Sollich 2013"
+figure = figures_of("Urry & Sollich 2013", "urry2013")
 STYLES = {
     "simulation": {"linestyle": "-", "linewidth": 2.2, "alpha": 0.75},
     "cavity": {"linestyle": DASH, "linewidth": 1.1, "color": "black"},
@@ -39,17 +39,12 @@ PER_VERTEX = r"examples per vertex $\nu$"
 ERROR = r"error $\epsilon$"
 
 
-@figure(
-    "urry2013-1",
-    paper=PAPER,
-    number="1",
-    title="Long walks on a tree do not correlate everything",
-    caption="Left: random walk kernel on the 3-regular tree (a = 2) by distance, for walks of p steps, and its limit. Right: "
-    "the kernel between neighbours on random 3-regular graphs with 500 vertices (points) and on the tree (lines) against p/a; "
-    "cycles matter from the dotted line on.",
-)
+@figure("1", "Long walks on a tree do not correlate everything")
 def figure_1(effort: Effort) -> Drawn:
-    """Draw the kernel by distance and by the length of the walk."""
+    """Left: random walk kernel on the 3-regular tree (a = 2) by distance, for walks of p steps, and its limit.
+    Right: the kernel between neighbours on random 3-regular graphs with 500 vertices (points) and on the tree
+    (lines) against p/a; cycles matter from the dotted line on.
+    """
     sheet, walks = Sheet(1, 2), (1, 2, 5, 10, 20, 50, 200, 1000)
     left, right = sheet.panels
     left.setup("3-regular tree, $a=2$", x="distance $l$", y="$C_{l,p}$", xlim=(0, 15))
@@ -72,17 +67,13 @@ def figure_1(effort: Effort) -> Drawn:
     return sheet.drawn([*claim.grows_to_a_limit(walks), *claim.cycles_matter(lengths, apart, on_tree, threshold)])
 
 
-@figure(
-    "urry2013-2",
-    paper=PAPER,
-    number="2",
-    title="Prior variances under global normalisation",
-    caption="Prior variances of the random walk kernel (a = 2, p = 10, average 1) over the vertices of one graph with 10,000 "
-    "vertices (grey; quick: 4,000) and in the limit of large graphs by the cavity method (black). Left: Erdős-Rényi graph with "
-    "mean degree 3. Right: power law with exponent 2.5 and cutoff 2. Insets: the tail, on a logarithmic scale.",
-)
+@figure("2", "Prior variances under global normalisation")
 def figure_2(effort: Effort) -> Drawn:
-    """Compare the variances of one graph with their distribution in the limit."""
+    """Prior variances of the random walk kernel (a = 2, p = 10, average 1) over the vertices of one graph with
+    10,000 vertices (grey; quick: 4,000) and in the limit of large graphs by the cavity method (black). Left:
+    Erdős-Rényi graph with mean degree 3. Right: power law with exponent 2.5 and cutoff 2. Insets: the tail, on a
+    logarithmic scale.
+    """
     sheet, claims, edges = Sheet(1, 2), [], np.linspace(0, 9, 181)
     found = {}
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
@@ -99,17 +90,13 @@ def figure_2(effort: Effort) -> Drawn:
     return sheet.drawn([*claims, *claim.tails_of(found)])
 
 
-@figure(
-    "urry2013-3",
-    paper=PAPER,
-    number="3",
-    title="Learning curves with global normalisation",
-    caption="Error against examples per vertex for the globally normalised random walk kernel (p = 10, a = 2) and several "
-    "noise levels: simulation on graphs of 500 vertices (quick: 300), cavity method, eigenvalue theory. Left: 3-regular graphs. "
-    "Centre: Erdős-Rényi graphs with mean degree 3. Right: power law with exponent 2.5 and cutoff 2.",
-)
+@figure("3", "Learning curves with global normalisation")
 def figure_3(effort: Effort) -> Drawn:
-    """Compare both theories with the truth on three ensembles."""
+    """Error against examples per vertex for the globally normalised random walk kernel (p = 10, a = 2) and
+    several noise levels: simulation on graphs of 500 vertices (quick: 300), cavity method, eigenvalue theory.
+    Left: 3-regular graphs. Centre: Erdős-Rényi graphs with mean degree 3. Right: power law with exponent 2.5 and
+    cutoff 2.
+    """
     sheet, claims = Sheet(1, 3), []
     for panel, ensemble in zip(sheet.panels, (REGULAR, POISSON, POWER), strict=True):
         found = {
@@ -121,17 +108,12 @@ def figure_3(effort: Effort) -> Drawn:
     return sheet.drawn(claims)
 
 
-@figure(
-    "urry2013-4",
-    paper=PAPER,
-    number="4",
-    title="Curves for long walks collapse when the examples are scaled",
-    caption="Learning curves on random 3-regular graphs (a = 2, noise 0.1) for walks of p steps, with the number of examples "
-    "scaled. Left: eigenvalue theory for infinitely large graphs, and the master curve of long walks. Right: simulation on "
-    "graphs of 500 vertices.",
-)
+@figure("4", "Curves for long walks collapse when the examples are scaled")
 def figure_4(effort: Effort) -> Drawn:
-    """Scale the curves of short and long walks."""
+    """Learning curves on random 3-regular graphs (a = 2, noise 0.1) for walks of p steps, with the number of
+    examples scaled. Left: eigenvalue theory for infinitely large graphs, and the master curve of long walks.
+    Right: simulation on graphs of 500 vertices.
+    """
     sheet, scaled = Sheet(1, 2), np.geomspace(0.1, 1000, effort.of(41, 21))
     left, right = sheet.panels
     looks: dict[str, Any] = {"x": r"$\nu p^{3/2}$", "y": ERROR, "xscale": "log", "yscale": "log", "ylim": (1e-3, 1.3)}
@@ -153,17 +135,12 @@ def figure_4(effort: Effort) -> Drawn:
     return sheet.drawn(claim.collapse(scaled, theory, truth, master))
 
 
-@figure(
-    "urry2013-5",
-    paper=PAPER,
-    number="5",
-    title="Learning curves with local normalisation",
-    caption="As Figure 3 for the locally normalised kernel, on Erdős-Rényi (left) and power law graphs (right). Above: simulation "
-    "and cavity method; inset: what isolated vertices contribute (dotted). Below: both normalisations by the cavity method. The "
-    "cavity method is the exact one here, and not the paper's equation (29).",
-)
+@figure("5", "Learning curves with local normalisation")
 def figure_5(effort: Effort) -> Drawn:
-    """Compare local normalisation with the truth, and with global normalisation."""
+    """As Figure 3 for the locally normalised kernel, on Erdős-Rényi (left) and power law graphs (right). Above:
+    simulation and cavity method; inset: what isolated vertices contribute (dotted). Below: both normalisations
+    by the cavity method. The cavity method is the exact one here, and not the paper's equation (29).
+    """
     sheet, claims = Sheet(2, 2), []
     for ensemble, above, below in zip((POISSON, POWER), sheet.panels[:2], sheet.panels[2:], strict=True):
         found = {
@@ -183,17 +160,13 @@ def figure_5(effort: Effort) -> Drawn:
     return sheet.drawn([*claims, claim.simplified(effort)])
 
 
-@figure(
-    "urry2013-6",
-    paper=PAPER,
-    number="6",
-    title="Posterior variances over the vertices",
-    caption="Distribution of posterior variances for the locally normalised kernel (a = 2, p = 10) on Erdős-Rényi graphs with mean "
-    "degree 3: ten data sets on each of ten graphs with 1000 vertices (grey; quick: 4 and 4 with 400) and the cavity method "
-    "(black), after 1.172 (left) and 6.210 (right) examples per vertex. The paper does not say which noise; here it is 0.1.",
-)
+@figure("6", "Posterior variances over the vertices")
 def figure_6(effort: Effort) -> Drawn:
-    """Compare the local errors of simulated data sets with the limit."""
+    """Distribution of posterior variances for the locally normalised kernel (a = 2, p = 10) on Erdős-Rényi
+    graphs with mean degree 3: ten data sets on each of ten graphs with 1000 vertices (grey; quick: 4 and 4 with
+    400) and the cavity method (black), after 1.172 (left) and 6.210 (right) examples per vertex. The paper does
+    not say which noise; here it is 0.1.
+    """
     sheet, claims = Sheet(1, 2), []
     amounts: dict[str, Any] = dict(
         zip(("vertices", "graphs", "datasets"), effort.of((1000, 10, 10), (400, 4, 4)), strict=True)
@@ -214,43 +187,29 @@ def figure_6(effort: Effort) -> Drawn:
     return sheet.drawn(claims)
 
 
-@figure(
-    "urry2013-7",
-    paper=PAPER,
-    number="7",
-    title="A global student of a local teacher",
-    caption="Simulated error of students who believe in the globally normalised kernel (p = 10, a = 2) while the teacher's is "
-    "normalised locally, on graphs of 500 vertices (quick: 250). Left: Erdős-Rényi graphs with mean degree 3. Right: power law.",
-)
+@figure("7", "A global student of a local teacher")
 def figure_7(effort: Effort) -> Drawn:
-    """Let a student with global normalisation learn from a teacher with local normalisation."""
+    """Simulated error of students who believe in the globally normalised kernel (p = 10, a = 2) while the
+    teacher's is normalised locally, on graphs of 500 vertices (quick: 250). Left: Erdős-Rényi graphs with mean
+    degree 3. Right: power law.
+    """
     return crossed("global", "local", effort)
 
 
-@figure(
-    "urry2013-8",
-    paper=PAPER,
-    number="8",
-    title="A local student of a global teacher",
-    caption="As Figure 7, for students who believe in the locally normalised kernel while the teacher's is normalised globally. "
-    "Where bands are wide, single graphs have errors that are many times the average.",
-)
+@figure("8", "A local student of a global teacher")
 def figure_8(effort: Effort) -> Drawn:
-    """Let a student with local normalisation learn from a teacher with global normalisation."""
+    """As Figure 7, for students who believe in the locally normalised kernel while the teacher's is normalised
+    globally. Where bands are wide, single graphs have errors that are many times the average.
+    """
     return crossed("local", "global", effort)
 
 
-@figure(
-    "urry2013-9",
-    paper=PAPER,
-    number="9",
-    title="How much the error differs between vertices",
-    caption="Variance of the posterior variances over the vertices of a graph, for locally (stars) and globally (circles) "
-    "normalised kernels (p = 10, a = 2, noise 0.1), simulated on graphs of 500 vertices (quick: 300). Left: Erdős-Rényi graphs "
-    "with mean degree 3. Right: power law with exponent 2.5 and cutoff 2.",
-)
+@figure("9", "How much the error differs between vertices")
 def figure_9(effort: Effort) -> Drawn:
-    """Look at the spread of the error over vertices along the curve."""
+    """Variance of the posterior variances over the vertices of a graph, for locally (stars) and globally
+    (circles) normalised kernels (p = 10, a = 2, noise 0.1), simulated on graphs of 500 vertices (quick: 300).
+    Left: Erdős-Rényi graphs with mean degree 3. Right: power law with exponent 2.5 and cutoff 2.
+    """
     sheet, claims = Sheet(1, 2), []
     nu = np.concatenate(([0.0], np.geomspace(0.01, 10, effort.of(25, 13))))
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
@@ -266,16 +225,11 @@ def figure_9(effort: Effort) -> Drawn:
     return sheet.drawn(claims)
 
 
-@figure(
-    "urry2013-10",
-    paper=PAPER,
-    number="10",
-    title="How long walks on a tree approach their limit",
-    caption="Weight of the shell at distance l of the 3-regular tree (a = 2) after p steps, scaled, against l divided by the root "
-    "of p, and the form that it approaches (dashed). The exponent of that form is corrected.",
-)
+@figure("10", "How long walks on a tree approach their limit")
 def figure_10(effort: Effort) -> Drawn:
-    """Draw the profile of the walk on a scale on which it comes to rest."""
+    """Weight of the shell at distance l of the 3-regular tree (a = 2) after p steps, scaled, against l divided
+    by the root of p, and the form that it approaches (dashed). The exponent of that form is corrected.
+    """
     sheet, walks = Sheet(), (10, 30, 100, 300, 1000, 3000)
     (panel,) = sheet.panels
     panel.setup("3-regular tree, $a=2$", x=r"$l/\sqrt{p}$", y=r"$p\,\rho_{l,p}$", xlim=(0, 4))
@@ -288,29 +242,18 @@ def figure_10(effort: Effort) -> Drawn:
     return sheet.drawn(claim.cut_off(walks))
 
 
-@figure(
-    "urry2013-11",
-    paper=PAPER,
-    number="11",
-    title="Where a global student of a local teacher fails",
-    caption="An Erdős-Rényi graph with 250 vertices and mean degree 3 (p = 10, a = 2, noise 0.0001), 150 examples. Left: how much "
-    "more than expected the teacher excites each prediction vector of the student, averaged over teachers; a matched teacher "
-    "gives 1. Right: the prediction vector of the largest spike (circle).",
-)
+@figure("11", "Where a global student of a local teacher fails")
 def figure_11(effort: Effort) -> Drawn:
-    """Find the prediction vectors that a teacher with local normalisation excites."""
+    """An Erdős-Rényi graph with 250 vertices and mean degree 3 (p = 10, a = 2, noise 0.0001), 150 examples.
+    Left: how much more than expected the teacher excites each prediction vector of the student, averaged over
+    teachers; a matched teacher gives 1. Right: the prediction vector of the largest spike (circle).
+    """
     return excited("global", "local", seed=4, effort=effort)
 
 
-@figure(
-    "urry2013-12",
-    paper=PAPER,
-    number="12",
-    title="Where a local student of a global teacher fails",
-    caption="As Figure 11, for a student with local and a teacher with global normalisation.",
-)
+@figure("12", "Where a local student of a global teacher fails")
 def figure_12(effort: Effort) -> Drawn:
-    """Find the prediction vectors that a teacher with global normalisation excites."""
+    """As Figure 11, for a student with local and a teacher with global normalisation."""
     return excited("local", "global", seed=4, effort=effort)
 
 

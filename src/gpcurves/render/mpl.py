@@ -7,7 +7,7 @@ from functools import singledispatch
 from typing import Any
 
 from gpcurves.numerics.display import Display
-from gpcurves.render.scene import Axis, Band, Bars, Line, Mark, Points, Scene, Text, plain
+from gpcurves.render.scene import Area, Axis, Bars, Line, Mark, Points, Scene, Text, plain
 
 _DASHES: dict[str, Any] = {
     "solid": "-",
@@ -77,7 +77,7 @@ def _line(mark: Line, ax: Any) -> Any:
 
 
 @_draw.register
-def _band(mark: Band, ax: Any) -> Any:
+def _band(mark: Area, ax: Any) -> Any:
     return ax.fill_between(
         mark.x, mark.low, mark.high, color=mark.colour, alpha=mark.opacity, linewidth=0, zorder=mark.layer
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves.render.scene import Axis, Band, Bars, Line, Mark, Points, Scene, Text, plain
+from gpcurves.render.scene import Area, Axis, Bars, Line, Mark, Points, Scene, Text, plain
 
 _HEIGHT, _ROW = 460, 22
 """Pixels of a picture without its legend, and of a row of the legend."""
@@ -71,7 +71,7 @@ def _about(mark: Mark, scene: Scene) -> dict[str, Any]:
     about: dict[str, Any] = {"name": label, "showlegend": bool(mark.label)}
     if mark.group:
         about |= {"legendgroup": mark.group, "legendgrouptitle": {"text": html.escape(mark.group)}}
-    if isinstance(mark, Band) or not label:
+    if isinstance(mark, Area) or not label:
         return about | {"hoverinfo": "skip"}
     x, y = (html.escape(axis.short or axis.label) for axis in (scene.x, scene.y))
     return about | {"hovertemplate": f"<b>{label}</b><br>{x} = %{{x:,.8~g}}<br>{y} = %{{y:.4g}}<extra></extra>"}
@@ -96,7 +96,7 @@ def _line(mark: Line, scene: Scene) -> dict[str, Any]:
 
 
 @_trace.register
-def _band(mark: Band, scene: Scene) -> dict[str, Any]:
+def _band(mark: Area, scene: Scene) -> dict[str, Any]:
     return {
         "type": "scatter",
         "x": np.concatenate((mark.x, mark.x[::-1])).tolist(),

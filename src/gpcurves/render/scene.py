@@ -102,7 +102,7 @@ class Line(Mark):
 
 
 @dataclass(frozen=True, eq=False)
-class Band(Mark):
+class Area(Mark):
     """The region between two curves."""
 
     x: FloatArray

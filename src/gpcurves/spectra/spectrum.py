@@ -66,28 +66,29 @@ class Tail:
 
     def integral_to(self, upper: FloatArray, power: float) -> FloatArray:
         r"""Return :math:`\int_{start}^{n} \lambda(x)^{p}\,dx` for each upper limit at or beyond the list."""
-        index, width = gauss_legendre(self.edges)
-        panel = (np.exp(power * self.log_eigenvalue(index)) * width).reshape(-1, len(GAUSS_NODES)).sum(axis=1)
-        earlier = np.concatenate(([0.0], np.cumsum(panel)))
-        place = np.clip(np.searchsorted(self.edges, upper, side="right") - 1, 0, len(self.edges) - 2)
-        top = np.minimum(upper, self.edges[-1])
-        half = (top - self.edges[place]) / 2
-        at = (top + self.edges[place])[:, None] / 2 + half[:, None] * GAUSS_NODES
-        return np.asarray(half * (np.exp(power * self.log_eigenvalue(at)) @ GAUSS_WEIGHTS) + earlier[place])
+        earlier = np.concatenate(([0.0], np.cumsum(self._panel_integrals(power))))
+        panel = np.clip(np.searchsorted(self.edges, upper, side="right") - 1, 0, len(self.edges) - 2)
+        return self._between(self.edges[panel], np.minimum(upper, self.edges[-1]), power) + earlier[panel]
 
     def integral(self, lower: FloatArray, power: float) -> FloatArray:
         r"""Return :math:`\int_{n}^{\infty} \lambda(x)^{p}\,dx` for each lower limit at or beyond the list."""
-        index, width = gauss_legendre(self.edges)
-        panel = (np.exp(power * self.log_eigenvalue(index)) * width).reshape(-1, len(GAUSS_NODES)).sum(axis=1)
-        later = np.append(np.cumsum(panel[::-1])[::-1], 0.0)
+        later = np.append(np.cumsum(self._panel_integrals(power)[::-1])[::-1], 0.0)
         upper = np.searchsorted(self.edges, lower, side="right")
         inside = upper < len(self.edges)
         result = np.zeros(len(lower))
-        top = self.edges[upper[inside]]
-        half = (top - lower[inside]) / 2
-        at = (top + lower[inside])[:, None] / 2 + half[:, None] * GAUSS_NODES
-        result[inside] = half * (np.exp(power * self.log_eigenvalue(at)) @ GAUSS_WEIGHTS) + later[upper[inside]]
+        result[inside] = self._between(lower[inside], self.edges[upper[inside]], power) + later[upper[inside]]
         return result
+
+    def _panel_integrals(self, power: float) -> FloatArray:
+        index, width = gauss_legendre(self.edges)
+        integrand = np.exp(power * self.log_eigenvalue(index)) * width
+        return np.asarray(integrand.reshape(-1, len(GAUSS_NODES)).sum(axis=1))
+
+    def _between(self, lower: FloatArray, upper: FloatArray, power: float) -> FloatArray:
+        """Integrate between limits inside one panel each."""
+        half = (upper - lower) / 2
+        index = (upper + lower)[:, None] / 2 + half[:, None] * GAUSS_NODES
+        return np.asarray(half * (np.exp(power * self.log_eigenvalue(index)) @ GAUSS_WEIGHTS))
 
 
 def panels(
@@ -313,8 +314,6 @@ class Spectrum:
         if self.tail is not None:
             further["tail"] = [*self.tail.log_values.tolist(), *self.tail.multiplicities.tolist()]
         return further
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         shown = ", ".join(

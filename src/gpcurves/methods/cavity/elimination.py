@@ -55,7 +55,7 @@ def eliminate(
 
 
 @compiled
-def _pair(batch: FloatArray, rows: int, k: int, first: int, lanes: int, column: FloatArray, solved: FloatArray) -> None:
+def _pair(batch: FloatArray, rows: int, k: int, first: int, lanes: int, column: FloatArray, solved: FloatArray) -> None:  # noqa: C901  (two loops over lanes and rows, unrolled for the compiler)
     """Eliminate the pivot block (k, k+1) from the rows from ``first`` on; with ``first`` = 0 also sweep its own rows."""
     # The inverse of the block (x, y; y, z). In a quasi-definite matrix x and z have opposite signs, so that the
     # determinant is at most -y², which is not small.

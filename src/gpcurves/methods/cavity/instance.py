@@ -95,7 +95,7 @@ def prior_variances(graph: Adjacency, model: VertexModel, threads: int | None = 
     return propagate(graph, model, np.zeros(graph.vertices), 1.0, threads=threads).variance
 
 
-def propagate(
+def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to iterate by keyword)
     graph: Adjacency,
     model: VertexModel,
     counts: npt.ArrayLike,

@@ -26,7 +26,7 @@ _STRIDE = 128
 
 
 @compiled
-def relay(
+def relay(  # noqa: PLR0913  (a compiled kernel takes its arrays one by one)
     begin: int,
     end: int,
     indptr: IntArray,
@@ -95,7 +95,7 @@ def relay(
 
 
 @compiled
-def marginals(
+def marginals(  # noqa: PLR0913  (a compiled kernel takes its arrays one by one)
     begin: int,
     end: int,
     indptr: IntArray,
@@ -190,7 +190,7 @@ def _invert(batch: FloatArray, inverse: FloatArray, rows: int, size: int, lanes:
 
 
 @compiled
-def _store(
+def _store(  # noqa: PLR0913  (a compiled kernel takes its arrays one by one)
     batch: FloatArray,
     lanes: int,
     packed: int,

@@ -113,7 +113,7 @@ def mean_prior_variance(
             return Normaliser(value, stderr)
 
 
-def population_error(
+def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to sample by keyword)
     degrees: object,
     model: VertexModel,
     noise: float,
@@ -175,7 +175,7 @@ def population_error(
     return _measure(dynamics, ready, normaliser if normalise == "global" else None, goal, max_sweeps)
 
 
-def population_curve(
+def population_curve(  # noqa: PLR0913  (the ensemble and the model, and how to sample by keyword)
     degrees: object,
     model: VertexModel,
     noise: float,

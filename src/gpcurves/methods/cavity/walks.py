@@ -50,7 +50,7 @@ def close(links: Links, walk: FloatArray, series: FloatArray, threads: int) -> F
 
 
 @compiled
-def _step(
+def _step(  # noqa: PLR0913  (a compiled kernel takes its arrays one by one)
     begin: int,
     end: int,
     indptr: IntArray,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves.methods.base import METHODS, Condition, Kind, Method, MethodOptions, Result, Scope
+from gpcurves.methods.base import METHODS, Kind, Method, MethodOptions, Result
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
@@ -21,6 +21,8 @@ class Formula(Method[Problem]):
     def __init__(self, function: Function, spectral: bool, **about: Any) -> None:
         self.function = function
         self.spectral = spectral
+        if unknown := [name for name in about if not hasattr(Method, name) and name not in Method.__annotations__]:
+            raise TypeError(f"a method has no attribute {unknown[0]}")
         for name, value in about.items():
             setattr(self, name, value)
 
@@ -55,42 +57,16 @@ class Formula(Method[Problem]):
 
 
 def formula(
-    name: str,
-    title: str,
-    kind: Kind,
-    *,
-    promise: str,
-    source: str,
-    scope: Scope = Scope.AVERAGE,
-    needs: str = "",
-    conditions: tuple[Condition, ...] = (),
-    integers: bool = False,
-    axes: tuple[str, ...] = ("n",),
-    spectral: bool = True,
+    name: str, title: str, kind: Kind, *, axes: tuple[str, ...] = ("n",), spectral: bool = True, **about: Any
 ) -> Callable[[Function], Function]:
-    """Enter a function of a problem and sizes into the registry of methods; the attributes are those of `Method`.
+    """Enter a function of a problem and sizes into the registry of methods.
 
-    ``spectral`` says whether the function uses the spectrum of the problem, so that the error of a numerical spectrum can be
-    estimated from a coarser one.
+    ``about`` are further attributes of `Method`: promise, source, scope, needs, conditions, integers. ``spectral`` says whether
+    the function uses the spectrum of the problem, so that the error of a numerical spectrum can be estimated from a coarser one.
     """
 
     def enter(function: Function) -> Function:
-        METHODS.add(
-            Formula(
-                function,
-                spectral and "n" in axes,
-                name=name,
-                title=title,
-                kind=kind,
-                scope=scope,
-                promise=promise,
-                source=source,
-                needs=needs,
-                conditions=conditions,
-                integers=integers,
-                axes=axes,
-            )
-        )
+        METHODS.add(Formula(function, spectral and "n" in axes, name=name, title=title, kind=kind, axes=axes, **about))
         return function
 
     return enter

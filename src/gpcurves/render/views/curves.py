@@ -21,7 +21,7 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 from gpcurves.render.labels import label_level, name_ends
 from gpcurves.render.page import document, listed, sentences, table
-from gpcurves.render.scene import Axis, Band, Line, Mark, Points, Scene, Stroke, level, plain
+from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, level, plain
 from gpcurves.render.style import REGION, group_of, kind_of, scope_of, strokes
 from gpcurves.render.views import View
 
@@ -84,7 +84,7 @@ class CurvesView(View):
         marks: list[Mark] = []
         if (allowed := region(self.curves)) is not None:
             sizes, low, high = allowed
-            marks.append(Band(sizes, np.maximum(low, y.low / 10), high, REGION, label="allowed by the bounds", layer=0))
+            marks.append(Area(sizes, np.maximum(low, y.low / 10), high, REGION, label="allowed by the bounds", layer=0))
         looks = strokes(self.curves)
         for label, curve in self.curves.items():
             marks += _marks(label, curve, looks[label], y)
@@ -169,7 +169,7 @@ def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Ma
     if spread is None:
         return [line]
     low = np.maximum(error - spread, y.low / 10)
-    return [Band(sizes, low, error + spread, stroke.colour, 0.25, layer=1), line]
+    return [Area(sizes, low, error + spread, stroke.colour, 0.25, layer=1), line]
 
 
 def _goal_marks(goal: Goal, looks: Mapping[str, Stroke], drawn: Sequence[Mark], x: Axis, y: Axis) -> list[Mark]:

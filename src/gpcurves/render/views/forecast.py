@@ -14,7 +14,7 @@ from gpcurves.forecasting.verdict import RequiredN, Verdict, rounded
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.labels import label_level, label_point
 from gpcurves.render.page import words
-from gpcurves.render.scene import Axis, Band, Line, Mark, Points, Scene, Stroke, Text, level, upright
+from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, Text, level, upright
 from gpcurves.render.views import View
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class ForecastView(View):
         y = self._error_axis(np.concatenate((low, rmse)), np.concatenate((high, rmse)))
         chosen = forecast.designed(later)["rmse"].to_numpy()
         marks: list[Mark] = [
-            Band(n, low, high, _BAND, label="90 % interval", layer=0),
+            Area(n, low, high, _BAND, label="90 % interval", layer=0),
             upright(forecast.rows, y, Stroke("#bbbbbb", width=1)),
             Line(n, np.sqrt(forecast.power_law(n)), _POWER, name="power law", label="power law, for comparison"),
             Line(later, chosen, _CHOSEN, name="chosen", label="if you choose the inputs of new rows", layer=3),
