@@ -287,25 +287,11 @@ def draw_excited(student: Normalisation, teacher: Normalisation, seed: int, effo
     left.setup(f"student {student}, teacher {teacher}", x="example", y=r"$\langle zz^T\rangle_{\mu\mu}$", yscale="log")
     left.line("matched", numbers, np.ones(len(numbers)), color="black")
     left.line("mismatched", numbers, vectors.weights, color=ORANGE, linewidth=1)
-    left.axes.plot(
-        first,
-        vectors.weights[first],
-        "o",
-        markersize=12,
-        markerfacecolor="none",
-        markeredgecolor=GREEN,
-        markeredgewidth=2,
-    )
+    ring = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": GREEN, "markeredgewidth": 2}
+    left.axes.plot(first, vectors.weights[first], "o", **ring)
     left.legend()
-    graph = vectors.problem.graph
-    gpc.draw_graph(
-        graph,
-        vectors.vectors[:, first],
-        signed=True,
-        label="",
-        title="prediction vector of the largest spike",
-        ax=right.axes,
-    )
+    title, graph = "prediction vector of the largest spike", vectors.problem.graph
+    gpc.draw_graph(graph, vectors.vectors[:, first], signed=True, label="", title=title, ax=right.axes)
     right.remember("prediction vector", np.arange(len(vectors.vectors)), vectors.vectors[:, first])
     return sheet.finish(claim.spikes(vectors, student, teacher, effort.choose(60, 30)))
 
