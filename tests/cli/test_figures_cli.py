@@ -11,7 +11,7 @@ import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.montecarlo.store import Store
 from gpcurves.papers.folder import SUFFIXES
-from gpcurves.papers.gallery import FIGURES, Drawn, Effort, Sheet, check, figures_of
+from gpcurves.papers.gallery import FIGURES, Drawn, Quality, Sheet, check, figures_of
 
 PROBLEM = gpc.Problem(gpc.RBF(0.2), gpc.Torus(dim=1), noise=0.1)
 
@@ -20,7 +20,7 @@ class Calls:
     """What the two figures below were asked for, and how they shall behave."""
 
     def __init__(self) -> None:
-        self.efforts: list[Effort] = []
+        self.efforts: list[Quality] = []
         self.stop = False
         self.limit = 1.0
 
@@ -33,14 +33,14 @@ def calls() -> Iterator[Calls]:
     FIGURES.clear()
 
     @figures_of("First", "first")("1", "A line", "Of points.")
-    def first(effort: Effort) -> Drawn:
+    def first(quality: Quality) -> Drawn:
         kept.efforts.append(effort)
         sheet = Sheet()
         sheet.panels[0].line("line", [0, 1], [1, 2])
         return sheet.finish([check("a < b", 0.5, at_most=kept.limit)])
 
     @figures_of("First", "first")("2", "A curve", "Simulated.")
-    def second(effort: Effort) -> Drawn:
+    def second(quality: Quality) -> Drawn:
         kept.efforts.append(effort)
         curve = gpc.learning_curve(PROBLEM, "simulation", 5, datasets=effort.choose(6, 3), rng=0, **effort.running)
         if kept.stop:

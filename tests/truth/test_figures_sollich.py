@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
-from gpcurves.papers import FIGURES, Effort, draw
+from gpcurves.papers import FIGURES, Quality, draw
 from gpcurves.papers.comparison import Comparison, compare
 from gpcurves.papers.folder import SUFFIXES, read_finished, save
 from gpcurves.papers.gallery import Claim, Sheet, check
@@ -55,7 +55,7 @@ def test_entries_say_what_they_show(name: str) -> None:
 
 def test_claims_can_fail() -> None:
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
-    found = compare(problem, 20, ["lc", "uc", "ov"], 10, Effort(quick=True))
+    found = compare(problem, 20, ["lc", "uc", "ov"], 10, Quality(quick=True))
     assert all(claim.holds for claim in found.brackets())
     wrong = Comparison(found.theory, replace(found.truth, error=0.9 * found.theory["lc"].error, details={}))
     above, below = wrong.brackets()
@@ -88,7 +88,7 @@ def test_a_sheet_remembers_what_was_drawn() -> None:
 
 
 def test_quick_means_less_work() -> None:
-    assert (Effort().choose(400, 40), Effort(quick=True).choose(400, 40)) == (400, 40)
+    assert (Quality().choose(400, 40), Quality(quick=True).choose(400, 40)) == (400, 40)
     with pytest.raises(gpc.InputError, match="did you mean 'sollich2002-4'"):
         draw("solich2002-4")
 

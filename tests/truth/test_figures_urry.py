@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
-from gpcurves.papers import FIGURES, Effort, draw
+from gpcurves.papers import FIGURES, Quality, draw
 from gpcurves.papers import urry2013_claims as claims
 from gpcurves.papers.folder import SUFFIXES, read_finished, save
 from gpcurves.papers.gallery import Claim
@@ -85,7 +85,7 @@ def test_a_curve_that_falls_has_no_maximum() -> None:
 
 
 def test_vertices_without_neighbours_are_known_exactly() -> None:
-    curve = curve_of(locally(POISSON, 1e-4), "cavity", Effort(quick=True))
+    curve = curve_of(locally(POISSON, 1e-4), "cavity", Quality(quick=True))
     np.testing.assert_allclose(part(curve, "isolated"), np.exp(-3 - curve.nu), atol=1e-5)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -26,7 +26,6 @@ _NODES_PER_SCALE = 12
 _MOST_NODES = 3_000
 
 
-@dataclass(frozen=True, repr=False)
 class Box(_Unit):
     """Uniform on [0, 1]^dim, without periodic images."""
 

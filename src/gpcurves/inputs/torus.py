@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -32,7 +31,6 @@ _LISTED_SHELLS = {1: 4e10, 2: 200_000, 3: 200_000, 4: 30_000}
 """How far single components and shells of each dimension (4: or more) are listed, as a squared length."""
 
 
-@dataclass(frozen=True, repr=False)
 class Torus(_Unit):
     """Uniform on [0, 1]^dim with opposite faces joined; the kernel is summed over all its periodic images."""
 

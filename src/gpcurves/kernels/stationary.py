@@ -87,7 +87,6 @@ class Stationary(Kernel):
         return None
 
 
-@dataclass(frozen=True, repr=False)
 class RBF(Stationary):
     r"""Radial basis function, squared exponential: :math:`e^{-r^2/2}`. Infinitely smooth."""
 
@@ -115,7 +114,6 @@ def _matern_log_transform(self: OU | Matern32 | Matern52 | Matern, z: FloatArray
     return np.asarray(constant - (nu + dim / 2) * np.log1p(4 * math.pi**2 * z / (2 * nu)))
 
 
-@dataclass(frozen=True, repr=False)
 class OU(Stationary):
     r"""Ornstein-Uhlenbeck, exponential: :math:`e^{-r}`. Continuous but rough."""
 
@@ -130,7 +128,6 @@ class OU(Stationary):
     log_transform = _matern_log_transform
 
 
-@dataclass(frozen=True, repr=False)
 class Matern32(Stationary):
     r"""Matérn with nu = 3/2: :math:`(1 + x) e^{-x}`, :math:`x = \sqrt3 r`."""
 
@@ -146,7 +143,6 @@ class Matern32(Stationary):
     log_transform = _matern_log_transform
 
 
-@dataclass(frozen=True, repr=False)
 class Matern52(Stationary):
     r"""Matérn with nu = 5/2: :math:`(1 + x + x^2/3) e^{-x}`, :math:`x = \sqrt5 r`."""
 

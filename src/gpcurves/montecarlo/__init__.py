@@ -3,15 +3,4 @@
 from gpcurves.montecarlo.average import Estimate, Experiment, Interrupted, Run, Shape, Stop, average
 from gpcurves.montecarlo.seeds import Rng, seed_of, stream
 
-__all__ = [
-    "Estimate",
-    "Experiment",
-    "Interrupted",
-    "Rng",
-    "Run",
-    "Shape",
-    "Stop",
-    "average",
-    "seed_of",
-    "stream",
-]
+__all__ = ["Estimate", "Experiment", "Interrupted", "Rng", "Run", "Shape", "Stop", "average", "seed_of", "stream"]

@@ -7,6 +7,6 @@ True
 """
 
 from gpcurves.papers import sollich1999, sollich2002, urry2013
-from gpcurves.papers.gallery import FIGURES, Claim, Drawn, Effort, Entry, draw
+from gpcurves.papers.gallery import FIGURES, Claim, Drawn, Entry, Quality, draw
 
-__all__ = ["FIGURES", "Claim", "Drawn", "Effort", "Entry", "draw", "sollich1999", "sollich2002", "urry2013"]
+__all__ = ["FIGURES", "Claim", "Drawn", "Entry", "Quality", "draw", "sollich1999", "sollich2002", "urry2013"]

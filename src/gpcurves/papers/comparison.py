@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gpcurves as gpc
-from gpcurves.papers.gallery import Claim, Effort, check
+from gpcurves.papers.gallery import Claim, Quality, check
 
 FloatArray = npt.NDArray[np.float64]
 MARKS = 30
@@ -77,9 +77,9 @@ class Comparison:
 
 
 def compare(
-    problem: gpc.Problem, n: npt.ArrayLike | int, methods: Sequence[str], datasets: int, effort: Effort
+    problem: gpc.Problem, n: npt.ArrayLike | int, methods: Sequence[str], datasets: int, quality: Quality
 ) -> Comparison:
     """Compute the curves of some methods and simulate the truth."""
     theory = gpc.learning_curves(problem, n, methods)
-    truth = gpc.learning_curve(problem, "simulation", n, datasets=datasets, rng=0, **effort.running)
+    truth = gpc.learning_curve(problem, "simulation", n, datasets=datasets, rng=0, **quality.running)
     return Comparison(theory, truth)

@@ -79,7 +79,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Effort:
+class Quality:
     """How much work to put into a figure, and how it is done.
 
     Attributes
@@ -105,7 +105,7 @@ class Effort:
         return {"workers": self.workers, "store": self.store, "progress": self.progress}
 
 
-Figuring = Callable[[Effort], Drawn]
+Figuring = Callable[[Quality], Drawn]
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def draw(
     """
     if name not in FIGURES:
         raise unknown_name("figure", name, FIGURES)
-    return FIGURES[name].function(Effort(quick, workers, store, progress))
+    return FIGURES[name].function(Quality(quick, workers, store, progress))
 
 
 class Sheet:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 import gpcurves as gpc
 from gpcurves.graphs import Ensemble, Normalisation
-from gpcurves.papers.gallery import BLUE, GREEN, ORANGE, SKY, YELLOW, Effort
+from gpcurves.papers.gallery import BLUE, GREEN, ORANGE, SKY, YELLOW, Quality
 
 FloatArray = npt.NDArray[np.float64]
 REGULAR, POISSON, POWER = gpc.RandomRegular(3), gpc.ErdosRenyi(3), gpc.PowerLaw(alpha=2.5, cutoff=2)
@@ -39,32 +39,32 @@ def mismatched_problem(
     return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=10, a=2, normalise=student), noise, teacher=true)
 
 
-def noises(effort: Effort) -> list[float]:
+def noises(quality: Quality) -> list[float]:
     """Return the noise levels of a figure."""
-    return effort.choose(list(COLOURS), [1.0, 0.01, 1e-4])
+    return quality.choose(list(COLOURS), [1.0, 0.01, 1e-4])
 
 
-def simulate(problem: gpc.Problem, nu: FloatArray, effort: Effort, **options: Any) -> gpc.LearningCurve:
+def simulate(problem: gpc.Problem, nu: FloatArray, quality: Quality, **options: Any) -> gpc.LearningCurve:
     """Return the truth on graphs of finite size."""
-    amounts = effort.choose(
+    amounts = quality.choose(
         {"vertices": 500, "graphs": 40, "datasets": 2}, {"vertices": 300, "graphs": 20, "datasets": 1}
     )
-    return gpc.learning_curve(problem, "simulation", nu=nu, rng=1, **(amounts | options), **effort.running)
+    return gpc.learning_curve(problem, "simulation", nu=nu, rng=1, **(amounts | options), **quality.running)
 
 
 @lru_cache(maxsize=64)  # Figures 3 and 5 have curves in common
-def curve_of(problem: gpc.Problem, method: str, effort: Effort) -> gpc.LearningCurve:
+def curve_of(problem: gpc.Problem, method: str, quality: Quality) -> gpc.LearningCurve:
     """Return the curve of a method along the numbers of examples of Figures 3 and 5."""
-    nu = np.geomspace(0.01, 30, effort.choose(17, 8))
+    nu = np.geomspace(0.01, 30, quality.choose(17, 8))
     if method == "simulation":
-        return simulate(problem, nu, effort)
+        return simulate(problem, nu, quality)
     options: dict[str, Any]
     if method == "cavity":
-        options = effort.choose({"precision": 0.05, "population": 256}, {"precision": 0.3, "population": 64})
+        options = quality.choose({"precision": 0.05, "population": 256}, {"precision": 0.3, "population": 64})
         options = {**options, "among": ["isolated"]}
     else:
-        options = effort.choose({"vertices": 500, "graphs": 20}, {"vertices": 300, "graphs": 3})
-    return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **effort.running)
+        options = quality.choose({"vertices": 500, "graphs": 20}, {"vertices": 300, "graphs": 3})
+    return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **quality.running)
 
 
 def vectors_on(seed: int, student: Normalisation, teacher: Normalisation) -> gpc.PredictionVectors:

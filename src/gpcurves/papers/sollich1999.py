@@ -8,7 +8,7 @@ import numpy as np
 
 import gpcurves as gpc
 from gpcurves.papers.comparison import Comparison, compare
-from gpcurves.papers.gallery import Claim, Drawn, Effort, Figuring, Sheet, check, figures_of
+from gpcurves.papers.gallery import Claim, Drawn, Figuring, Quality, Sheet, check, figures_of
 
 CAPTION = (
     "Learning curve for the {kernel} with lengthscale 0.1, inputs uniform on the torus in {where} and noise {noise}: "
@@ -28,20 +28,20 @@ def panel(letter: str, kernel: str, dim: int, noise: str) -> Callable[[Figuring]
 
 
 @panel("a", "OU kernel", 1, "0.001")
-def figure_1a(effort: Effort) -> Drawn:
+def figure_1a(quality: Quality) -> Drawn:
     """Rough functions, low noise."""
     problem = gpc.Problem(gpc.OU(0.1), gpc.Torus(dim=1), noise=0.001)
-    compared = compare(problem, 600, ONE, effort.choose(300, 20), effort)
+    compared = compare(problem, 600, ONE, quality.choose(300, 20), quality)
     return draw_panel(
         compared, [coincide(compared), above_modified(compared), *williams_vivarelli(compared, smooth=False)]
     )
 
 
 @panel("b", "RBF kernel", 1, "0.001")
-def figure_1b(effort: Effort) -> Drawn:
+def figure_1b(quality: Quality) -> Drawn:
     """Smooth functions, low noise: the one panel in which D and UC can be told apart."""
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.001)
-    compared = compare(problem, 200, ONE, effort.choose(2000, 100), effort)
+    compared = compare(problem, 200, ONE, quality.choose(2000, 100), quality)
     special = [
         coincide(compared, apart=True),
         above_modified(compared),
@@ -52,36 +52,36 @@ def figure_1b(effort: Effort) -> Drawn:
 
 
 @panel("c", "OU kernel", 1, "0.1")
-def figure_1c(effort: Effort) -> Drawn:
+def figure_1c(quality: Quality) -> Drawn:
     """Rough functions, high noise."""
     problem = gpc.Problem(gpc.OU(0.1), gpc.Torus(dim=1), noise=0.1)
-    compared = compare(problem, 600, ONE, effort.choose(300, 20), effort)
+    compared = compare(problem, 600, ONE, quality.choose(300, 20), quality)
     special = [coincide(compared), on_top(compared, decades=2), crossover(compared)]
     return draw_panel(compared, [*special, *williams_vivarelli(compared, smooth=False)])
 
 
 @panel("d", "RBF kernel", 1, "0.1")
-def figure_1d(effort: Effort) -> Drawn:
+def figure_1d(quality: Quality) -> Drawn:
     """Smooth functions, high noise."""
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.1)
-    compared = compare(problem, 600, ONE, effort.choose(600, 40), effort)
+    compared = compare(problem, 600, ONE, quality.choose(600, 40), quality)
     special = [coincide(compared), on_top(compared, decades=4), crossover(compared)]
     return draw_panel(compared, [*special, *williams_vivarelli(compared, smooth=True)])
 
 
 @panel("e", "OU kernel", 2, "0.001")
-def figure_1e(effort: Effort) -> Drawn:
+def figure_1e(quality: Quality) -> Drawn:
     """Rough functions in two dimensions."""
     problem = gpc.Problem(gpc.OU(0.1), gpc.Torus(dim=2), noise=0.001)
-    compared = compare(problem, 600, TWO, effort.choose(100, 8), effort)
+    compared = compare(problem, 600, TWO, quality.choose(100, 8), quality)
     return draw_panel(compared, [coincide(compared), above_modified(compared), on_top(compared, decades=3)])
 
 
 @panel("f", "RBF kernel", 2, "0.001")
-def figure_1f(effort: Effort) -> Drawn:
+def figure_1f(quality: Quality) -> Drawn:
     """Smooth functions in two dimensions."""
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=2), noise=0.001)
-    compared = compare(problem, 600, TWO, effort.choose(600, 20), effort)
+    compared = compare(problem, 600, TWO, quality.choose(600, 20), quality)
     return draw_panel(
         compared, [coincide(compared), above_modified(compared), *asymptotic_shape(compared), crossover(compared)]
     )

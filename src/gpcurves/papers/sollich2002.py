@@ -10,7 +10,7 @@ import numpy as np
 
 import gpcurves as gpc
 from gpcurves.papers.comparison import Comparison, FloatArray, compare
-from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Effort, Sheet, check, figures_of
+from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Quality, Sheet, check, figures_of
 
 figure = figures_of("Sollich & Halees 2002", "sollich2002")
 LOWER, UPPER = ["plaskota", "ov"], ["two"]
@@ -26,11 +26,11 @@ def four_dimensions(inputs: gpc.Torus | gpc.Gaussian, noise: float) -> gpc.Probl
 
 
 @figure("1", "Functions from a rough and from a smooth prior")
-def figure_1(effort: Effort) -> Drawn:
+def figure_1(quality: Quality) -> Drawn:
     """One function drawn from the prior with OU kernel (left) and one with RBF kernel (right), on the unit
     square, both with lengthscale 0.1 and prior variance 1.
     """
-    side = effort.choose(72, 48)
+    side = quality.choose(72, 48)
     line = np.linspace(0, 1, side)
     points = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
     sheet, claims = Sheet(1, 2), []
@@ -43,7 +43,7 @@ def figure_1(effort: Effort) -> Drawn:
 
 
 @figure("2", "The error at each input, after 2 and after 100 examples")
-def figure_2(effort: Effort) -> Drawn:
+def figure_2(quality: Quality) -> Drawn:
     """Generalisation error at each input of [0, 1] for one random data set with 2 (left) and with 100 examples,
     for the RBF kernel with lengthscale 0.1 and noise 0.05 (dashed). Right: 100 examples on a finer scale.
     """
@@ -66,34 +66,34 @@ def figure_2(effort: Effort) -> Drawn:
 
 
 @figure("3", "Rough functions: theory, bounds and truth")
-def figure_3(effort: Effort) -> Drawn:
+def figure_3(quality: Quality) -> Drawn:
     """Learning curves for the OU kernel on the torus with noise 0.05. Left: one dimension, lengthscale 0.01.
     Right: two dimensions, lengthscale 0.1; there the bound WV (Williams-Vivarelli) does not exist.
     """
-    line = compare(ROUGH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv"], effort.choose(1000, 40), effort)
-    plane = compare(ROUGH_PLANE, 300, ["lc", "uc", *LOWER, *UPPER], effort.choose(300, 12), effort)
+    line = compare(ROUGH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv"], quality.choose(1000, 40), quality)
+    plane = compare(ROUGH_PLANE, 300, ["lc", "uc", *LOWER, *UPPER], quality.choose(300, 12), quality)
     return side_by_side(line, plane, [*usual("d = 1", line), *usual("d = 2", plane), *far_from_tight(line, plane)])
 
 
 @figure("4", "Smooth functions: theory, bounds and truth")
-def figure_4(effort: Effort) -> Drawn:
+def figure_4(quality: Quality) -> Drawn:
     """Learning curves for the RBF kernel with lengthscale 0.01 on the circle, noise 0.05. The bound MW starts
     close to Plaskota's and then misses the change at which the error falls below the noise.
     """
-    compared = compare(SMOOTH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv", "mw"], effort.choose(1000, 40), effort)
+    compared = compare(SMOOTH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv", "mw"], quality.choose(1000, 40), quality)
     sheet = Sheet(size=(10, 5.4))
     sheet.panels[0].curves(compared.shown, SMOOTH_LINE.describe())
     return sheet.finish([*usual("", compared), *two_regimes(compared)])
 
 
 @figure("5", "Four dimensions, at two noise levels")
-def figure_5(effort: Effort) -> Drawn:
+def figure_5(quality: Quality) -> Drawn:
     """Learning curves for the RBF kernel with lengthscale 0.3 on the torus in four dimensions. Left: noise 0.05.
     Right: noise 0.001. Kinks of Plaskota's bound are where a block of equal eigenvalues ends.
     """
     methods = ["lc", "uc", *LOWER, *UPPER]
     high, low = (
-        compare(four_dimensions(gpc.Torus(dim=4), noise), 300, methods, effort.choose(600, 20), effort)
+        compare(four_dimensions(gpc.Torus(dim=4), noise), 300, methods, quality.choose(600, 20), quality)
         for noise in (0.05, 0.001)
     )
     claims = [*usual("noise 0.05", high), *usual("noise 0.001", low), *lower_noise(high, low)]
@@ -101,27 +101,27 @@ def figure_5(effort: Effort) -> Drawn:
 
 
 @figure("6", "Gaussian inputs in one dimension")
-def figure_6(effort: Effort) -> Drawn:
+def figure_6(quality: Quality) -> Drawn:
     """Learning curves for the RBF kernel with lengthscale 0.01 and Gaussian inputs of variance 1/12, noise 0.05.
     WV is the version of the bound for any density.
     """
-    n = np.arange(0, 301, effort.choose(2, 10))
-    compared = compare(GAUSSIAN_LINE, n, ["lc", "uc", *LOWER, *UPPER, "wv"], effort.choose(1000, 40), effort)
-    uniform = compare(SMOOTH_LINE, n, ["lc"], effort.choose(1000, 40), effort)
+    n = np.arange(0, 301, quality.choose(2, 10))
+    compared = compare(GAUSSIAN_LINE, n, ["lc", "uc", *LOWER, *UPPER, "wv"], quality.choose(1000, 40), quality)
+    uniform = compare(SMOOTH_LINE, n, ["lc"], quality.choose(1000, 40), quality)
     sheet = Sheet(size=(10, 5.4))
     sheet.panels[0].curves(compared.shown, GAUSSIAN_LINE.describe())
     return sheet.finish([*usual("", compared), *less_uniform(compared, uniform)])
 
 
 @figure("7", "Gaussian inputs in four dimensions: the truth below LC")
-def figure_7(effort: Effort) -> Drawn:
+def figure_7(quality: Quality) -> Drawn:
     """Learning curves for the RBF kernel with lengthscale 0.3 and Gaussian inputs of variance 1/12 in four
     dimensions. Left: noise 0.05. Right: noise 0.001. For small n the truth is below LC, which is therefore no
     bound.
     """
     methods = ["lc", "uc", *LOWER, *UPPER]
     high, low = (
-        compare(four_dimensions(gpc.Gaussian(dim=4), noise), 300, methods, effort.choose(1000, 40), effort)
+        compare(four_dimensions(gpc.Gaussian(dim=4), noise), 300, methods, quality.choose(1000, 40), quality)
         for noise in (0.05, 0.001)
     )
     claims = [*drops_below("noise 0.05", high, 0.02), *drops_below("noise 0.001", low, 0.05)]
@@ -132,7 +132,7 @@ def figure_7(effort: Effort) -> Drawn:
 
 
 @figure("8", "The correction for integers of examples is small")
-def figure_8(effort: Effort) -> Drawn:
+def figure_8(quality: Quality) -> Drawn:
     """The LC approximation and, times -100, its first-order correction for the discreteness of n, for the
     problem of Figure 7 with noise 0.05.
     """
@@ -145,23 +145,23 @@ def figure_8(effort: Effort) -> Drawn:
     panel.line(r"$\epsilon_{LC}$", lc.n, lc.error, color=BLUE)
     panel.line(r"$-100\,\epsilon_1$", lc.n, -100 * correction, color=PINK, linestyle=DASH)
     panel.legend()
-    return sheet.finish(small(lc, lc1, effort))
+    return sheet.finish(small(lc, lc1, quality))
 
 
 @figure("9", "The same spectrum, another learning curve")
-def figure_9(effort: Effort) -> Drawn:
+def figure_9(quality: Quality) -> Drawn:
     """As Figure 5, noise 0.05, with the exact curve of the degenerate scenario: the same eigenvalues and noise,
     but no correlation between different inputs.
     """
     problem = four_dimensions(gpc.Torus(dim=4), 0.05)
-    compared = compare(problem, 300, ["lc", "uc", *UPPER, "degenerate"], effort.choose(600, 20), effort)
+    compared = compare(problem, 300, ["lc", "uc", *UPPER, "degenerate"], quality.choose(600, 20), quality)
     sheet = Sheet(size=(10, 5.4))
     sheet.panels[0].curves(compared.shown, problem.describe())
     return sheet.finish(same_spectrum(compared))
 
 
 @figure("10", "Plaskota's bound is nearly reached")
-def figure_10(effort: Effort) -> Drawn:
+def figure_10(quality: Quality) -> Drawn:
     """Plaskota's bound (solid) and the lowest error of any single data set of the degenerate scenario (dashed),
     for the spectra of Figures 5 and 7 (RBF kernel, lengthscale 0.3, four dimensions) and two noise levels.
     """
@@ -351,10 +351,12 @@ def drops_below(case: str, compared: Comparison, least: float) -> list[Claim]:
     ]
 
 
-def small(lc: gpc.LearningCurve, lc1: gpc.LearningCurve, effort: Effort) -> list[Claim]:
+def small(lc: gpc.LearningCurve, lc1: gpc.LearningCurve, quality: Quality) -> list[Claim]:
     """Check that the correction is small, of one sign, and does not make LC a bound."""
     correction = lc1.error - lc.error
-    truth = gpc.learning_curve(lc.problem, "simulation", 60, datasets=effort.choose(1000, 40), rng=0, **effort.running)
+    truth = gpc.learning_curve(
+        lc.problem, "simulation", 60, datasets=quality.choose(1000, 40), rng=0, **quality.running
+    )
     drop = 1 - (truth.error[1:] / lc1.error[1:61]).min()
     note = "the paper points to Figure 6, where the truth is above LC; Figure 7 is meant"
     share = (-correction / lc.error).max()

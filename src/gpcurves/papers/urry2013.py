@@ -10,7 +10,20 @@ import numpy as np
 import gpcurves as gpc
 from gpcurves.graphs import Normalisation, tree
 from gpcurves.papers import urry2013_claims as claim
-from gpcurves.papers.gallery import BLUE, DASH, DOT, GREEN, GREY, ORANGE, Drawn, Effort, Panel, Sheet, check, figures_of
+from gpcurves.papers.gallery import (
+    BLUE,
+    DASH,
+    DOT,
+    GREEN,
+    GREY,
+    ORANGE,
+    Drawn,
+    Panel,
+    Quality,
+    Sheet,
+    check,
+    figures_of,
+)
 from gpcurves.papers.random_graphs import (
     COLOURS,
     POISSON,
@@ -40,7 +53,7 @@ ERROR = r"error $\epsilon$"
 
 
 @figure("1", "Long walks on a tree do not correlate everything")
-def figure_1(effort: Effort) -> Drawn:
+def figure_1(quality: Quality) -> Drawn:
     """Left: random walk kernel on the 3-regular tree (a = 2) by distance, for walks of p steps, and its limit.
     Right: the kernel between neighbours on random 3-regular graphs with 500 vertices (points) and on the tree
     (lines) against p/a; cycles matter from the dotted line on.
@@ -52,9 +65,9 @@ def figure_1(effort: Effort) -> Drawn:
         left.line(f"$p={p}$", np.arange(min(p, 15) + 1), tree.tree_kernel(3, p)[:16], color=colour)
     left.line(r"$p\to\infty$", np.arange(16), tree.tree_limit(3, np.arange(16)), color="black", linestyle=DASH)
     left.legend()
-    lengths, threshold = np.unique(np.geomspace(1, 60, effort.choose(18, 9)).astype(int)), tree.cycle_threshold(3, 500)
+    lengths, threshold = np.unique(np.geomspace(1, 60, quality.choose(18, 9)).astype(int)), tree.cycle_threshold(3, 500)
     right.setup("neighbours, $V=500$", x="$p/a$", y="$K_{1,p}$ and $C_{1,p}$", xscale="log")
-    graphs = [REGULAR.sample(500, rng=seed) for seed in range(effort.choose(5, 1))]
+    graphs = [REGULAR.sample(500, rng=seed) for seed in range(quality.choose(5, 1))]
     for a, colour, marker in ((2, BLUE, "o"), (4, ORANGE, "s")):
         on_tree = np.array([tree.tree_kernel(3, a * p, a)[1] for p in lengths.tolist()])
         kernels = [gpc.RandomWalkKernel(a * p, a, "global") for p in lengths.tolist()]
@@ -68,7 +81,7 @@ def figure_1(effort: Effort) -> Drawn:
 
 
 @figure("2", "Prior variances under global normalisation")
-def figure_2(effort: Effort) -> Drawn:
+def figure_2(quality: Quality) -> Drawn:
     """Prior variances of the random walk kernel (a = 2, p = 10, average 1) over the vertices of one graph with
     10,000 vertices (grey; quick: 4,000) and in the limit of large graphs by the cavity method (black). Left:
     Erdős-Rényi graph with mean degree 3. Right: power law with exponent 2.5 and cutoff 2. Insets: the tail, on a
@@ -77,8 +90,8 @@ def figure_2(effort: Effort) -> Drawn:
     sheet, claims, edges = Sheet(1, 2), [], np.linspace(0, 9, 181)
     results = {}
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
-        graph = gpc.diagnose(ensemble.sample(effort.choose(10_000, 4_000), rng=1))
-        limit = gpc.vertex_variances(globally(ensemble), 0, "cavity", precision=effort.choose(0.001, 0.01), rng=1)
+        graph = gpc.diagnose(ensemble.sample(quality.choose(10_000, 4_000), rng=1))
+        limit = gpc.vertex_variances(globally(ensemble), 0, "cavity", precision=quality.choose(0.001, 0.01), rng=1)
         panel.setup(TITLES[ensemble], x="prior variance $C_{ii}$", y="density", xlim=(-0.1, 9), ylim=(0, 1.6))
         inset = panel.inset((0.4, 0.4, 0.57, 0.52), f"{TITLES[ensemble]}, tail")
         inset.axes.set(yscale="log", xlim=(1, 9), ylim=(1e-4, 2))
@@ -91,7 +104,7 @@ def figure_2(effort: Effort) -> Drawn:
 
 
 @figure("3", "Learning curves with global normalisation")
-def figure_3(effort: Effort) -> Drawn:
+def figure_3(quality: Quality) -> Drawn:
     """Error against examples per vertex for the globally normalised random walk kernel (p = 10, a = 2) and
     several noise levels: simulation on graphs of 500 vertices (quick: 300), cavity method, eigenvalue theory.
     Left: 3-regular graphs. Centre: Erdős-Rényi graphs with mean degree 3. Right: power law with exponent 2.5 and
@@ -100,8 +113,8 @@ def figure_3(effort: Effort) -> Drawn:
     sheet, claims = Sheet(1, 3), []
     for panel, ensemble in zip(sheet.panels, (REGULAR, POISSON, POWER), strict=True):
         levels = {
-            noise: {method: curve_of(globally(ensemble, noise), method, effort) for method in STYLES}
-            for noise in noises(effort)
+            noise: {method: curve_of(globally(ensemble, noise), method, quality) for method in STYLES}
+            for noise in noises(quality)
         }
         by_noise(panel, TITLES[ensemble], levels)
         claims += [claim.agreement(ensemble, levels), *claim.eigenvalues_fail(ensemble, levels)]
@@ -109,12 +122,12 @@ def figure_3(effort: Effort) -> Drawn:
 
 
 @figure("4", "Curves for long walks collapse when the examples are scaled")
-def figure_4(effort: Effort) -> Drawn:
+def figure_4(quality: Quality) -> Drawn:
     """Learning curves on random 3-regular graphs (a = 2, noise 0.1) for walks of p steps, with the number of
     examples scaled. Left: eigenvalue theory for infinitely large graphs, and the master curve of long walks.
     Right: simulation on graphs of 500 vertices.
     """
-    sheet, scaled = Sheet(1, 2), np.geomspace(0.1, 1000, effort.choose(41, 21))
+    sheet, scaled = Sheet(1, 2), np.geomspace(0.1, 1000, quality.choose(41, 21))
     left, right = sheet.panels
     looks: dict[str, Any] = {"x": r"$\nu p^{3/2}$", "y": ERROR, "xscale": "log", "yscale": "log", "ylim": (1e-3, 1.3)}
     walks, few = (5, 10, 15, 20, 50, 100, 200, 500), (5, 10, 15, 20)
@@ -126,7 +139,7 @@ def figure_4(effort: Effort) -> Drawn:
         left.line(f"$p={p}$", scaled, theory[p].error, color=colour)
         if p in few:
             problem = globally(REGULAR, 0.1, p)
-            truth[p] = simulate(problem, scaled / p**1.5, effort, graphs=effort.choose(20, 6), vertices=500)
+            truth[p] = simulate(problem, scaled / p**1.5, quality, graphs=quality.choose(20, 6), vertices=500)
             right.line(f"$p={p}$", scaled, truth[p].error, truth[p].stderr, color=colour)
     master = gpc.learning_curve(globally(REGULAR, 0.1, 1000), "master", nu=scaled / 1000**1.5)
     for panel in sheet.panels:
@@ -136,7 +149,7 @@ def figure_4(effort: Effort) -> Drawn:
 
 
 @figure("5", "Learning curves with local normalisation")
-def figure_5(effort: Effort) -> Drawn:
+def figure_5(quality: Quality) -> Drawn:
     """As Figure 3 for the locally normalised kernel, on Erdős-Rényi (left) and power law graphs (right). Above:
     simulation and cavity method; inset: what isolated vertices contribute (dotted). Below: both normalisations
     by the cavity method. The cavity method is the exact one here, and not the paper's equation (29).
@@ -144,10 +157,10 @@ def figure_5(effort: Effort) -> Drawn:
     sheet, claims = Sheet(2, 2), []
     for ensemble, above, below in zip((POISSON, POWER), sheet.panels[:2], sheet.panels[2:], strict=True):
         levels = {
-            noise: {method: curve_of(locally(ensemble, noise), method, effort) for method in ("simulation", "cavity")}
-            for noise in noises(effort)
+            noise: {method: curve_of(locally(ensemble, noise), method, quality) for method in ("simulation", "cavity")}
+            for noise in noises(quality)
         }
-        other = {noise: curve_of(globally(ensemble, noise), "cavity", effort) for noise in levels}
+        other = {noise: curve_of(globally(ensemble, noise), "cavity", quality) for noise in levels}
         by_noise(above, f"{TITLES[ensemble]}, local normalisation", levels)
         if ensemble is POISSON:
             isolated_inset(above, levels)
@@ -157,11 +170,11 @@ def figure_5(effort: Effort) -> Drawn:
             below.curve(f"global, {power_of_ten(noise)}", other[noise], color=COLOURS[noise])
         key(below, levels, {"local": {"linestyle": DASH}, "global": {"linestyle": "-"}})
         claims += [claim.agreement(ensemble, levels), *claim.shoulder(ensemble, levels, other)]
-    return sheet.finish([*claims, claim.simplified(effort)])
+    return sheet.finish([*claims, claim.simplified(quality)])
 
 
 @figure("6", "Posterior variances over the vertices")
-def figure_6(effort: Effort) -> Drawn:
+def figure_6(quality: Quality) -> Drawn:
     """Distribution of posterior variances for the locally normalised kernel (a = 2, p = 10) on Erdős-Rényi
     graphs with mean degree 3: ten data sets on each of ten graphs with 1000 vertices (grey; quick: 4 and 4 with
     400) and the cavity method (black), after 1.172 (left) and 6.210 (right) examples per vertex. The paper does
@@ -169,12 +182,12 @@ def figure_6(effort: Effort) -> Drawn:
     """
     sheet, claims = Sheet(1, 2), []
     amounts: dict[str, Any] = dict(
-        zip(("vertices", "graphs", "datasets"), effort.choose((1000, 10, 10), (400, 4, 4)), strict=True)
+        zip(("vertices", "graphs", "datasets"), quality.choose((1000, 10, 10), (400, 4, 4)), strict=True)
     )
     for nu, top, number in ((1.172, 0.25, 0), (6.210, 0.05, 1), (0.3, 1.0, None), (3.0, 0.1, None)):
         problem, edges = locally(POISSON, 0.1), np.linspace(0, top, 101)
-        truth = gpc.vertex_variances(problem, nu, rng=1, **amounts, **effort.running)
-        limit = gpc.vertex_variances(problem, nu, "cavity", precision=effort.choose(0.002, 0.01), rng=1)
+        truth = gpc.vertex_variances(problem, nu, rng=1, **amounts, **quality.running)
+        limit = gpc.vertex_variances(problem, nu, "cavity", precision=quality.choose(0.002, 0.01), rng=1)
         text = f"ν = {nu:g}: cavity and simulated distribution agree: largest difference of the shares below a value"
         claims.append(check(text, claim.furthest(truth.values, limit, edges), at_most=0.03))
         if number is not None:
@@ -188,34 +201,34 @@ def figure_6(effort: Effort) -> Drawn:
 
 
 @figure("7", "A global student of a local teacher")
-def figure_7(effort: Effort) -> Drawn:
+def figure_7(quality: Quality) -> Drawn:
     """Simulated error of students who believe in the globally normalised kernel (p = 10, a = 2) while the
     teacher's is normalised locally, on graphs of 500 vertices (quick: 250). Left: Erdős-Rényi graphs with mean
     degree 3. Right: power law.
     """
-    return draw_crossed("global", "local", effort)
+    return draw_crossed("global", "local", quality)
 
 
 @figure("8", "A local student of a global teacher")
-def figure_8(effort: Effort) -> Drawn:
+def figure_8(quality: Quality) -> Drawn:
     """As Figure 7, for students who believe in the locally normalised kernel while the teacher's is normalised
     globally. Where bands are wide, single graphs have errors that are many times the average.
     """
-    return draw_crossed("local", "global", effort)
+    return draw_crossed("local", "global", quality)
 
 
 @figure("9", "How much the error differs between vertices")
-def figure_9(effort: Effort) -> Drawn:
+def figure_9(quality: Quality) -> Drawn:
     """Variance of the posterior variances over the vertices of a graph, for locally (stars) and globally
     (circles) normalised kernels (p = 10, a = 2, noise 0.1), simulated on graphs of 500 vertices (quick: 300).
     Left: Erdős-Rényi graphs with mean degree 3. Right: power law with exponent 2.5 and cutoff 2.
     """
     sheet, claims = Sheet(1, 2), []
-    nu = np.concatenate(([0.0], np.geomspace(0.01, 10, effort.choose(25, 13))))
+    nu = np.concatenate(([0.0], np.geomspace(0.01, 10, quality.choose(25, 13))))
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y="variance of the error over vertices", xscale="log", yscale="log")
         local, overall = (
-            simulate(ask(ensemble, 0.1), nu, effort, graphs=effort.choose(50, 20), datasets=2).details["variance"]
+            simulate(ask(ensemble, 0.1), nu, quality, graphs=quality.choose(50, 20), datasets=2).details["variance"]
             for ask in (locally, globally)
         )
         for name, spread, marker, colour in (("local", local, "*", ORANGE), ("global", overall, "o", BLUE)):
@@ -226,7 +239,7 @@ def figure_9(effort: Effort) -> Drawn:
 
 
 @figure("10", "How long walks on a tree approach their limit")
-def figure_10(effort: Effort) -> Drawn:
+def figure_10(quality: Quality) -> Drawn:
     """Weight of the shell at distance l of the 3-regular tree (a = 2) after p steps, scaled, against l divided
     by the root of p, and the form that it approaches (dashed). The exponent of that form is corrected.
     """
@@ -243,41 +256,41 @@ def figure_10(effort: Effort) -> Drawn:
 
 
 @figure("11", "Where a global student of a local teacher fails")
-def figure_11(effort: Effort) -> Drawn:
+def figure_11(quality: Quality) -> Drawn:
     """An Erdős-Rényi graph with 250 vertices and mean degree 3 (p = 10, a = 2, noise 0.0001), 150 examples.
     Left: how much more than expected the teacher excites each prediction vector of the student, averaged over
     teachers; a matched teacher gives 1. Right: the prediction vector of the largest spike (circle).
     """
-    return draw_excited("global", "local", seed=4, effort=effort)
+    return draw_excited("global", "local", seed=4, quality=quality)
 
 
 @figure("12", "Where a local student of a global teacher fails")
-def figure_12(effort: Effort) -> Drawn:
+def figure_12(quality: Quality) -> Drawn:
     """As Figure 11, for a student with local and a teacher with global normalisation."""
-    return draw_excited("local", "global", seed=4, effort=effort)
+    return draw_excited("local", "global", seed=4, quality=quality)
 
 
-def draw_crossed(student: Normalisation, teacher: Normalisation, effort: Effort) -> Drawn:
+def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Quality) -> Drawn:
     """Draw mismatched curves on both ensembles and check the maximum."""
     sheet, claims = Sheet(1, 2), []
-    nu = np.unique(np.concatenate((np.geomspace(0.01, 10, effort.choose(16, 7)), (0.3, 0.5, 0.7, 1.0))))
+    nu = np.unique(np.concatenate((np.geomspace(0.01, 10, quality.choose(16, 7)), (0.3, 0.5, 0.7, 1.0))))
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
         levels = {}
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
-        for noise in noises(effort):
+        for noise in noises(quality):
             problem, graphs = (
                 mismatched_problem(ensemble, student, teacher, noise),
-                effort.choose((15, 40), (6, 70))[noise < 1e-3],
+                quality.choose((15, 40), (6, 70))[noise < 1e-3],
             )
-            amounts = {"vertices": effort.choose(500, 250), "graphs": graphs, "datasets": 1}
-            levels[noise] = simulate(problem, nu, effort, among=["dangling"], **amounts)
+            amounts = {"vertices": quality.choose(500, 250), "graphs": graphs, "datasets": 1}
+            levels[noise] = simulate(problem, nu, quality, among=["dangling"], **amounts)
             panel.curve(power_of_ten(noise), levels[noise], color=COLOURS[noise])
         panel.legend(title="noise")
         claims += claim.maximum(ensemble, levels[1e-4], levels[0.01], student)
     return sheet.finish(claims)
 
 
-def draw_excited(student: Normalisation, teacher: Normalisation, seed: int, effort: Effort) -> Drawn:
+def draw_excited(student: Normalisation, teacher: Normalisation, seed: int, quality: Quality) -> Drawn:
     """Draw the weights of prediction vectors and the vector of the largest, and check on which vertices such vectors live."""
     sheet = Sheet(1, 2, size=(6.4, 5.2))
     left, right = sheet.panels
@@ -287,27 +300,13 @@ def draw_excited(student: Normalisation, teacher: Normalisation, seed: int, effo
     left.setup(f"student {student}, teacher {teacher}", x="example", y=r"$\langle zz^T\rangle_{\mu\mu}$", yscale="log")
     left.line("matched", numbers, np.ones(len(numbers)), color="black")
     left.line("mismatched", numbers, vectors.weights, color=ORANGE, linewidth=1)
-    left.axes.plot(
-        first,
-        vectors.weights[first],
-        "o",
-        markersize=12,
-        markerfacecolor="none",
-        markeredgecolor=GREEN,
-        markeredgewidth=2,
-    )
+    ring = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": GREEN, "markeredgewidth": 2}
+    left.axes.plot(first, vectors.weights[first], "o", **ring)
     left.legend()
-    graph = vectors.problem.graph
-    gpc.draw_graph(
-        graph,
-        vectors.vectors[:, first],
-        signed=True,
-        label="",
-        title="prediction vector of the largest spike",
-        ax=right.axes,
-    )
+    title, graph = "prediction vector of the largest spike", vectors.problem.graph
+    gpc.draw_graph(graph, vectors.vectors[:, first], signed=True, label="", title=title, ax=right.axes)
     right.remember("prediction vector", np.arange(len(vectors.vectors)), vectors.vectors[:, first])
-    return sheet.finish(claim.spikes(vectors, student, teacher, effort.choose(60, 30)))
+    return sheet.finish(claim.spikes(vectors, student, teacher, quality.choose(60, 30)))
 
 
 def shades(count: int) -> list[Any]:

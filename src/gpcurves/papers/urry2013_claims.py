@@ -9,7 +9,7 @@ import numpy as np
 import gpcurves as gpc
 from gpcurves.graphs import Ensemble, Normalisation, tree
 from gpcurves.graphs.groups import members
-from gpcurves.papers.gallery import Claim, Effort, check
+from gpcurves.papers.gallery import Claim, Quality, check
 from gpcurves.papers.random_graphs import (
     POISSON,
     POWER,
@@ -188,9 +188,9 @@ def shoulder(ensemble: Ensemble, levels: NoiseLevels, other: dict[float, gpc.Lea
     ]  # fmt: skip
 
 
-def simplified(effort: Effort) -> Claim:
+def simplified(quality: Quality) -> Claim:
     """Check equation (29), which the paper believes to be exact, against the exact method."""
-    problem, options = locally(POISSON, 1.0), {"precision": 0.01, "population": effort.choose(1024, 128), "rng": 1}
+    problem, options = locally(POISSON, 1.0), {"precision": 0.01, "population": quality.choose(1024, 128), "rng": 1}
     exact, paper = (gpc.learning_curve(problem, "cavity", nu=[3.0], local=way, **options) for way in ("exact", "paper"))
     note = "the paper believes equation (29) to be exact; it is approximate, and its error is 4 % too low here"
     text = "noise 1, ν = 3: error by equation (29) over that of the exact cavity method"
