@@ -34,15 +34,15 @@ def calls() -> Iterator[Calls]:
 
     @figures_of("First", "first")("1", "A line", "Of points.")
     def first(quality: Quality) -> Drawn:
-        kept.efforts.append(effort)
+        kept.efforts.append(quality)
         sheet = Sheet()
         sheet.panels[0].line("line", [0, 1], [1, 2])
         return sheet.finish([check("a < b", 0.5, at_most=kept.limit)])
 
     @figures_of("First", "first")("2", "A curve", "Simulated.")
     def second(quality: Quality) -> Drawn:
-        kept.efforts.append(effort)
-        curve = gpc.learning_curve(PROBLEM, "simulation", 5, datasets=effort.choose(6, 3), rng=0, **effort.running)
+        kept.efforts.append(quality)
+        curve = gpc.learning_curve(PROBLEM, "simulation", 5, datasets=quality.choose(6, 3), rng=0, **quality.running)
         if kept.stop:
             raise KeyboardInterrupt
         sheet = Sheet()
@@ -84,11 +84,11 @@ def test_all_of_them(calls: Calls, capsys: pytest.CaptureFixture[str], tmp_path:
         ("first-1", "a < b", "True"),
         ("first-2", "falls", "True"),
     ]
-    assert rows[0]["effort"] == "full"
+    assert rows[0]["quality"] == "full"
     page = (tmp_path / "index.html").read_text()
     assert "a &lt; b" in page
     assert "said &amp; done" in page
-    assert "def second(effort" in page
+    assert "def second(quality" in page
     for link in re.findall(r"(?:src|href)='([^']+)'", page):
         assert (tmp_path / link).is_file(), link
 
@@ -99,7 +99,7 @@ def test_what_is_finished_is_left_as_it_is(calls: Calls, tmp_path: Path) -> None
     assert run([*words, "--quick"]) == 0
     assert len(calls.efforts) == 2
     assert run(words) == 0  # quick figures are not good enough for a full run
-    assert [effort.quick for effort in calls.efforts] == [True, True, False, False]
+    assert [quality.quick for quality in calls.efforts] == [True, True, False, False]
     assert run([*words, "--quick"]) == 0  # but full ones are for a quick one
     assert len(calls.efforts) == 4
     (tmp_path / "first-1.svg").unlink()
