@@ -895,7 +895,7 @@ alike = (
     st.dates().map(str),
     st.sampled_from(["1,234.5", "2.5", "-7", "<0.1"]),
 )
-column = st.one_of(st.lists(st.one_of(st.none(), cell), min_size=12, max_size=12) for cell in (*alike, cells))
+column = st.one_of(*(st.lists(st.one_of(st.none(), cell), min_size=12, max_size=12) for cell in (*alike, cells)))
 
 
 def test_any_table_is_prepared_or_refused() -> None:
