@@ -15,6 +15,7 @@ import pytest
 import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.cli.parse import size_list
+from pictures import assert_drawn
 
 BASE = ["curve", "--kernel", "rbf", "--lengthscale", "0.01", "--noise", "0.05"]
 
@@ -113,6 +114,8 @@ def test_every_output_format(suffix: str, tmp_path: Path) -> None:
     assert run([*BASE, "--n", "0:20:5", "--out", str(target), "-q"]) == 0
     start = {"csv": b"method,n", "json": b"{\n", "png": b"\x89PNG", "svg": b"<?xml", "html": b"<!doctype html>"}
     assert target.read_bytes().startswith(start[suffix])
+    if suffix == "png":
+        assert_drawn(target.read_bytes())
     assert [p.name for p in tmp_path.iterdir()] == [target.name]
 
 

@@ -484,7 +484,7 @@ def test_texts_become_categories() -> None:
     assert prepared.names == ("a", "b", "c=blue", "c=green", "c=red")
     assert prepared.sources == ("a", "b", "c", "c", "c")
     np.testing.assert_array_equal(prepared.X[:3, 2:], [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
-    assert said(prepared, "One-hot encoded", "'c' (3 categories)")
+    assert said(prepared, "Turned texts into categories", "'c' (3 categories)")
 
 
 def test_two_categories_are_one_column() -> None:
@@ -895,7 +895,7 @@ alike = (
     st.dates().map(str),
     st.sampled_from(["1,234.5", "2.5", "-7", "<0.1"]),
 )
-column = st.one_of(*[st.lists(st.one_of(st.none(), cell), min_size=12, max_size=12) for cell in (*alike, cells)])
+column = st.one_of(*(st.lists(st.one_of(st.none(), cell), min_size=12, max_size=12) for cell in (*alike, cells)))
 
 
 def test_any_table_is_prepared_or_refused() -> None:

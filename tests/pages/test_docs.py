@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -77,14 +78,18 @@ def test_prose_has_no_code_and_code_no_prose() -> None:
 
 
 @pytest.mark.usefixtures("registries")
-@pytest.mark.parametrize("path", DOCS, ids=name_of)
+@pytest.mark.parametrize("path", [*DOCS, ROOT / "README.md"], ids=name_of)
 def test_code_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tutorial = path.parent.name == "tutorials"
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "tutorials").mkdir()
-    monkeypatch.chdir(tmp_path / "tutorials")  # as on the site, where the examples are beside the tutorials
+    monkeypatch.chdir(
+        tmp_path / "tutorials" if tutorial else tmp_path
+    )  # the site has the examples beside the tutorials
+    monkeypatch.setattr(gpcurves, "forecast", partial(gpcurves.forecast, draws=1))
     namespace: dict[str, object] = {"__name__": "documentation"}
     for line, code in blocks(path, *_EXECUTED):
-        run_cell("\n" * line + (lean(code) if path.parent.name == "tutorials" else code), str(path), namespace)
+        run_cell("\n" * line + (lean(code) if tutorial else code), str(path), namespace)
 
 
 def lean(code: str) -> str:
