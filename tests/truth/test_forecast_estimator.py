@@ -60,7 +60,7 @@ def test_predictions_are_those_of_scikit_learn_with_the_same_hyperparameters(det
     standard = standardise_arrays(X, y, None, np.random.default_rng(0), 1_000)
     found = find_peaks(standard.X, standard.y, deterministic)
     means, variances = [], []
-    for peak, shape in zip(found, (RBF, lambda scales: Matern(scales, smoothness=2.5)), strict=True):
+    for peak, shape in zip(found, (RBF, lambda scales: Matern(scales, nu=2.5)), strict=True):
         variance, *lengthscales, noise = np.exp(peak.mode)
         kernel = ConstantKernel(variance) * shape(lengthscales) + WhiteKernel(noise)
         theirs = GaussianProcessRegressor(kernel, alpha=JITTER * variance, optimizer=None)
