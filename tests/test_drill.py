@@ -118,7 +118,7 @@ def test_a_new_graph_kernel() -> None:
         def eigenvalue(self, t: FloatArray) -> FloatArray:
             return np.asarray(np.exp(self.sharpness * np.cos((1 - t) * np.pi / 2)))
 
-    kernel = Cosine(1.5, normalise="local")
+    kernel = Cosine(0.5, normalise="local")
     obeys_graph_kernel_laws(kernel)
     problem = gpc.GraphProblem(gpc.RandomRegular(3), kernel, 0.1)
     assert Problem.from_dict(json.loads(json.dumps(problem.to_dict()))) == problem
@@ -129,7 +129,7 @@ def test_a_new_graph_kernel() -> None:
         "--kernel",
         "cosine",
         "--sharpness",
-        "1.5",
+        "0.5",
         "--normalise",
         "local",
         *GRAPH,

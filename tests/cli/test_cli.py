@@ -319,7 +319,8 @@ def test_examples_in_the_help_run(command: str, capsys: pytest.CaptureFixture[st
     (tmp_path / "known.csv").write_text("a,1\ne,-1\n")
     for example in examples:
         named = [str(tmp_path / word) if "." in word and word[-1].isalpha() else word for word in example[1:]]
-        assert run([*named, "--draws", "1"] if named[0] == "plan" else named) == 0, example
+        lean = {"plan": ["--draws", "1"], "graph": ["--precision", "0.2"]}.get(named[0], [])
+        assert run([*named, *lean]) == 0, example
 
 
 def test_version_and_unknown_commands(capsys: pytest.CaptureFixture[str]) -> None:

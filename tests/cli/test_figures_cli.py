@@ -84,7 +84,7 @@ def test_all_of_them(calls: Calls, capsys: pytest.CaptureFixture[str], tmp_path:
         ("first-1", "a < b", "True"),
         ("first-2", "falls", "True"),
     ]
-    assert rows[0]["quality"] == "full"
+    assert rows[0]["effort"] == "full"
     page = (tmp_path / "index.html").read_text()
     assert "a &lt; b" in page
     assert "said &amp; done" in page
