@@ -484,7 +484,7 @@ def test_texts_become_categories() -> None:
     assert prepared.names == ("a", "b", "c=blue", "c=green", "c=red")
     assert prepared.sources == ("a", "b", "c", "c", "c")
     np.testing.assert_array_equal(prepared.X[:3, 2:], [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
-    assert said(prepared, "Turned texts into categories", "'c' (3 categories)")
+    assert said(prepared, "One-hot encoded", "'c' (3 categories)")
 
 
 def test_two_categories_are_one_column() -> None:
