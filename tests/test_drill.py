@@ -134,7 +134,7 @@ def test_a_new_graph_kernel() -> None:
         "local",
         *GRAPH,
     )
-    code, out, err = command(*words, "--methods", "mckay,cavity", "--precision", "0.1")
+    code, out, err = command(*words, "--methods", "mckay,cavity", "--precision", "0.1", "--population", "200")
     assert code == 0, err
     theory, cavity = (float(line.split(",")[2]) for line in out.splitlines()[1:])
     assert theory == gpc.learning_curve(problem, "mckay", nu=[0.5]).error[0]

@@ -533,14 +533,14 @@ def test_options_outside_what_they_may_be_are_refused(options: dict[str, Any], m
 LARGE = """
 import resource
 from gpcurves import RBF, Problem, Torus, learning_curve
-curve = learning_curve(Problem(RBF(0.05), Torus(2), 0.05), "simulation", [5000], datasets=2, rng=1)
+curve = learning_curve(Problem(RBF(0.05), Torus(2), 0.05), "simulation", [3000], datasets=2, rng=1)
 assert 0 < curve.error[0] < 0.05
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss differs elsewhere")
-def test_five_thousand_examples_fit_into_two_gigabytes() -> None:
+def test_three_matrices_of_three_thousand_examples_are_all_that_memory_must_hold() -> None:
     done = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True, check=False)
     assert done.stderr == ""
-    assert int(done.stdout) * 1024 < 2e9
+    assert int(done.stdout) * 1024 < 4.2e8  # 2.2e8 for three matrices, 1e8 for Python and its libraries

