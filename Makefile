@@ -15,7 +15,8 @@ demo: .venv/installed  ## how many wines must be analysed to predict their flava
 	$(BIN)/gpcurves plan examples/wine.csv --target flavanoids --goal-rmse 0.23 --report demo/plan.html
 	@echo "Open demo/plan.html in a browser, or look at demo/plan.png."
 
-test: lint types unit  ## everything that must hold before a change lands
+test: .venv/installed  ## everything that must hold before a change lands
+	@$(MAKE) --no-print-directory --jobs 2 lint types unit  # types are checked beside the tests
 
 lint: .venv/installed
 	$(BIN)/ruff format --check .

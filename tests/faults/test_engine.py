@@ -531,16 +531,16 @@ def test_options_outside_what_they_may_be_are_refused(options: dict[str, Any], m
 
 
 LARGE = """
-import resource
+from pathlib import Path
 from gpcurves import RBF, Problem, Torus, learning_curve
 curve = learning_curve(Problem(RBF(0.05), Torus(2), 0.05), "simulation", [3000], datasets=2, rng=1)
 assert 0 < curve.error[0] < 0.05
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss differs elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how much memory a process has held")
 def test_three_matrices_of_three_thousand_examples_are_all_that_memory_must_hold() -> None:
     done = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True, check=False)
     assert done.stderr == ""
-    assert int(done.stdout) * 1024 < 4.2e8  # 2.2e8 for three matrices, 1e8 for Python and its libraries
+    assert 2e8 < int(done.stdout) * 1024 < 4.2e8  # 2.2e8 for three matrices, 1e8 for Python and its libraries
