@@ -91,8 +91,9 @@ def _untangle(edges: IntArray, vertices: int, rng: np.random.Generator) -> IntAr
         partner = rng.integers(len(edges), size=len(bad))
         once = np.unique(partner, return_index=True)[1]
         bad, partner = bad[once], partner[once]
-        keep = ~np.isin(partner, bad)
-        bad, partner = bad[keep], partner[keep]
+        keep = np.ones(len(edges), dtype=bool)
+        keep[bad] = False
+        bad, partner = bad[keep[partner]], partner[keep[partner]]
         # one end of each bad edge changes places with one end of its partner, whichever end that is
         flip = rng.random(len(partner)) < 0.5
         edges[partner[flip]] = edges[partner[flip], ::-1]
@@ -102,12 +103,12 @@ def _untangle(edges: IntArray, vertices: int, rng: np.random.Generator) -> IntAr
 
 def _find_bad(edges: IntArray, vertices: int) -> IntArray:
     """Return the edges that are loops or repeat another edge."""
-    low, high = edges.min(axis=1), edges.max(axis=1)
-    key = low * vertices + high
+    one, other = edges.T
+    key = np.minimum(one, other) * vertices + np.maximum(one, other)
     order = np.argsort(key, kind="stable")
-    repeated = np.zeros(len(edges), dtype=bool)
-    repeated[order[1:]] = key[order[1:]] == key[order[:-1]]
-    return np.flatnonzero(repeated | (low == high))
+    bad = one == other
+    bad[order[1:]] |= np.diff(key[order]) == 0
+    return np.flatnonzero(bad)
 
 
 def _build_greedily(degrees: IntArray) -> IntArray:
