@@ -17,5 +17,5 @@ def polynomial_nodes(inputs: Inputs, kernels: Sequence[Kernel]) -> Nodes | None:
     """Return Gauss nodes for the product of two polynomial kernels, or None if a kernel is not polynomial."""
     if inputs.dim > TENSOR_DIM or not all(isinstance(kernel, DotProduct) for kernel in kernels):
         return None
-    each = max(kernel.power() for kernel in kernels if isinstance(kernel, DotProduct)) + 1
+    each = max(kernel.degree for kernel in kernels if isinstance(kernel, DotProduct)) + 1
     return inputs.nodes(each**inputs.dim) if each**inputs.dim <= MOST_WEIGHTED_POINTS else None
