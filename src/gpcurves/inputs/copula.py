@@ -62,7 +62,6 @@ class Copula(Inputs):
 
     @property
     def dim(self) -> int:
-        """Number of components of an input."""
         return int(self.points.shape[1])
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:

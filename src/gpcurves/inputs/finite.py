@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.inputs.base import Inputs, Nodes
-from gpcurves.inputs.polynomial import MOST_WEIGHTED_POINTS
+from gpcurves.inputs.uniform import MOST_WEIGHTED_POINTS
 from gpcurves.kernels import Kernel, is_stationary
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray
@@ -30,7 +30,6 @@ class _Finite(Inputs):
 
     @property
     def dim(self) -> int:
-        """Number of components of an input."""
         return int(self.points.shape[1])
 
     def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:

@@ -18,8 +18,7 @@ from scipy.special import gammaln, ndtr, ndtri
 
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs, Nodes, Overlap
-from gpcurves.inputs.polynomial import polynomial_nodes
-from gpcurves.inputs.unit import TENSOR_DIM, dimension, nodes_per_dimension
+from gpcurves.inputs.uniform import TENSOR_DIM, check_dimension, nodes_per_dimension, polynomial_nodes
 from gpcurves.kernels import RBF, Kernel, as_rbf
 from gpcurves.numerics.cholesky import factorise
 from gpcurves.numerics.parameters import parameter
@@ -44,7 +43,7 @@ class Gaussian(Inputs):
         A full covariance matrix instead, as nested sequences or an array.
     """
 
-    dim: int = parameter(1, help="Dimension of the inputs", check=dimension, label="dimension")
+    dim: int = parameter(1, help="Dimension of the inputs", check=check_dimension, label="dimension")
     variance: float = parameter(
         1 / 12,
         help="Variance of each component of Gaussian inputs",
@@ -79,8 +78,7 @@ class Gaussian(Inputs):
         return self.variance * np.eye(self.dim) if self.covariance is None else np.array(self.covariance)
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
-        inputs: FloatArray = rng.standard_normal((count, self.dim)) @ factorise(self.matrix).T
-        return inputs
+        return np.asarray(rng.standard_normal((count, self.dim)) @ factorise(self.matrix).T)
 
     def nodes(self, count: int) -> Nodes:
         root = factorise(self.matrix).T
@@ -109,7 +107,7 @@ class Gaussian(Inputs):
 
     def overlap_of_terms(self, first: Kernel, second: Kernel) -> Overlap | None:
         if isinstance(first, RBF) and isinstance(second, RBF):
-            return _GaussianOverlap(first, second, self)
+            return _rbf_overlap(first, second, self.matrix)
         return None
 
     def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
@@ -165,28 +163,26 @@ def _simplex_depth(decay: FloatArray, index: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.exp((np.log(index) - log_volume) / dim) - decay.sum() / 2, 0.0))
 
 
-class _GaussianOverlap:
-    r"""Two RBFs with precisions `P`, `R` and inputs of covariance `S`, :math:`Q = P + R`.
+def _rbf_overlap(first: RBF, second: RBF, S: FloatArray) -> Overlap:
+    r"""Return the overlap of two RBFs with precisions `P`, `R` and inputs of covariance `S`, :math:`Q = P + R`.
 
     :math:`|1+SQ|^{-1/2} e^{-\frac12\delta^T(P^{-1}+R^{-1})^{-1}\delta - \frac12 m^T(Q^{-1}+S)^{-1}m}`,
     :math:`\delta = x - x'`, :math:`m = Q^{-1}(Px + Rx')`.
     """
+    from scipy.spatial.distance import cdist
 
-    def __init__(self, first: RBF, second: RBF, inputs: Gaussian) -> None:
-        dim = inputs.dim
-        P, R = first.lengthscales(dim) ** -2.0, second.lengthscales(dim) ** -2.0
-        Q = P + R
-        self.factor = first.variance * second.variance / math.sqrt(np.linalg.det(np.eye(dim) + inputs.matrix * Q))
-        self.apart = np.sqrt(P * R / Q)
-        root = factorise(np.asarray(np.linalg.inv(np.diag(1 / Q) + inputs.matrix), dtype=np.float64))
-        self.left, self.right = (P / Q)[:, None] * root, (R / Q)[:, None] * root
+    dim = len(S)
+    P, R = first.lengthscales(dim) ** -2.0, second.lengthscales(dim) ** -2.0
+    Q = P + R
+    factor = first.variance * second.variance / math.sqrt(np.linalg.det(np.eye(dim) + S * Q))
+    apart = np.sqrt(P * R / Q)
+    root = factorise(np.asarray(np.linalg.inv(np.diag(1 / Q) + S), dtype=np.float64))
+    left, right = (P / Q)[:, None] * root, (R / Q)[:, None] * root
 
-    def __call__(self, X: FloatArray) -> FloatArray:
-        from scipy.spatial.distance import cdist
-
-        scaled = X * self.apart
-        exponent = cdist(scaled, scaled, "sqeuclidean")
-        exponent += cdist(X @ self.left, -(X @ self.right), "sqeuclidean")
+    def overlap(X: FloatArray) -> FloatArray:
+        exponent = cdist(X * apart, X * apart, "sqeuclidean")
+        exponent += cdist(X @ left, -(X @ right), "sqeuclidean")
         exponent *= -0.5
-        result: FloatArray = self.factor * np.exp(exponent, out=exponent)
-        return result
+        return np.asarray(factor * np.exp(exponent, out=exponent))
+
+    return overlap

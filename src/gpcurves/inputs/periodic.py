@@ -16,7 +16,7 @@ from gpcurves.kernels import RBF, Kernel, Stationary, as_rbf, is_stationary, lin
 from gpcurves.numerics.validation import FloatArray
 
 _MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000}
-"""How many images are summed at most; 4000 beyond three dimensions."""
+_MOST_IMAGES_BEYOND = 4_000  # in more than three dimensions
 _TINY = 1e-17  # images below this share of C(0) change nothing, also if a few hundred of them are left out
 _CUT = 1e-15  # terms of a series below this share are dropped
 _ROWS = 128  # so many rows, and points of a series, at a time stay in the cache
@@ -25,6 +25,7 @@ _SERIES_DIM = 3  # beyond, a tensor series has more terms than there are images
 _FEW_WAVES = 64
 _DEGREE = 24  # 22 terms resolve the images to rounding, unless lengthscales differ by orders of magnitude
 _ANGLES = np.pi * (np.arange(_DEGREE) + 0.5) / _DEGREE
+_NODES = np.sqrt((1 + np.cos(_ANGLES)) / 8)  # distances between 0 and 1/2
 _TO_SERIES = (
     np.cos(np.outer(np.arange(_DEGREE), _ANGLES)) * (np.where(np.arange(_DEGREE) == 0, 1.0, 2.0) / _DEGREE)[:, None]
 )
@@ -60,15 +61,12 @@ def _images(kernel: Kernel, apart: FloatArray) -> FloatArray:
         return _rbf_images(kernel, apart)
     if not isinstance(kernel, Stationary):
         return _product_images(kernel, apart)
-    scales = kernel.lengthscales(dim)
-    if dim <= _SERIES_DIM:
-        squared = sum((distance / scale) ** 2 for distance, scale in zip(apart, scales.tolist(), strict=True))
-        direct: FloatArray = kernel.variance * kernel.correlation(np.sqrt(squared))
-        series = _image_series(kernel, dim)
-        if series is not None:
-            return direct + _evaluate_series(series, apart) if series.size else direct
+    series = _image_series(kernel, dim) if dim <= _SERIES_DIM else None
+    if series is not None:
+        nearest = _one_image(kernel, (0,) * dim, apart)
+        return nearest + _evaluate_series(series, apart) if series.size else nearest
     result = np.zeros(apart.shape[1:])
-    for image in _ellipsoid_of_images(kernel, scales):
+    for image in _ellipsoid_of_images(kernel, kernel.lengthscales(dim)):
         result += _one_image(kernel, image, apart)
     return result
 
@@ -89,7 +87,8 @@ def _rbf_images(kernel: RBF, apart: FloatArray) -> FloatArray:
 
 def _one_image(kernel: Stationary, image: tuple[int, ...], apart: FloatArray) -> FloatArray:
     scales = kernel.lengthscales(len(apart)).tolist()
-    squared = sum(((distance - r) / scale) ** 2 for distance, r, scale in zip(apart, image, scales, strict=True))
+    shifted = (distance - r if r else distance for distance, r in zip(apart, image, strict=True))
+    squared = sum((distance / scale) ** 2 for distance, scale in zip(shifted, scales, strict=True))
     return np.asarray(kernel.variance * kernel.correlation(np.sqrt(squared)))
 
 
@@ -99,39 +98,30 @@ def _line_of_images(reach: float) -> range:
 
 
 def _ellipsoid_of_images(kernel: Stationary, scales: FloatArray) -> list[tuple[int, ...]]:
-    reach = _reach(kernel)
-    if math.isinf(reach):
-        raise _too_many(kernel, len(scales))
+    """List the images at which the correlation has not died out."""
+    dim = len(scales)
+    distances = np.geomspace(1e-2, 1e6, 2000)
+    alive = int(np.flatnonzero(kernel.correlation(distances) > _TINY)[-1])
+    _refuse_too_many(kernel, dim, math.inf if alive + 1 == len(distances) else 0)
+    reach = float(distances[alive + 1])
     lines = [_line_of_images(reach * scale) for scale in scales.tolist()]
-    most = _most_images(len(scales))
-    if math.prod(map(len, lines)) > 100 * most:  # listing them would take too long already
-        raise _too_many(kernel, len(scales))
+    _refuse_too_many(kernel, dim, math.prod(map(len, lines)) / 100)  # listing them would take too long already
     images = []
     for image in itertools.product(*lines):
         nearest = [(r - 0.5 if r > 0 else -r) / scale for r, scale in zip(image, scales.tolist(), strict=True)]
         if math.hypot(*nearest) <= reach:
             images.append(image)
-    if len(images) > most:
-        raise _too_many(kernel, len(scales))
+    _refuse_too_many(kernel, dim, len(images))
     return images
 
 
-def _reach(kernel: Stationary) -> float:
-    """Return the scaled distance at which the correlation has died out; infinite if it never does."""
-    distances = np.geomspace(1e-2, 1e6, 2000)
-    alive = np.flatnonzero(kernel.correlation(distances) > _TINY)
-    return float(distances[alive[-1] + 1]) if alive[-1] + 1 < len(distances) else math.inf
-
-
-def _most_images(dim: int) -> int:
-    return _MOST_IMAGES.get(dim, 4_000)
-
-
-def _too_many(kernel: Kernel, dim: int) -> NumericalError:
-    return NumericalError(
-        f"the periodic images of {kernel!r} in {dim} dimensions do not die out within {_most_images(dim)}: "
-        "use a shorter lengthscale, or inputs on the box"
-    )
+def _refuse_too_many(kernel: Kernel, dim: int, images: float) -> None:
+    most = _MOST_IMAGES.get(dim, _MOST_IMAGES_BEYOND)
+    if images > most:
+        raise NumericalError(
+            f"the periodic images of {kernel!r} in {dim} dimensions do not die out within {most}: "
+            "use a shorter lengthscale, or inputs on the box"
+        )
 
 
 def _product_images(kernel: Kernel, apart: FloatArray) -> FloatArray:
@@ -144,8 +134,7 @@ def _product_images(kernel: Kernel, apart: FloatArray) -> FloatArray:
     reach = 0
     while max(float(kernel(origin, step)[0, 0]) for step in (reach + 0.5) * np.eye(dim)[:, None, :]) > _TINY * start:
         reach += 1
-        if (2 * reach + 1) ** dim > _most_images(dim):
-            raise _too_many(kernel, dim)
+        _refuse_too_many(kernel, dim, (2 * reach + 1) ** dim)
     total = np.zeros(len(points))
     for image in itertools.product(range(-reach, reach + 1), repeat=dim):
         total += kernel(origin, points - np.asarray(image, dtype=np.float64))[0]
@@ -159,11 +148,10 @@ def _image_series(kernel: Stationary, dim: int) -> FloatArray | None:
     They are smooth and even in each :math:`a_i` between 0 and 1/2, so that few terms represent them; None if they do
     not, which very different lengthscales bring about.
     """
-    nodes = np.sqrt((1 + np.cos(_ANGLES)) / 8)
-    grid = np.stack(np.meshgrid(*[nodes] * dim, indexing="ij"))
     if dim == 1:
-        images = _line_images(kernel, nodes)
+        images = _line_images(kernel)
     else:
+        grid = np.stack(np.meshgrid(*[_NODES] * dim, indexing="ij"))
         images = np.zeros(grid.shape[1:])
         for image in _ellipsoid_of_images(kernel, kernel.lengthscales(dim)):
             if any(image):
@@ -177,16 +165,17 @@ def _image_series(kernel: Stationary, dim: int) -> FloatArray | None:
     return np.ascontiguousarray(images[(slice(degree),) * dim]) if degree <= _DEGREE - 2 else None
 
 
-def _line_images(kernel: Kernel, nodes: FloatArray) -> FloatArray:
-    """Sum the images on the circle one after the other until they have died out."""
-    images = np.zeros(len(nodes))
+def _line_images(kernel: Kernel) -> FloatArray:
+    """Sum the images on the circle, at the nodes, one after the other until they have died out."""
+    images = np.zeros(_DEGREE)
     origin = line_covariance(kernel, np.zeros(1))[2]
-    for r in range(1, _most_images(1)):
-        term = line_covariance(kernel, r - nodes)[0] + line_covariance(kernel, r + nodes)[0]
+    for r in itertools.count(1):
+        _refuse_too_many(kernel, 1, r + 1)
+        term = line_covariance(kernel, r - _NODES)[0] + line_covariance(kernel, r + _NODES)[0]
         images += term
         if term.max() < _TINY * origin:
-            return images
-    raise _too_many(kernel, 1)
+            break
+    return images
 
 
 def _evaluate_series(series: FloatArray, apart: FloatArray) -> FloatArray:
@@ -220,13 +209,12 @@ def circle_covariance(
         origin = float(waves[0] + weight.sum())
         return origin - loss, loss, origin
     value, loss, origin = line_covariance(kernel, distance)
-    nodes = np.sqrt((1 + np.cos(_ANGLES)) / 8)
     if waves is None:
-        images = _line_images(kernel, nodes)
+        images = _line_images(kernel)
     else:
         frequency = np.arange(len(waves))
         weight = np.where(frequency == 0, 1.0, 2.0) * waves
-        images = np.cos(2 * np.pi * np.outer(nodes, frequency)) @ weight - line_covariance(kernel, nodes)[0]
+        images = np.cos(2 * np.pi * np.outer(_NODES, frequency)) @ weight - line_covariance(kernel, _NODES)[0]
     order = np.arange(_DEGREE)
     signed = (_TO_SERIES @ images) * (-1.0) ** order
     phase = np.arcsin(np.minimum(2 * distance, 1.0))

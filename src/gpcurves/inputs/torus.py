@@ -15,10 +15,10 @@ import numpy as np
 
 from gpcurves.inputs.base import Nodes, Overlap
 from gpcurves.inputs.periodic import circle_covariance, periodised_matrix
-from gpcurves.inputs.unit import TENSOR_DIM, _Unit, nodes_per_dimension
+from gpcurves.inputs.uniform import _Uniform
 from gpcurves.kernels import OU, RBF, Kernel, Matern, Matern32, Matern52, Stationary, is_stationary
 from gpcurves.kernels.stationary import LARGEST_SMOOTHNESS, NEAR_INTEGER
-from gpcurves.numerics.quadrature import distance_rule, sobol_rule, tensor_rule
+from gpcurves.numerics.quadrature import distance_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import CLOSED_FORM, Spectrum
 from gpcurves.spectra.fourier import fourier
@@ -31,14 +31,11 @@ _LISTED_SHELLS = {1: 4e10, 2: 200_000, 3: 200_000, 4: 30_000}
 """How far single components and shells of each dimension (4: or more) are listed, as a squared length."""
 
 
-class Torus(_Unit):
+class Torus(_Uniform):
     """Uniform on [0, 1]^dim with opposite faces joined; the kernel is summed over all its periodic images."""
 
-    def nodes(self, count: int) -> Nodes:
-        if self.dim > TENSOR_DIM:
-            return sobol_rule(self.dim, count)
-        each = nodes_per_dimension(count, self.dim)
-        return tensor_rule(self.dim, np.arange(each) / each, np.full(each, 1.0 / each))
+    def line_rule(self, count: int) -> Nodes:
+        return np.arange(count) / count, np.full(count, 1.0 / count)
 
     def objection(self, kernel: Any) -> str | None:
         reason = super().objection(kernel)

@@ -23,6 +23,7 @@ class Univariate(Inputs):
     """
 
     name = ""
+    dim = 1
 
     def __init__(self, distribution: Any) -> None:
         named = getattr(getattr(distribution, "dist", None), "name", None)
@@ -32,14 +33,8 @@ class Univariate(Inputs):
             )
         self.distribution = distribution
 
-    @property
-    def dim(self) -> int:
-        """One component."""
-        return 1
-
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
-        drawn: FloatArray = self.distribution.ppf(rng.random((count, 1)))
-        return drawn
+        return np.asarray(self.distribution.ppf(rng.random((count, 1))))
 
     def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
         u, weight = np.polynomial.legendre.leggauss(count)
@@ -96,5 +91,4 @@ def _interval_probability(
 ) -> FloatArray:
     """Return the probability of small intervals by quadrature, which keeps its relative accuracy."""
     half = (upper - lower) / 2
-    probability: FloatArray = half * (density(lower[:, None] + half[:, None] * (1 + GAUSS_NODES)) @ GAUSS_WEIGHTS)
-    return probability
+    return np.asarray(half * (density(lower[:, None] + half[:, None] * (1 + GAUSS_NODES)) @ GAUSS_WEIGHTS))
