@@ -33,9 +33,8 @@ _TAIL = 1e-6
 class Ensemble(Piece, ABC, family="ensemble"):
     """A distribution over graphs of any size, known by its degrees.
 
-    The command line builds an ensemble from its name and numbers, in the order of the fields.
-
-    An ensemble must define ``degree_probabilities``; the rest follows, or may be defined if there is a better way.
+    An ensemble must define ``degree_probabilities``; the rest follows, or may be defined if there is a better way. The
+    command line builds an ensemble from its name and numbers, in the order of the fields.
 
     Laws: ``degree_probabilities`` is non-negative and sums to 1 up to the tail cut off; sampled graphs are simple, and
     their degrees have this distribution as the number of vertices grows.
@@ -100,18 +99,14 @@ def _check_probabilities(name: str, value: object) -> tuple[float, ...]:
         probabilities = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be a list of numbers") from error
-    if (
-        probabilities.ndim != 1
-        or probabilities.size == 0
-        or not np.isfinite(probabilities).all()
-        or (probabilities < 0).any()
-    ):
+    sensible = np.isfinite(probabilities) & (probabilities >= 0)
+    if probabilities.ndim != 1 or probabilities.size == 0 or not sensible.all():
         raise InputError(f"{name} must be a list of finite numbers, at least 0")
-    if abs(probabilities.sum() - 1) > 1e-6:
-        raise InputError(f"{name} must sum to 1, got {probabilities.sum():g}")
-    if abs(probabilities.sum() - 1) > 1e-12:  # what was normalised once stays as it is
-        probabilities = probabilities / probabilities.sum()
-    return tuple(probabilities.tolist())
+    total = probabilities.sum()
+    if abs(total - 1) > 1e-6:
+        raise InputError(f"{name} must sum to 1, got {total:g}")
+    # what was normalised once stays as it is
+    return tuple((probabilities / total if abs(total - 1) > 1e-12 else probabilities).tolist())
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,7 +118,6 @@ class RandomRegular(Ensemble):
 
     @property
     def mean_degree(self) -> float:
-        """The degree."""
         return float(self.degree)
 
     def degree_probabilities(self, largest: int) -> FloatArray:
@@ -150,7 +144,6 @@ class ErdosRenyi(Ensemble):
 
     @property
     def mean_degree(self) -> float:
-        """The mean of the Poisson distribution."""
         return self.mean
 
     def degree_probabilities(self, largest: int) -> FloatArray:
@@ -186,7 +179,6 @@ class PowerLaw(Ensemble):
 
     @property
     def mean_degree(self) -> float:
-        """The mean of the Pareto distribution."""
         return self.alpha * self.cutoff / (self.alpha - 1)
 
     def degree_probabilities(self, largest: int) -> FloatArray:
@@ -208,14 +200,11 @@ class DegreeDistribution(Ensemble):
 
     @property
     def mean_degree(self) -> float:
-        """Average number of neighbours."""
         return float(np.dot(self.pmf, np.arange(len(self.pmf))))
 
     def degree_probabilities(self, largest: int) -> FloatArray:
-        padded = np.zeros(integer("largest", largest, 0) + 1)
-        first = self.pmf[: largest + 1]
-        padded[: len(first)] = first
-        return padded
+        first = self.pmf[: integer("largest", largest, 0) + 1]
+        return np.pad(first, (0, largest + 1 - len(first)))
 
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
         return rng.choice(len(self.pmf), size=vertices, p=self.pmf)

@@ -16,7 +16,7 @@ from gpcurves.graphs.series import Rows, Step, chebyshev_diagonal, chebyshev_ser
 from gpcurves.graphs.vertex_model import VertexModel, polynomial_model
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece, full_repr
-from gpcurves.numerics.validation import FloatArray, frozen, positive
+from gpcurves.numerics.validation import FloatArray, frozen
 
 Normalisation = Literal["local", "global", "none"]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
@@ -112,11 +112,3 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
 
     def __repr__(self) -> str:
         return full_repr(self)
-
-
-def check_scale(name: str, value: object, largest: float) -> float:
-    """Return a lengthscale whose square double precision can resolve."""
-    number = positive(name, value)
-    if not 1e-6 <= number <= largest:
-        raise InputError(f"{name} must be between 1e-06 and {largest:g}, got {number:g}")
-    return number
