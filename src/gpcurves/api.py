@@ -21,8 +21,6 @@ from gpcurves.observations import Observation
 from gpcurves.problem import Problem, SpectrumProblem
 from gpcurves.spectra import Spectrum
 
-__all__ = ["METHODS", "learning_curve", "learning_curves", "sweep", "vertex_variances"]
-
 Sizes = npt.ArrayLike | None
 """Sizes of training sets: a sequence of numbers, or an integer n that stands for 0, 1, …, n."""
 _RUN = tuple(each.name for each in fields(Run))
@@ -118,10 +116,10 @@ def _split_options(chosen: Sequence[Method[Any]], options: Mapping[str, Any]) ->
     """Return how to run and the options of methods, or raise if none of the methods uses one of them."""
     given = {name: value for name, value in options.items() if name not in _MAY_BE_NONE or value is not None}
     _refuse_unknown(chosen, given)
-    return _split_run(given)
+    return split_run(given)
 
 
-def _split_run(options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
+def split_run(options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
     """Return how to run, and all other options."""
     own = {name: value for name, value in options.items() if name not in _RUN}
     return Run(**{name: value for name, value in options.items() if name in _RUN}), own
@@ -212,13 +210,11 @@ def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
     if name == "noise":
         return Problem(problem.kernel, problem.inputs, plain, problem.teacher, problem.design)
     if name in ("kernel", "inputs", "observation", "teacher", "design"):
-        changed: Problem = replace(problem, **{name: plain})
-        return changed
+        return replace(problem, **{name: plain})
     for piece in ("kernel", "inputs", "observation", "design"):
         own = getattr(problem, piece)
         if hasattr(own, "__dataclass_fields__") and name in {each.name for each in fields(own)}:
-            varied: Any = {piece: replace(own, **{name: plain})}
-            return replace(problem, **varied)
+            return replace(problem, **{piece: replace(own, **{name: plain})})
     return None
 
 
@@ -244,12 +240,10 @@ def vertex_variances(problem: Problem, nu: float, method: str = "simulation", **
     at = nonnegative("nu", nu)
     if not isinstance(problem, Problem) or problem.axis != "nu":
         raise InputError("a problem on a graph is needed, a GraphProblem")
-    run, own = _split_run(options)
+    run, own = split_run(options)
     checked = chosen.check(problem, np.array([at]), own, chosen.VarianceOptions)
-    found: VarianceDistribution = chosen.variances(
-        problem, at, checked, Run(run.seed(), run.workers, run.store, run.progress)
-    )
-    return found
+    variances: VarianceDistribution = chosen.variances(problem, at, checked, replace(run, rng=run.seed()))
+    return variances
 
 
 def _sizes_of(problem: Problem, n: object, nu: object) -> FloatArray:

@@ -143,10 +143,9 @@ class LearningCurve(Shown, ReadOnly):
         return {**record, self.axis: plain["sizes"]}
 
     def __repr__(self) -> str:
-        last = len(self.sizes) - 1
         return (
-            f"LearningCurve({self.method!r}, {self.axis} = {self.sizes[0]:g}…{self.sizes[last]:g} ({last + 1} values), "
-            f"error = {self.error[0]:.4g}…{self.error[last]:.4g}; {self.problem.describe()})"
+            f"LearningCurve({self.method!r}, {self.axis} = {self.sizes[0]:g}…{self.sizes[-1]:g} ({len(self.sizes)} "
+            f"values), error = {self.error[0]:.4g}…{self.error[-1]:.4g}; {self.problem.describe()})"
         )
 
 
@@ -206,7 +205,7 @@ class CurveSet(Shown, Mapping[str, LearningCurve]):
         """The different problems of the curves, in order."""
         different: list[Problem] = []
         for curve in self.curves.values():
-            if not any(curve.problem is each or curve.problem == each for each in different):
+            if curve.problem not in different:
                 different.append(curve.problem)
         return tuple(different)
 
@@ -223,14 +222,13 @@ class CurveSet(Shown, Mapping[str, LearningCurve]):
         return pd.concat(frames, ignore_index=True)[["method", self.axis, "error", "stderr"]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the set as plain data; each curve names its problem by its place in the list."""
+        """Return the set as plain data; each curve names its problem by its position in the list."""
         problems = self.problems
-
-        def place(curve: LearningCurve) -> int:
-            return next(k for k, each in enumerate(problems) if curve.problem is each or curve.problem == each)
-
         return {
-            "curves": [{"label": label, "problem": place(c), **c._record()} for label, c in self.items()],
+            "curves": [
+                {"label": label, "problem": problems.index(curve.problem), **curve._record()}
+                for label, curve in self.items()
+            ],
             "skipped": dict(self.skipped),
             "problems": [problem.to_dict() for problem in problems],
             "version": __version__,
@@ -267,7 +265,7 @@ def _settings(curve: LearningCurve) -> dict[str, str]:
 
 
 def _labels(curves: Sequence[LearningCurve]) -> list[str]:
-    """Return the method of each curve, with the settings that differ where a method occurs several times."""
+    """Return the method of each curve, with the settings that differ if a method occurs several times."""
     methods = [curve.method for curve in curves]
     if len(set(methods)) == len(methods):
         return methods
