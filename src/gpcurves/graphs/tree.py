@@ -12,8 +12,7 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import as_graph
-from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel
-from gpcurves.graphs.kernels.walks import check_inverse_probability
+from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel, check_inverse_probability
 from gpcurves.numerics.validation import FloatArray, integer, nonnegative
 
 _MOST_STEPS = 1_000_000

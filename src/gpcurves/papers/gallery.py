@@ -134,9 +134,9 @@ FIGURES: dict[str, Entry] = {}
 
 
 def figures_of(paper: str, prefix: str) -> Callable[..., Callable[[Figuring], Figuring]]:
-    """Return the decorator that enters functions into the list as figures of a paper.
+    """Return the decorator that enters a function into the list as a figure of a paper, by its number and title.
 
-    It takes the number and the title of a figure. The caption is the function's docstring, unless it is given too.
+    The caption is the function's docstring, unless it is given too.
     """
 
     def figure(number: str, title: str, caption: str = "") -> Callable[[Figuring], Figuring]:
@@ -171,15 +171,7 @@ def draw(
 
 
 class Sheet:
-    """Panels to draw on, which remember the numbers behind every line.
-
-    Parameters
-    ----------
-    rows, columns
-        Number of panels.
-    size
-        Width and height of one panel in inches.
-    """
+    """Rows and columns of panels, each of a size in inches, which remember the numbers behind every line."""
 
     def __init__(self, rows: int = 1, columns: int = 1, size: tuple[float, float] = (5.2, 4.2)) -> None:
         from matplotlib.figure import Figure
@@ -196,13 +188,7 @@ class Sheet:
 
 
 class Panel:
-    """Axes that remember what was drawn on them.
-
-    Parameters
-    ----------
-    axes
-        Matplotlib's axes.
-    """
+    """Matplotlib's axes, which remember what was drawn on them."""
 
     def __init__(self, axes: Any) -> None:
         self.axes = axes
@@ -210,11 +196,6 @@ class Panel:
         self._insets: list[Panel] = []
         axes.grid(True, which="major", color="#e4e4e4", linewidth=0.6)
         axes.set_axisbelow(True)
-
-    @property
-    def title(self) -> str:
-        """The title, which names the panel in the table."""
-        return str(self.axes.get_title())
 
     def setup(self, title: str = "", x: str = "$n$", y: str = r"$\epsilon$", **settings: Any) -> None:
         """Set title, labels and whatever matplotlib's ``axes.set`` takes, such as ``yscale="log"``."""
@@ -251,9 +232,8 @@ class Panel:
 
     def picture(self, label: str, points: Any, values: Any) -> None:
         """Draw values on a square grid of points as colours, and remember them by the number of the point."""
-        shown = self.axes.pcolormesh(
-            *np.moveaxis(np.reshape(points, (*values.shape, 2)), -1, 0), values, cmap="viridis", rasterized=True
-        )
+        x, y = np.moveaxis(np.reshape(points, (*values.shape, 2)), -1, 0)
+        shown = self.axes.pcolormesh(x, y, values, cmap="viridis", rasterized=True)
         self.axes.figure.colorbar(shown, ax=self.axes, shrink=0.8)
         self.axes.set_aspect("equal")
         self.axes.grid(False)
@@ -263,9 +243,8 @@ class Panel:
         """Put numbers into the table that were drawn by other means."""
         import pandas as pd
 
-        self._parts.append(
-            pd.DataFrame({"curve": label, "x": x, "y": y, "stderr": np.nan if stderr is None else stderr})
-        )
+        columns = {"curve": label, "x": x, "y": y, "stderr": np.nan if stderr is None else stderr}
+        self._parts.append(pd.DataFrame(columns))
 
     def inset(self, bounds: tuple[float, float, float, float], title: str = "inset") -> Panel:
         """Return smaller axes inside these: left, bottom, width and height as fractions."""
@@ -281,5 +260,8 @@ class Panel:
 
     def parts(self) -> list[pd.DataFrame]:
         """Return the numbers behind each line, named by the title of the panel."""
-        own = [part.assign(panel=self.title)[["panel", "curve", "x", "y", "stderr"]] for part in self._parts]
+        own = [
+            part.assign(panel=str(self.axes.get_title()))[["panel", "curve", "x", "y", "stderr"]]
+            for part in self._parts
+        ]
         return own + [part for inset in self._insets for part in inset.parts()]

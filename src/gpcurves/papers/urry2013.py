@@ -24,7 +24,7 @@ from gpcurves.papers.gallery import (
     check,
     figures_of,
 )
-from gpcurves.papers.random_graphs import (
+from gpcurves.papers.urry2013_claims import (
     COLOURS,
     POISSON,
     POWER,
