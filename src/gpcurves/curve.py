@@ -272,25 +272,15 @@ def _labels(curves: Sequence[LearningCurve]) -> list[str]:
     settings = [_settings(curve) for curve in curves]
     names = list(dict.fromkeys(name for each in settings for name in each))
     differ = [name for name in names if len({each.get(name, "") for each in settings}) > 1]
-    # a parameter says it in fewer words than the whole piece that it belongs to
-    for whole in ("kernel", "inputs", "observation"):
-        told = [name for name in differ if name not in ("kernel", "inputs", "observation", "seed")]
-        if whole in differ and _told_apart(settings, methods, told):
-            differ.remove(whole)
-    if _told_apart(settings, methods, [name for name in differ if name != "seed"]):
-        differ = [name for name in differ if name != "seed"]
-    labels = [
-        ", ".join([method, *(f"{name} {each[name]}" for name in differ if name in each)])
-        for method, each in zip(methods, settings, strict=True)
-    ]
-    if len(set(labels)) < len(labels):
-        raise InputError("two of these curves are of the same problem, method and options: give each once")
-    return labels
-
-
-def _told_apart(settings: list[dict[str, str]], methods: list[str], names: list[str]) -> bool:
-    kept = {(method, *(each.get(name, "") for name in names)) for method, each in zip(methods, settings, strict=True)}
-    return len(kept) == len(settings)
+    # A parameter says it in fewer words than the whole piece that it belongs to, and anything says more than a seed.
+    for unwanted in (("kernel", "inputs", "observation", "seed"), ("seed",), ()):
+        labels = [
+            ", ".join([method, *(f"{name} {each[name]}" for name in differ if name in each and name not in unwanted)])
+            for method, each in zip(methods, settings, strict=True)
+        ]
+        if len(set(labels)) == len(labels):
+            return labels
+    raise InputError("two of these curves are of the same problem, method and options: give each once")
 
 
 def curve_from_dict(data: Mapping[str, Any]) -> LearningCurve:

@@ -2,12 +2,12 @@
 
 from gpcurves.inputs.base import Inputs as Inputs
 from gpcurves.inputs.box import Box as Box
-from gpcurves.inputs.copula import Copula as Copula
-from gpcurves.inputs.copula import Pool as Pool
 from gpcurves.inputs.eigenvalues import Eigenvalues as Eigenvalues
-from gpcurves.inputs.finite import Discrete as Discrete
-from gpcurves.inputs.finite import Sample as Sample
 from gpcurves.inputs.gaussian import Gaussian as Gaussian
+from gpcurves.inputs.rows import Copula as Copula
+from gpcurves.inputs.rows import Discrete as Discrete
+from gpcurves.inputs.rows import Pool as Pool
+from gpcurves.inputs.rows import Sample as Sample
 from gpcurves.inputs.torus import Torus as Torus
 from gpcurves.inputs.univariate import Univariate as Univariate
 from gpcurves.inputs.vertices import RandomVertices as RandomVertices

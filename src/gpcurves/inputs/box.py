@@ -1,18 +1,19 @@
-"""The box: uniform inputs on [0, 1]^d, without periodic images."""
+"""Uniform inputs on [0, 1]^d, and the box: without periodic images."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from scipy.special import erf, roots_legendre
 
-from gpcurves.inputs.base import Nodes, Overlap
-from gpcurves.inputs.uniform import _Uniform, polynomial_nodes
+from gpcurves.inputs.base import Inputs, Nodes, Overlap, check_dimension, polynomial_nodes, product_nodes
 from gpcurves.kernels import RBF, Kernel, as_rbf
+from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.quadrature import distance_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
@@ -23,6 +24,23 @@ from gpcurves.spectra.spectrum import UNDERFLOW
 
 _NODES_PER_SCALE = 12
 _MOST_NODES = 3_000
+
+
+@dataclass(frozen=True, repr=False)
+class _Uniform(Inputs):
+    """Uniform on [0, 1]^dim."""
+
+    dim: int = parameter(1, help="Dimension of the inputs", check=check_dimension, label="dimension")
+
+    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
+        return rng.random((count, self.dim))
+
+    def nodes(self, count: int) -> Nodes:
+        return product_nodes(self.dim, count, self.line_rule)
+
+    @abstractmethod
+    def line_rule(self, count: int) -> Nodes:
+        """Return nodes and weights of one dimension."""
 
 
 class Box(_Uniform):

@@ -17,12 +17,11 @@ import numpy as np
 from scipy.special import gammaln, ndtr, ndtri
 
 from gpcurves.errors import InputError
-from gpcurves.inputs.base import Inputs, Nodes, Overlap
-from gpcurves.inputs.uniform import TENSOR_DIM, check_dimension, nodes_per_dimension, polynomial_nodes
+from gpcurves.inputs.base import TENSOR_DIM, Inputs, Nodes, Overlap, check_dimension, polynomial_nodes, product_nodes
 from gpcurves.kernels import RBF, Kernel, as_rbf
 from gpcurves.numerics.cholesky import factorise
 from gpcurves.numerics.parameters import parameter
-from gpcurves.numerics.quadrature import distance_rule, gauss_legendre, sobol_rule, tensor_rule
+from gpcurves.numerics.quadrature import distance_rule, gauss_legendre
 from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.spectra import CLOSED_FORM, Spectrum
 from gpcurves.spectra.lattice import Profile, lattice_spectrum, simplex
@@ -81,12 +80,10 @@ class Gaussian(Inputs):
         return np.asarray(rng.standard_normal((count, self.dim)) @ factorise(self.matrix).T)
 
     def nodes(self, count: int) -> Nodes:
-        root = factorise(self.matrix).T
-        if self.dim > TENSOR_DIM:
-            points, weights = sobol_rule(self.dim, count)
-            return ndtri(np.clip(points, 1e-12, 1 - 1e-12)) @ root, weights
-        points, weights = tensor_rule(self.dim, *_normal_rule(nodes_per_dimension(count, self.dim)))
-        return points @ root, weights
+        points, weights = product_nodes(self.dim, count, _normal_rule)
+        if self.dim > TENSOR_DIM:  # uniform numbers
+            points = ndtri(np.clip(points, 1e-12, 1 - 1e-12))
+        return points @ factorise(self.matrix).T, weights
 
     def spectrum(self, kernel: Kernel) -> Spectrum:
         rbf = as_rbf(kernel)
@@ -122,8 +119,7 @@ class Gaussian(Inputs):
         density = _normal_density(x[:, None] + a) + _normal_density(x[:, None] - a)
         with np.errstate(divide="ignore"):
             log_none = np.log1p(-np.minimum(_normal_interval(x[:, None], a), 1.0))
-        far = x[:, None] - a  # if the interval holds nearly everything, the rest is two tails
-        rest = ndtr(-x[:, None] - a) + ndtr(far)
+        rest = ndtr(-x[:, None] - a) + ndtr(x[:, None] - a)  # two tails, if the interval holds nearly everything
         log_none = np.where(rest < 0.5, np.log(np.maximum(rest, 1e-300)), log_none)
         return np.array([weight @ ((m * density * np.exp((m - 1) * log_none)) @ values) for m in n.tolist()])
 
@@ -163,7 +159,7 @@ def _simplex_depth(decay: FloatArray, index: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.exp((np.log(index) - log_volume) / dim) - decay.sum() / 2, 0.0))
 
 
-def _rbf_overlap(first: RBF, second: RBF, S: FloatArray) -> Overlap:
+def _rbf_overlap(first: RBF, second: RBF, covariance: FloatArray) -> Overlap:
     r"""Return the overlap of two RBFs with precisions `P`, `R` and inputs of covariance `S`, :math:`Q = P + R`.
 
     :math:`|1+SQ|^{-1/2} e^{-\frac12\delta^T(P^{-1}+R^{-1})^{-1}\delta - \frac12 m^T(Q^{-1}+S)^{-1}m}`,
@@ -171,12 +167,12 @@ def _rbf_overlap(first: RBF, second: RBF, S: FloatArray) -> Overlap:
     """
     from scipy.spatial.distance import cdist
 
-    dim = len(S)
+    dim = len(covariance)
     P, R = first.lengthscales(dim) ** -2.0, second.lengthscales(dim) ** -2.0
     Q = P + R
-    factor = first.variance * second.variance / math.sqrt(np.linalg.det(np.eye(dim) + S * Q))
+    factor = first.variance * second.variance / math.sqrt(np.linalg.det(np.eye(dim) + covariance * Q))
     apart = np.sqrt(P * R / Q)
-    root = factorise(np.asarray(np.linalg.inv(np.diag(1 / Q) + S), dtype=np.float64))
+    root = factorise(np.asarray(np.linalg.inv(np.diag(1 / Q) + covariance), dtype=np.float64))
     left, right = (P / Q)[:, None] * root, (R / Q)[:, None] * root
 
     def overlap(X: FloatArray) -> FloatArray:

@@ -215,6 +215,9 @@ class Matern(Stationary):
     log_transform = _matern_log_transform
 
 
+MATERN_FAMILY = (OU, Matern32, Matern52, Matern)
+
+
 def _half_integer_matern(p: int, x: FloatArray) -> FloatArray:
     r"""Return the Matérn correlation for :math:`\nu = p + 1/2`: a polynomial times :math:`e^{-x}`, all terms positive."""
     terms = [math.factorial(p + i) / (math.factorial(i) * math.factorial(p - i)) for i in range(p + 1)]

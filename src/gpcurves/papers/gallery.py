@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN, PINK, SKY, YELLOW = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
-DARK, BROWN, GREY = "#46525c", "#a0522d", "#8a8a8a"
-DASH, DOT, DASHDOT, LONGDASH = (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (9, 3))
+GREY = "#8a8a8a"
+DASH, DOT = (0, (5, 2)), (0, (1, 1.5))
 Choice = TypeVar("Choice")
 
 
