@@ -42,21 +42,20 @@ def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = 
         raise InputError(f"no graph has these degrees: their sum must be even, got {counts.sum()}")
     if not is_graphical(counts):
         raise InputError("no simple graph has these degrees: the largest need more neighbours than there are")
-    _, generator = check_size(len(counts), rng)
-    stubs = np.repeat(np.arange(len(counts)), counts)
+    vertices, generator = check_size(len(counts), rng)
+    stubs = np.repeat(np.arange(vertices), counts)
     for _ in range(_count_attempts(counts)):
         pairing = generator.permutation(stubs).reshape(-1, 2)
-        if len(_find_bad(pairing, len(counts))) == 0:
-            return Graph.from_edges(pairing, len(counts))
-    edges = None
-    few = len(stubs) <= _FEW_ENDS
+        if len(_find_bad(pairing, vertices)) == 0:
+            return Graph.from_edges(pairing, vertices)
+    edges, few = None, len(stubs) <= _FEW_ENDS
     for _ in range(1 if few else _ATTEMPTS):
-        edges = _untangle(generator.permutation(stubs).reshape(-1, 2), len(counts), generator)
+        edges = _untangle(generator.permutation(stubs).reshape(-1, 2), vertices, generator)
         if edges is not None:
             break
     if edges is None or few:
-        edges = _shuffle(_build_greedily(counts) if edges is None else edges, len(counts), generator)
-    return Graph.from_edges(edges, len(counts))
+        edges = _shuffle(_build_greedily(counts) if edges is None else edges, generator)
+    return Graph.from_edges(edges, vertices)
 
 
 def _count_attempts(degrees: IntArray) -> int:
@@ -129,7 +128,7 @@ def _build_greedily(degrees: IntArray) -> IntArray:
     return np.concatenate(pairs) if pairs else np.empty((0, 2), dtype=np.int64)
 
 
-def _shuffle(edges: IntArray, vertices: int, rng: np.random.Generator) -> IntArray:
+def _shuffle(edges: IntArray, rng: np.random.Generator) -> IntArray:
     """Make a given graph random: many swaps of two edges, each kept if the graph stays simple."""
     present = {tuple(sorted(edge)) for edge in edges.tolist()}
     picks = rng.integers(max(len(edges), 1), size=(20 * len(edges), 2))

@@ -35,13 +35,7 @@ _PROBES = 64
 
 @dataclass(frozen=True, eq=False)
 class GraphCovariance:
-    """The covariance matrix of a kernel on a graph, without forming it unless asked.
-
-    Attributes
-    ----------
-    kernel, graph
-        The kernel and the graph.
-    """
+    """The covariance matrix of a kernel on a graph, without forming it unless asked."""
 
     kernel: GraphKernel
     graph: Graph
@@ -54,14 +48,11 @@ class GraphCovariance:
         result[self.graph.isolated] = self.kernel.eigenvalue(np.zeros(1))[0]
         # The diagonal needs walks of half the length, which meet few vertices of a large graph: rows start sparse, unless
         # the walk from a typical vertex covers much of the graph.
-        todo = np.flatnonzero(~self.graph.isolated)
-        if len(todo) == 0:
-            return frozen(result)
-        held = self._row_size(todo)
-        size = max(1, int(_ENTRIES / held))
+        todo, dense = np.flatnonzero(~self.graph.isolated), self._row_size > _DENSE * V
+        size = max(1, int(_ENTRIES / self._row_size))
         for start in range(0, len(todo), size):
             block = todo[start : start + size]
-            result[block] = self.kernel.diagonal(self._units(block, dense=held > _DENSE * V), self._step)
+            result[block] = self.kernel.diagonal(self._units(block, dense=dense), self._step)
         return frozen(result)
 
     @cached_property
@@ -98,16 +89,11 @@ class GraphCovariance:
     def rows(self, vertices: object) -> FloatArray:
         """Return rows of the covariance matrix, as an array of shape (rows, vertices)."""
         numbers = np.atleast_1d(np.asarray(vertices))
-        V = self.graph.vertices
-        if (
-            numbers.ndim != 1
-            or numbers.dtype.kind not in "iu"
-            or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < V)
-        ):
+        V, integers = self.graph.vertices, numbers.ndim == 1 and numbers.dtype.kind in "iu"
+        if not integers or ((numbers < 0) | (numbers >= V)).any():
             raise InputError(f"vertices must be numbers between 0 and {V - 1}")
-        check_memory(
-            24.0 * len(numbers) * V, f"{len(numbers)} rows of a covariance over {V} vertices", "ask for fewer rows"
-        )
+        what = f"{len(numbers)} rows of a covariance over {V} vertices"
+        check_memory(24.0 * len(numbers) * V, what, "ask for fewer rows")
         root = 1 / np.sqrt(self.normaliser)
         result = np.empty((len(numbers), V))
         size = max(1, _ENTRIES // V)
@@ -150,23 +136,24 @@ class GraphCovariance:
     def _units(self, vertices: IntArray, *, dense: bool) -> Rows:
         from scipy.sparse import csr_array
 
-        count = len(vertices)
-        ones = csr_array(
-            (np.ones(count), vertices, np.arange(count + 1)), shape=(count, self.graph.vertices), dtype=np.float64
-        )
+        count, V = len(vertices), self.graph.vertices
+        ones = csr_array((np.ones(count), vertices, np.arange(count + 1)), shape=(count, V), dtype=np.float64)
         return ones.toarray() if dense else ones
 
-    @cached_property
+    @property
     def diagonal_work(self) -> float:
         """About how many numbers the half walks behind the diagonal hold, over all vertices and steps."""
-        todo = np.flatnonzero(~self.graph.isolated)
-        return 0.0 if len(todo) == 0 else self._row_size(todo) * len(todo) * self.kernel.reach
+        return self._row_size * int((~self.graph.isolated).sum()) * self.kernel.reach
 
-    def _row_size(self, todo: IntArray) -> float:
+    @cached_property
+    def _row_size(self) -> float:
         """Estimate how many vertices a walk from one vertex reaches in as many steps as the diagonal takes.
 
         Vertices that the sample misses may reach more; ``_step`` makes their rows dense on the way.
         """
+        todo = np.flatnonzero(~self.graph.isolated)
+        if len(todo) == 0:
+            return 1.0
         probes = todo[np.linspace(0, len(todo) - 1, min(_PROBES, len(todo))).astype(np.int64)]
         V = self.graph.vertices
         reached: Any = self._units(probes, dense=False)

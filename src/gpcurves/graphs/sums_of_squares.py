@@ -9,6 +9,8 @@ above for every such polynomial.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from gpcurves.errors import InputError, NumericalError
@@ -21,8 +23,13 @@ _ACCURACY = 1e-9
 """Share of the largest value by which the sum of squares may differ from the polynomial."""
 
 
-def sum_of_squares(chebyshev: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Return A and B in Chebyshev polynomials, and how far the sum is from the polynomial given."""
+@lru_cache(maxsize=8)
+def sum_of_squares(coefficients: tuple[float, ...]) -> tuple[FloatArray, FloatArray, float]:
+    """Return A and B in Chebyshev polynomials, and how far the sum is from the polynomial given.
+
+    Results are remembered, since a run asks for the same messages again and again.
+    """
+    chebyshev = np.array(coefficients)
     degree = len(chebyshev) - 1
     lowest, largest, position = _find_extremes(chebyshev)
     if lowest < -_ACCURACY * largest:
@@ -42,7 +49,9 @@ def sum_of_squares(chebyshev: FloatArray) -> tuple[FloatArray, FloatArray, float
         order = k - half - 1 if k > half else half - k  # |k - N/2| - 1/2 with N = 2 half + 1
         plus += g / np.sqrt(2) * cosines[order]
         minus += (1 if k > half else -1) * g / np.sqrt(2) * sines[order]
-    error = _find_distance(chebyshev, plus, minus)
+    x, value = np.cos(np.linspace(0, np.pi, 16 * len(chebyshev) + 1)), np.polynomial.chebyshev.chebval
+    squares = (1 + x) * value(x, plus) ** 2 + (1 - x) * value(x, minus) ** 2
+    error = float(np.abs(squares - value(x, chebyshev)).max())
     if not error <= _ACCURACY * largest:  # so written that NaN fails
         raise NumericalError(
             f"the kernel of degree {degree} could not be written as a sum of squares (error {error:.1e}); "
@@ -96,11 +105,3 @@ def _find_extremes(chebyshev: FloatArray) -> tuple[float, float, float]:
     values = np.polynomial.chebyshev.chebval(np.cos(theta), chebyshev)
     lowest = int(values.argmin())
     return float(values[lowest]), float(np.abs(values).max()), float(np.cos(theta[lowest]))
-
-
-def _find_distance(chebyshev: FloatArray, plus: FloatArray, minus: FloatArray) -> float:
-    """Return the largest difference between the sum of squares and the polynomial."""
-    x = np.cos(np.linspace(0, np.pi, 16 * len(chebyshev) + 1))
-    value = np.polynomial.chebyshev.chebval
-    squares = (1 + x) * value(x, plus) ** 2 + (1 - x) * value(x, minus) ** 2
-    return float(np.abs(squares - value(x, chebyshev)).max())

@@ -14,7 +14,6 @@ variable is :math:`h^0`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 
@@ -72,18 +71,11 @@ class VertexModel:
 def polynomial_model(
     chebyshev: FloatArray, isolated: float, walk: FloatArray | None = None, neglected: float = 0.0
 ) -> VertexModel:
-    """Return the model of a polynomial in T that is not negative on [-1, 1].
+    """Return the model of a polynomial in T that is not negative on [-1, 1], given in Chebyshev polynomials.
 
-    Parameters
-    ----------
-    chebyshev
-        Its coefficients in Chebyshev polynomials.
-    isolated
-        Its value at 0, the prior variance of an isolated vertex.
-    walk
-        Its coefficients in powers of T; None for long polynomials, whose powers cancel and lose all digits.
-    neglected
-        How far the polynomial is from the kernel that it stands for.
+    ``isolated`` is its value at 0, the prior variance of an isolated vertex; ``walk`` its coefficients in powers of T, None
+    for long polynomials, whose powers cancel and lose all digits; ``neglected`` how far it is from the kernel that it
+    stands for.
     """
     if len(chebyshev) == 1:
         return VertexModel(0, 0, np.zeros(0), np.zeros((0, 0)), isolated, chebyshev, neglected)
@@ -91,15 +83,9 @@ def polynomial_model(
         raise NotApplicableError(
             f"messages exist for polynomials of degree {MOST_VARIABLES - 5} at most, got {len(chebyshev) - 1}"
         )
-    plus, minus, error = _find_squares(tuple(chebyshev.tolist()))
+    plus, minus, error = sum_of_squares(tuple(chebyshev.tolist()))
     local, coupling = chebyshev_chain(len(plus) - 1, [(plus, 1), (minus, -1)])
     return VertexModel(len(local), 0, pack(local), coupling, isolated, walk, error + neglected)
-
-
-@lru_cache(maxsize=8)
-def _find_squares(chebyshev: tuple[float, ...]) -> tuple[FloatArray, FloatArray, float]:
-    """Return the sum of squares of a polynomial; remembered, since a run asks for the same messages again and again."""
-    return sum_of_squares(np.array(chebyshev))
 
 
 def chebyshev_chain(m: int, forms: list[tuple[FloatArray, int]]) -> tuple[FloatArray, FloatArray]:

@@ -33,6 +33,7 @@ from gpcurves.papers.urry2013_claims import (
     FloatArray,
     NoiseLevels,
     curve_of,
+    curves_of,
     globally,
     locally,
     mismatched_problem,
@@ -112,10 +113,7 @@ def figure_3(quality: Quality) -> Drawn:
     """
     sheet, claims = Sheet(1, 3), []
     for panel, ensemble in zip(sheet.panels, (REGULAR, POISSON, POWER), strict=True):
-        levels = {
-            noise: {method: curve_of(globally(ensemble, noise), method, quality) for method in STYLES}
-            for noise in noises(quality)
-        }
+        levels = {noise: curves_of(globally(ensemble, noise), STYLES, quality) for noise in noises(quality)}
         by_noise(panel, TITLES[ensemble], levels)
         claims += [claim.agreement(ensemble, levels), *claim.eigenvalues_fail(ensemble, levels)]
     return sheet.finish(claims)
@@ -156,10 +154,8 @@ def figure_5(quality: Quality) -> Drawn:
     """
     sheet, claims = Sheet(2, 2), []
     for ensemble, above, below in zip((POISSON, POWER), sheet.panels[:2], sheet.panels[2:], strict=True):
-        levels = {
-            noise: {method: curve_of(locally(ensemble, noise), method, quality) for method in ("simulation", "cavity")}
-            for noise in noises(quality)
-        }
+        both = ("simulation", "cavity")
+        levels = {noise: curves_of(locally(ensemble, noise), both, quality) for noise in noises(quality)}
         other = {noise: curve_of(globally(ensemble, noise), "cavity", quality) for noise in levels}
         by_noise(above, f"{TITLES[ensemble]}, local normalisation", levels)
         if ensemble is POISSON:
@@ -181,9 +177,8 @@ def figure_6(quality: Quality) -> Drawn:
     not say which noise; here it is 0.1.
     """
     sheet, claims = Sheet(1, 2), []
-    amounts: dict[str, Any] = dict(
-        zip(("vertices", "graphs", "datasets"), quality.choose((1000, 10, 10), (400, 4, 4)), strict=True)
-    )
+    vertices, each = quality.choose((1000, 10), (400, 4))
+    amounts: dict[str, Any] = {"vertices": vertices, "graphs": each, "datasets": each}
     for nu, top, number in ((1.172, 0.25, 0), (6.210, 0.05, 1), (0.3, 1.0, None), (3.0, 0.1, None)):
         problem, edges = locally(POISSON, 0.1), np.linspace(0, top, 101)
         truth = gpc.vertex_variances(problem, nu, rng=1, **amounts, **quality.running)
@@ -227,12 +222,11 @@ def figure_9(quality: Quality) -> Drawn:
     nu = np.concatenate(([0.0], np.geomspace(0.01, 10, quality.choose(25, 13))))
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y="variance of the error over vertices", xscale="log", yscale="log")
-        local, overall = (
-            simulate(ask(ensemble, 0.1), nu, quality, graphs=quality.choose(50, 20), datasets=2).details["variance"]
-            for ask in (locally, globally)
-        )
-        for name, spread, marker, colour in (("local", local, "*", ORANGE), ("global", overall, "o", BLUE)):
-            panel.line(name, nu[1:], spread[1:], marker=marker, color=colour, linewidth=1)
+        problems, graphs = (locally(ensemble, 0.1), globally(ensemble, 0.1)), quality.choose(50, 20)
+        curves = (simulate(problem, nu, quality, graphs=graphs, datasets=2) for problem in problems)
+        local, overall = (curve.details["variance"] for curve in curves)
+        for name, variance, marker, colour in (("local", local, "*", ORANGE), ("global", overall, "o", BLUE)):
+            panel.line(name, nu[1:], variance[1:], marker=marker, color=colour, linewidth=1)
         panel.legend()
         claims += claim.spread_over_vertices(ensemble, nu, local, overall)
     return sheet.finish(claims)
@@ -278,10 +272,8 @@ def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Qualit
         levels = {}
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
         for noise in noises(quality):
-            problem, graphs = (
-                mismatched_problem(ensemble, student, teacher, noise),
-                quality.choose((15, 40), (6, 70))[noise < 1e-3],
-            )
+            problem = mismatched_problem(ensemble, student, teacher, noise)
+            graphs = quality.choose((15, 40), (6, 70))[noise < 1e-3]
             amounts = {"vertices": quality.choose(500, 250), "graphs": graphs, "datasets": 1}
             levels[noise] = simulate(problem, nu, quality, among=["dangling"], **amounts)
             panel.curve(power_of_ten(noise), levels[noise], color=COLOURS[noise])
@@ -357,8 +349,6 @@ def isolated_inset(panel: Panel, levels: NoiseLevels) -> None:
     inset = panel.inset((0.52, 0.67, 0.46, 0.27), "isolated vertices (dotted)")
     inset.axes.set(xscale="log", yscale="log", xlim=(0.3, 30))
     for noise, curves in levels.items():
-        curve = curves["cavity"]
-        inset.line(f"cavity, {power_of_ten(noise)}", curve.nu, curve.error, color=COLOURS[noise])
-        inset.line(
-            f"isolated, {power_of_ten(noise)}", curve.nu, part(curve, "isolated"), color=COLOURS[noise], linestyle=DOT
-        )
+        curve, level, colour = curves["cavity"], power_of_ten(noise), COLOURS[noise]
+        inset.line(f"cavity, {level}", curve.nu, curve.error, color=colour)
+        inset.line(f"isolated, {level}", curve.nu, part(curve, "isolated"), color=colour, linestyle=DOT)
