@@ -61,10 +61,8 @@ def learning_curve(
     >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(4)
     array([1.    , 0.5249, 0.0267])
     """
-    asked, chosen = as_problem(problem, noise), METHODS[method]
-    at = _sizes_of(asked, n, nu)
-    run, own = _split_options([chosen], options)
-    return chosen.compute(asked, at, chosen.check(asked, at, own), run)
+    (curve,) = learning_curves(problem, n, [method], nu=nu, noise=noise, **options).values()
+    return curve
 
 
 def learning_curves(
@@ -84,7 +82,9 @@ def learning_curves(
     asked = as_problem(problem, noise)
     at = _sizes_of(asked, n, nu)
     chosen, skipped = choose_methods(asked, at, methods, options)
-    run, own = _split_options(chosen, options)
+    given = {name: value for name, value in options.items() if name not in _MAY_BE_NONE or value is not None}
+    _refuse_unknown(chosen, given)
+    run, own = split_run(given)
     checked = [(method, method.check(asked, at, _options_for(method, chosen, asked, own))) for method in chosen]
     curves = [method.compute(asked, at, each, run) for method, each in checked]
     return CurveSet.of(*curves, skipped=skipped)
@@ -112,13 +112,6 @@ def choose_methods(
     return chosen, skipped
 
 
-def _split_options(chosen: Sequence[Method[Any]], options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
-    """Return how to run and the options of methods, or raise if none of the methods uses one of them."""
-    given = {name: value for name, value in options.items() if name not in _MAY_BE_NONE or value is not None}
-    _refuse_unknown(chosen, given)
-    return split_run(given)
-
-
 def split_run(options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
     """Return how to run, and all other options."""
     own = {name: value for name, value in options.items() if name not in _RUN}
@@ -134,10 +127,11 @@ def _options_for(
         known = name in each.option_names()
         return known and each.Options(**{name: options[name]}).objection(problem) is None
 
+    own = {name: value for name, value in options.items() if name in method.option_names()}
     return {
         name: value
-        for name, value in options.items()
-        if takes(method, name) or (name in method.option_names() and not any(takes(each, name) for each in chosen))
+        for name, value in own.items()
+        if takes(method, name) or not any(takes(each, name) for each in chosen)
     }
 
 

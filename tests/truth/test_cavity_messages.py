@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from gpcurves.errors import InputError
 from gpcurves.graphs import DiffusionKernel, PolynomialWalkKernel, RandomWalkKernel, RegularisedLaplacianKernel
-from gpcurves.graphs.sums_of_squares import sum_of_squares
-from gpcurves.graphs.vertex_model import VertexModel, pack
+from gpcurves.graphs.vertex_model import VertexModel, pack, sum_of_squares
 from gpcurves.methods.cavity.elimination import PITCH, eliminate, sweep
 from gpcurves.methods.cavity.instance import Adjacency, prior_variances, propagate
 from graphs_oracle import (

@@ -1,12 +1,12 @@
 """Learning on graphs: graphs and their ensembles, kernels between vertices, and the regular tree."""
 
-from gpcurves.graphs.configuration import graph_with_degrees as graph_with_degrees
 from gpcurves.graphs.covariance import GraphCovariance as GraphCovariance
 from gpcurves.graphs.ensembles import DegreeDistribution as DegreeDistribution
 from gpcurves.graphs.ensembles import Ensemble as Ensemble
 from gpcurves.graphs.ensembles import ErdosRenyi as ErdosRenyi
 from gpcurves.graphs.ensembles import PowerLaw as PowerLaw
 from gpcurves.graphs.ensembles import RandomRegular as RandomRegular
+from gpcurves.graphs.ensembles import graph_with_degrees as graph_with_degrees
 from gpcurves.graphs.graph import Graph as Graph
 from gpcurves.graphs.graph import as_graph as as_graph
 from gpcurves.graphs.graph import graph_from_dict as graph_from_dict
