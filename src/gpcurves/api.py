@@ -98,7 +98,7 @@ def choose_methods(
         names = [methods] if isinstance(methods, str) else list(methods)
         if not names:
             raise InputError("methods must not be empty")
-        return [METHODS[name] for name in dict.fromkeys(names)], {}
+        return list({str(name): METHODS[name] for name in names}.values()), {}
     along = [method for method in METHODS.values() if problem.axis in method.axes]
     theory = [method for method in along if method.kind is not Kind.ESTIMATE]
     shared = {name for method in theory for name in method.option_names()} | set(_RUN)

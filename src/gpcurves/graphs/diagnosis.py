@@ -98,7 +98,7 @@ class Diagnosis(Shown):
         return words
 
     def report(self, count: int = 3) -> str:
-        """Return the whole report as text: the spread, the worst vertices and the verdict."""
+        """Return the whole report as text: quantiles, the worst vertices and the verdict."""
         lines = [f"Prior variances of {self.kernel!r} on {self.graph!r}, average 1:"]
         lines += [f"  {name:<9} {value:.4g}" for name, value in self.quantiles.items()]
         lines += ["Vertices furthest from the average:"]

@@ -266,30 +266,20 @@ def _join_ends(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool
 
     For repair it is the directed matrix, with the weights of repeats added up, which is then made symmetric.
     """
-    from scipy.sparse import coo_array
+    from scipy.sparse import coo_array, tril
 
-    ends = pairs.T
-    if not repair:
-        low, high = pairs.min(axis=1, initial=vertices), pairs.max(axis=1, initial=0)
-        key = low * vertices + high
-        # Sorted by key, repeats of an edge are neighbours, the one with the smaller vertex first before its reverse.
-        order = np.lexsort((pairs[:, 0] > pairs[:, 1], key))
-        again = np.flatnonzero(key[order][1:] == key[order][:-1])
-        first, second = order[again], order[again + 1]
-        other_way = (pairs[first, 0] == pairs[second, 1]) & (pairs[first, 0] != pairs[first, 1])
-        wrong = ~other_way | (weights[first] != weights[second])
-        if wrong.any():
-            i, j = pairs[second[np.argmax(wrong)]].tolist()
-            raise InputError(
-                f"the edge between vertices {i} and {j} is given more than once: {REPAIR} to add up the weights of repeats"
-            )
-        keep = np.ones(len(pairs), dtype=bool)
-        keep[second] = False
-        low, high, weights = low[keep], high[keep], weights[keep]
-        loop = low == high
-        ends = np.stack((np.concatenate((low, high[~loop])), np.concatenate((high, low[~loop]))))
-        weights = np.concatenate((weights, weights[~loop]))
-    return coo_array((weights, (ends[0], ends[1])), shape=(vertices, vertices)).tocsr()
+    shape, ends = (vertices, vertices), (pairs[:, 0], pairs[:, 1])
+    matrix = coo_array((weights, ends), shape=shape).tocsr()
+    if repair:
+        return matrix
+    times = coo_array((np.ones(len(pairs)), ends), shape=shape).tocsr()
+    wrong = (times > 1) + tril(times * times.T * (matrix != matrix.T)).astype(bool)
+    if wrong.nnz:
+        i, j = (int(ends[0]) for ends in wrong.nonzero())
+        raise InputError(
+            f"the edge between vertices {i} and {j} is given more than once: {REPAIR} to add up the weights of repeats"
+        )
+    return matrix.maximum(matrix.T)
 
 
 def _check_adjacency(adjacency: Any, repair: bool) -> Sparse:

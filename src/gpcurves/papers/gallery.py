@@ -38,7 +38,7 @@ class Claim:
     holds
         Whether what we find agrees; if the paper is wrong, whether it agrees with the correction.
     note
-        Where the paper is wrong: what it says, and the correction.
+        If the paper is wrong: what it says, and the correction.
     """
 
     text: str
@@ -101,7 +101,7 @@ class Quality:
 
     @property
     def running(self) -> dict[str, Any]:
-        """The options of a simulation that say how it is run: pass them as ``**effort.running``."""
+        """The options of a simulation that say how it is run: pass them as ``**quality.running``."""
         return {"workers": self.workers, "store": self.store, "progress": self.progress}
 
 
@@ -154,17 +154,7 @@ def figures_of(paper: str, prefix: str) -> Callable[..., Callable[[Figuring], Fi
 def draw(
     name: str, *, quick: bool = False, workers: int | str = 1, store: Path | None = None, progress: bool = False
 ) -> Drawn:
-    """Draw one figure of the papers and check what the text says about it.
-
-    Parameters
-    ----------
-    name
-        Name of the figure, a key of ``FIGURES``.
-    quick
-        Whether fewer data sets will do.
-    workers, store, progress
-        As in a simulation.
-    """
+    """Draw one figure of the papers, a key of ``FIGURES``, and check what the text says; keywords are those of `Quality`."""
     if name not in FIGURES:
         raise unknown_name("figure", name, FIGURES)
     return FIGURES[name].function(Quality(quick, workers, store, progress))

@@ -96,7 +96,7 @@ def draw_panel(compared: Comparison, special: Sequence[Claim], *, apart: bool = 
 
 
 def above_modified(compared: Comparison) -> Claim:
-    """Check that UO, which bounds a modified error, is below the true error where examples are few."""
+    """Check that UO, which bounds a modified error, is below the true error if examples are few."""
     text = "UO bounds a modified error, and the error can be much larger at small n: largest ratio of the truth to UO"
     return check(text, compared.ratio("uo").max(), at_least=2.0)
 

@@ -235,7 +235,7 @@ def loose(compared: Comparison, name: str, factor: float, case: str = "") -> Cla
 
 
 def far_from_tight(line: Comparison, plane: Comparison) -> list[Claim]:
-    """Check that TWO is loose for rough functions, and WV better where it exists."""
+    """Check that TWO is loose for rough functions, and WV better if it exists."""
     better = line.distance("wv") / line.distance("two")
     return [
         loose(line, "two", 1.5, "d = 1: "),

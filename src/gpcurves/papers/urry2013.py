@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 import gpcurves as gpc
-from gpcurves.graphs import Normalisation, tree
+from gpcurves.graphs import Ensemble, Normalisation, tree
 from gpcurves.papers import urry2013_claims as claim
 from gpcurves.papers.gallery import (
     BLUE,
@@ -17,6 +18,8 @@ from gpcurves.papers.gallery import (
     GREEN,
     GREY,
     ORANGE,
+    SKY,
+    YELLOW,
     Drawn,
     Panel,
     Quality,
@@ -25,25 +28,21 @@ from gpcurves.papers.gallery import (
     figures_of,
 )
 from gpcurves.papers.urry2013_claims import (
-    COLOURS,
     POISSON,
     POWER,
     REGULAR,
     TITLES,
     FloatArray,
     NoiseLevels,
-    curve_of,
-    curves_of,
-    globally,
     locally,
     mismatched_problem,
-    noises,
     part,
-    simulate,
     vectors_on,
 )
 
 figure = figures_of("Urry & Sollich 2013", "urry2013")
+COLOURS = {1.0: BLUE, 0.1: SKY, 0.01: GREEN, 1e-3: YELLOW, 1e-4: ORANGE}
+"""Noise levels; the paper does not list its own, of which 0.1 and 0.0001 are known from Figures 9 and 11."""
 STYLES = {
     "simulation": {"linestyle": "-", "linewidth": 2.2, "alpha": 0.75},
     "cavity": {"linestyle": DASH, "linewidth": 1.1, "color": "black"},
@@ -262,6 +261,42 @@ def figure_11(quality: Quality) -> Drawn:
 def figure_12(quality: Quality) -> Drawn:
     """As Figure 11, for a student with local and a teacher with global normalisation."""
     return draw_excited("local", "global", seed=4, quality=quality)
+
+
+def globally(graph: Ensemble | gpc.Graph, noise: float = 0.1, p: int = 10) -> gpc.Problem:
+    """Return learning with the globally normalised random walk kernel."""
+    return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=p, a=2, normalise="global"), noise)
+
+
+def noises(quality: Quality) -> list[float]:
+    """Return the noise levels of a figure."""
+    return quality.choose(list(COLOURS), [1.0, 0.01, 1e-4])
+
+
+def simulate(problem: gpc.Problem, nu: FloatArray, quality: Quality, **options: Any) -> gpc.LearningCurve:
+    """Return the truth on graphs of finite size."""
+    amounts = quality.choose(
+        {"vertices": 500, "graphs": 40, "datasets": 2}, {"vertices": 300, "graphs": 20, "datasets": 1}
+    )
+    return gpc.learning_curve(problem, "simulation", nu=nu, rng=1, **(amounts | options), **quality.running)
+
+
+@lru_cache(maxsize=64)  # Figures 3 and 5 have curves in common
+def curve_of(problem: gpc.Problem, method: str, quality: Quality) -> gpc.LearningCurve:
+    """Return the curve of a method along the numbers of examples of Figures 3 and 5."""
+    nu = np.geomspace(0.01, 30, quality.choose(17, 8))
+    if method == "simulation":
+        return simulate(problem, nu, quality)
+    options: dict[str, Any] = quality.choose({"vertices": 500, "graphs": 20}, {"vertices": 300, "graphs": 3})
+    if method == "cavity":
+        options = quality.choose({"precision": 0.05, "population": 256}, {"precision": 0.3, "population": 64})
+        options = {**options, "among": ["isolated"]}
+    return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **quality.running)
+
+
+def curves_of(problem: gpc.Problem, methods: Iterable[str], quality: Quality) -> dict[str, gpc.LearningCurve]:
+    """Return the curves of several methods by their names."""
+    return {method: curve_of(problem, method, quality) for method in methods}
 
 
 def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Quality) -> Drawn:

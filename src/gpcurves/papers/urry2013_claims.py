@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -13,20 +11,13 @@ import numpy.typing as npt
 import gpcurves as gpc
 from gpcurves.graphs import Ensemble, Normalisation, tree
 from gpcurves.graphs.groups import members
-from gpcurves.papers.gallery import BLUE, GREEN, ORANGE, SKY, YELLOW, Claim, Quality, check
+from gpcurves.papers.gallery import Claim, Quality, check
 
 FloatArray = npt.NDArray[np.float64]
 REGULAR, POISSON, POWER = gpc.RandomRegular(3), gpc.ErdosRenyi(3), gpc.PowerLaw(alpha=2.5, cutoff=2)
 TITLES: dict[Ensemble, str] = {REGULAR: "3-regular", POISSON: "Erdős-Rényi", POWER: "power law"}
-COLOURS = {1.0: BLUE, 0.1: SKY, 0.01: GREEN, 1e-3: YELLOW, 1e-4: ORANGE}
-"""Noise levels; the paper does not list its own, of which 0.1 and 0.0001 are known from Figures 9 and 11."""
 NoiseLevels = dict[float, dict[str, gpc.LearningCurve]]
 """Curves by noise level and method."""
-
-
-def globally(graph: Ensemble | gpc.Graph, noise: float = 0.1, p: int = 10) -> gpc.Problem:
-    """Return learning with the globally normalised random walk kernel."""
-    return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=p, a=2, normalise="global"), noise)
 
 
 def locally(ensemble: Ensemble, noise: float) -> gpc.Problem:
@@ -40,37 +31,6 @@ def mismatched_problem(
     """Return learning by a student with one normalisation from a teacher with another."""
     true = gpc.Teacher(gpc.RandomWalkKernel(p=10, a=2, normalise=teacher), noise)
     return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=10, a=2, normalise=student), noise, teacher=true)
-
-
-def noises(quality: Quality) -> list[float]:
-    """Return the noise levels of a figure."""
-    return quality.choose(list(COLOURS), [1.0, 0.01, 1e-4])
-
-
-def simulate(problem: gpc.Problem, nu: FloatArray, quality: Quality, **options: Any) -> gpc.LearningCurve:
-    """Return the truth on graphs of finite size."""
-    amounts = quality.choose(
-        {"vertices": 500, "graphs": 40, "datasets": 2}, {"vertices": 300, "graphs": 20, "datasets": 1}
-    )
-    return gpc.learning_curve(problem, "simulation", nu=nu, rng=1, **(amounts | options), **quality.running)
-
-
-@lru_cache(maxsize=64)  # Figures 3 and 5 have curves in common
-def curve_of(problem: gpc.Problem, method: str, quality: Quality) -> gpc.LearningCurve:
-    """Return the curve of a method along the numbers of examples of Figures 3 and 5."""
-    nu = np.geomspace(0.01, 30, quality.choose(17, 8))
-    if method == "simulation":
-        return simulate(problem, nu, quality)
-    options: dict[str, Any] = quality.choose({"vertices": 500, "graphs": 20}, {"vertices": 300, "graphs": 3})
-    if method == "cavity":
-        options = quality.choose({"precision": 0.05, "population": 256}, {"precision": 0.3, "population": 64})
-        options = {**options, "among": ["isolated"]}
-    return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **quality.running)
-
-
-def curves_of(problem: gpc.Problem, methods: Iterable[str], quality: Quality) -> dict[str, gpc.LearningCurve]:
-    """Return the curves of several methods by their names."""
-    return {method: curve_of(problem, method, quality) for method in methods}
 
 
 def vectors_on(seed: int, student: Normalisation, teacher: Normalisation) -> gpc.PredictionVectors:
@@ -140,7 +100,7 @@ def variances_of(
 
 
 def tails_of(results: dict[Ensemble, tuple[gpc.Diagnosis, gpc.VarianceDistribution]]) -> list[Claim]:
-    """Check how far the prior variances spread."""
+    """Check how much the prior variances differ."""
     rates, straight = {}, {}
     for ensemble, (_, limit) in results.items():
         edges = np.linspace(1.2, 3.6, 9)
@@ -165,7 +125,7 @@ def excess(theory: gpc.LearningCurve, truth: gpc.LearningCurve) -> float:
     """Return the largest relative difference of two curves beyond what chance explains.
 
     That is four standard errors, and three unlucky vertices: at low noise the error comes from few vertices that no
-    example tells about, and where a simulation has met none of them its standard error is too small.
+    example tells about, and if a simulation has met none of them its standard error is too small.
     """
     assert theory.stderr is not None
     assert truth.stderr is not None
