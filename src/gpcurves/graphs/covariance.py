@@ -222,19 +222,6 @@ def chebyshev_coefficients(function: Callable[[FloatArray], FloatArray], count: 
     return np.asarray(coefficients[:count])
 
 
-def resolve(function: Callable[[FloatArray], FloatArray], most: int) -> FloatArray | None:
-    """Return the Chebyshev coefficients of a function on [-1, 1] up to rounding, or None if ``most`` do not suffice."""
-    count = 16
-    while count <= most:
-        coefficients = chebyshev_coefficients(function, count)
-        size = np.abs(coefficients)
-        # Coefficients of smooth functions fall until they are rounding errors: the second half must be nothing else.
-        if size[count // 2 :].max() <= 1e-15 * size.sum():
-            return coefficients[: int(np.flatnonzero(size >= 5e-16 * size.sum())[-1]) + 1]
-        count *= 2
-    return None
-
-
 def chebyshev_diagonal(coefficients: FloatArray, rows: Rows, step: Step) -> FloatArray:
     r"""Return the scalar product of each row with itself times :math:`\sum_q c_q T_q(T)`, from half as many steps.
 

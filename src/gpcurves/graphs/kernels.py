@@ -26,7 +26,6 @@ from gpcurves.graphs.covariance import (
     chebyshev_diagonal,
     chebyshev_series,
     power_series,
-    resolve,
     row_products,
 )
 from gpcurves.graphs.graph import as_graph
@@ -38,7 +37,8 @@ from gpcurves.numerics.validation import FloatArray, frozen, integer, positive, 
 Normalisation = Literal["local", "global", "none"]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
 LONGEST_WALK = 1_000
-_MOST_COEFFICIENTS = 2_048
+_COEFFICIENTS = (16, 32, 64, 128, 256, 512, 1_024, 2_048)
+"""How many Chebyshev coefficients of a kernel are tried."""
 _NEGLIGIBLE = 1e-10
 """Share of a kernel that messages may leave out: each further power of T makes them longer."""
 _MOST_POWERS = 100
@@ -81,12 +81,18 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
     @cached_property
     def expansion(self) -> FloatArray:
         """Coefficients of ``eigenvalue`` between -1 and 1 in Chebyshev polynomials, up to rounding."""
-        coefficients = resolve(self.eigenvalue, _MOST_COEFFICIENTS)
-        if coefficients is None:
+        for count in _COEFFICIENTS:
+            coefficients = chebyshev_coefficients(self.eigenvalue, count)
+            size = np.abs(coefficients)
+            # Coefficients of smooth functions fall until they are rounding errors: the second half must be nothing else.
+            if size[count // 2 :].max() <= 1e-15 * size.sum():
+                break
+        else:
             raise InputError(
                 f"the eigenvalues of {self!r} are not smooth enough between -1 and 1 for a polynomial of degree "
-                f"{_MOST_COEFFICIENTS // 2}: define apply, diagonal, reach, rounding and vertex_model as well"
+                f"{_COEFFICIENTS[-1] // 2}: define apply, diagonal, reach, rounding and vertex_model as well"
             )
+        coefficients = coefficients[: int(np.flatnonzero(size >= 5e-16 * size.sum())[-1]) + 1]
         lowest = float(self.eigenvalue(np.cos(np.linspace(0, np.pi, 20 * len(coefficients) + 1))).min())
         if lowest < -1e-12 * np.abs(coefficients).sum():
             raise InputError(f"eigenvalues must be at least 0 between -1 and 1, those of {self!r} fall to {lowest:.3g}")

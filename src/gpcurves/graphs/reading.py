@@ -167,13 +167,7 @@ def _add_names(names: list[str], count: int) -> list[str]:
     return named
 
 
-def _refuse_repeats(
-    path: Path,
-    pairs: IntArray,
-    weights: list[float],
-    lines: list[int],
-    labels: list[str],
-) -> None:
+def _refuse_repeats(path: Path, pairs: IntArray, weights: list[float], lines: list[int], labels: list[str]) -> None:
     """Refuse an edge that is given twice, unless it is once in each direction with the same weight."""
     if len(np.unique(np.sort(pairs, axis=1) @ (len(labels), 1))) == len(pairs):  # quick for large files
         return
