@@ -182,7 +182,7 @@ def _images(kernel: Kernel, apart: FloatArray) -> FloatArray:
         nearest = _one_image(kernel, (0,) * dim, apart)
         return nearest + _evaluate_series(series, apart) if series.size else nearest
     result = np.zeros(apart.shape[1:])
-    for image in _ellipsoid_of_images(kernel, kernel.lengthscales(dim)):
+    for image in _ellipsoid_of_images(kernel, dim):
         result += _one_image(kernel, image, apart)
     return result
 
@@ -213,18 +213,18 @@ def _line_of_images(reach: float) -> range:
     return range(-math.floor(reach), math.floor(reach + 0.5) + 1)
 
 
-def _ellipsoid_of_images(kernel: Stationary, scales: FloatArray) -> list[tuple[int, ...]]:
+def _ellipsoid_of_images(kernel: Stationary, dim: int) -> list[tuple[int, ...]]:
     """List the images at which the correlation has not died out."""
-    dim = len(scales)
+    scales = kernel.lengthscales(dim).tolist()
     distances = np.geomspace(1e-2, 1e6, 2000)
     alive = int(np.flatnonzero(kernel.correlation(distances) > _TINY)[-1])
     _refuse_too_many(kernel, dim, math.inf if alive + 1 == len(distances) else 0)
     reach = float(distances[alive + 1])
-    lines = [_line_of_images(reach * scale) for scale in scales.tolist()]
+    lines = [_line_of_images(reach * scale) for scale in scales]
     _refuse_too_many(kernel, dim, math.prod(map(len, lines)) / 100)  # listing them would take too long already
     images = []
     for image in itertools.product(*lines):
-        nearest = [(r - 0.5 if r > 0 else -r) / scale for r, scale in zip(image, scales.tolist(), strict=True)]
+        nearest = [(r - 0.5 if r > 0 else -r) / scale for r, scale in zip(image, scales, strict=True)]
         if math.hypot(*nearest) <= reach:
             images.append(image)
     _refuse_too_many(kernel, dim, len(images))
@@ -269,7 +269,7 @@ def _image_series(kernel: Stationary, dim: int) -> FloatArray | None:
     else:
         grid = np.stack(np.meshgrid(*[_NODES] * dim, indexing="ij"))
         images = np.zeros(grid.shape[1:])
-        for image in _ellipsoid_of_images(kernel, kernel.lengthscales(dim)):
+        for image in _ellipsoid_of_images(kernel, dim):
             if any(image):
                 images += _one_image(kernel, image, grid)
     # The nearest image has a cusp or a steep peak at 0 and is added exactly; the others are never nearer than 1/2.

@@ -64,12 +64,14 @@ def from_sklearn(kernel: Any) -> Kernel:
             return from_sklearn(other).scaled(float(constants[0].constant_value))
         return (Sum if name == "Sum" else Product)((from_sklearn(kernel.k1), from_sklearn(kernel.k2)))
     if name == "RBF":
-        return RBF(_scale(kernel))
+        return RBF(kernel.length_scale)
     if name == "Matern":
         named: dict[float, type[Stationary]] = {0.5: OU, 1.5: Matern32, 2.5: Matern52, np.inf: RBF}
-        return named[kernel.nu](_scale(kernel)) if kernel.nu in named else Matern(_scale(kernel), smoothness=kernel.nu)
+        if kernel.nu in named:
+            return named[kernel.nu](kernel.length_scale)
+        return Matern(kernel.length_scale, smoothness=kernel.nu)
     if name == "RationalQuadratic":
-        return RationalQuadratic(_scale(kernel), alpha=kernel.alpha)
+        return RationalQuadratic(kernel.length_scale, alpha=kernel.alpha)
     if name == "DotProduct":
         return Linear(bias=kernel.sigma_0**2)
     if name == "WhiteKernel":
@@ -91,11 +93,6 @@ def remove_white(kernel: Any) -> Any:
         base = remove_white(kernel.kernel)
         return None if base is None else type(kernel)(base, kernel.exponent)
     return kernel
-
-
-def _scale(kernel: Any) -> float | tuple[float, ...]:
-    scale = np.asarray(kernel.length_scale, dtype=np.float64)
-    return float(scale) if scale.ndim == 0 else tuple(scale.tolist())
 
 
 def _describe(kernel: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Draw
 
 figure = figures_of("Sollich & Halees 2002", "sollich2002")
 LOWER, UPPER = ["plaskota", "ov"], ["two"]
+USUAL = ["lc", "uc", *LOWER, *UPPER]
 ROUGH_LINE = gpc.Problem(gpc.OU(0.01), gpc.Torus(dim=1), noise=0.05)
 ROUGH_PLANE = gpc.Problem(gpc.OU(0.1), gpc.Torus(dim=2), noise=0.05)
 SMOOTH_LINE = gpc.Problem(gpc.RBF(0.01), gpc.Torus(dim=1), noise=0.05)
@@ -68,8 +69,8 @@ def figure_3(quality: Quality) -> Drawn:
     """Learning curves for the OU kernel on the torus with noise 0.05. Left: one dimension, lengthscale 0.01.
     Right: two dimensions, lengthscale 0.1; there the bound WV (Williams-Vivarelli) does not exist.
     """
-    line = compare(ROUGH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv"], quality.choose(1000, 40), quality)
-    plane = compare(ROUGH_PLANE, 300, ["lc", "uc", *LOWER, *UPPER], quality.choose(300, 12), quality)
+    line = compare(ROUGH_LINE, 300, [*USUAL, "wv"], quality.choose(1000, 40), quality)
+    plane = compare(ROUGH_PLANE, 300, USUAL, quality.choose(300, 12), quality)
     return side_by_side(line, plane, [*usual("d = 1", line), *usual("d = 2", plane), *far_from_tight(line, plane)])
 
 
@@ -78,7 +79,7 @@ def figure_4(quality: Quality) -> Drawn:
     """Learning curves for the RBF kernel with lengthscale 0.01 on the circle, noise 0.05. The bound MW starts
     close to Plaskota's and then misses the change at which the error falls below the noise.
     """
-    compared = compare(SMOOTH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv", "mw"], quality.choose(1000, 40), quality)
+    compared = compare(SMOOTH_LINE, 300, [*USUAL, "wv", "mw"], quality.choose(1000, 40), quality)
     return compared.draw([*usual("", compared), *two_regimes(compared)])
 
 
@@ -87,9 +88,8 @@ def figure_5(quality: Quality) -> Drawn:
     """Learning curves for the RBF kernel with lengthscale 0.3 on the torus in four dimensions. Left: noise 0.05.
     Right: noise 0.001. Kinks of Plaskota's bound are where a block of equal eigenvalues ends.
     """
-    methods = ["lc", "uc", *LOWER, *UPPER]
     high, low = (
-        compare(four_dimensions(gpc.Torus(dim=4), noise), 300, methods, quality.choose(600, 20), quality)
+        compare(four_dimensions(gpc.Torus(dim=4), noise), 300, USUAL, quality.choose(600, 20), quality)
         for noise in (0.05, 0.001)
     )
     claims = [*usual("noise 0.05", high), *usual("noise 0.001", low), *lower_noise(high, low)]
@@ -102,7 +102,7 @@ def figure_6(quality: Quality) -> Drawn:
     WV is the version of the bound for any density.
     """
     n = np.arange(0, 301, quality.choose(2, 10))
-    compared = compare(GAUSSIAN_LINE, n, ["lc", "uc", *LOWER, *UPPER, "wv"], quality.choose(1000, 40), quality)
+    compared = compare(GAUSSIAN_LINE, n, [*USUAL, "wv"], quality.choose(1000, 40), quality)
     uniform = compare(SMOOTH_LINE, n, ["lc"], quality.choose(1000, 40), quality)
     return compared.draw([*usual("", compared), *less_uniform(compared, uniform)])
 
@@ -113,9 +113,8 @@ def figure_7(quality: Quality) -> Drawn:
     dimensions. Left: noise 0.05. Right: noise 0.001. For small n the truth is below LC, which is therefore no
     bound.
     """
-    methods = ["lc", "uc", *LOWER, *UPPER]
     high, low = (
-        compare(four_dimensions(gpc.Gaussian(dim=4), noise), 300, methods, quality.choose(1000, 40), quality)
+        compare(four_dimensions(gpc.Gaussian(dim=4), noise), 300, USUAL, quality.choose(1000, 40), quality)
         for noise in (0.05, 0.001)
     )
     looser = looseness(low, "ov") / looseness(high, "ov")
