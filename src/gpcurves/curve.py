@@ -138,7 +138,7 @@ class LearningCurve(Shown, ReadOnly):
         return dump({"curve": self._record(), "problem": self.problem.to_dict(), "version": self.version}, path)
 
     def _record(self) -> dict[str, Any]:
-        plain = {each.name: _listed(getattr(self, each.name)) for each in fields(self)}
+        plain = {each.name: _as_json(getattr(self, each.name)) for each in fields(self)}
         record = {key: value for key, value in plain.items() if key not in ("problem", "version", "sizes")}
         return {**record, self.axis: plain["sizes"]}
 
@@ -291,9 +291,10 @@ def curve_from_dict(data: Mapping[str, Any]) -> LearningCurve:
 def curve_set_from_dict(data: Mapping[str, Any]) -> CurveSet:
     """Build a set of curves from the content of its JSON file."""
     problems = [Problem.from_dict(each) for each in data["problems"]]
-    labels = [record["label"] for record in data["curves"]]
-    curves = [_restore(record, problems[record["problem"]], data["version"]) for record in data["curves"]]
-    return CurveSet(dict(zip(labels, curves, strict=True)), data["skipped"])
+    curves = {
+        record["label"]: _restore(record, problems[record["problem"]], data["version"]) for record in data["curves"]
+    }
+    return CurveSet(curves, data["skipped"])
 
 
 def _restore(record: Mapping[str, Any], problem: Problem, version: str) -> LearningCurve:
@@ -302,10 +303,10 @@ def _restore(record: Mapping[str, Any], problem: Problem, version: str) -> Learn
     return LearningCurve(sizes=sizes, problem=problem, version=version, notes=notes, **kept)
 
 
-def _listed(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """Return a value as JSON holds it: arrays as lists in which what is not known is None."""
     if isinstance(value, Mapping):
-        return {name: _listed(each) for name, each in value.items()}
+        return {name: _as_json(each) for name, each in value.items()}
     if isinstance(value, np.ndarray):
         return [None if each != each else each for each in value.tolist()]
     return list(value) if isinstance(value, tuple) else value

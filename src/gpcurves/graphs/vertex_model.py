@@ -152,10 +152,13 @@ def sum_of_squares(coefficients: tuple[float, ...]) -> tuple[FloatArray, FloatAr
     """
     chebyshev = np.array(coefficients)
     degree = len(chebyshev) - 1
-    lowest, largest, position = _find_extremes(chebyshev)
+    # A dip between two points that is missed here has no square root, and fails the check of the sum below.
+    x, value = np.cos(np.linspace(0, np.pi, 64 * len(chebyshev) + 1)), np.polynomial.chebyshev.chebval
+    values = value(x, chebyshev)
+    lowest, largest = float(values.min()), float(np.abs(values).max())
     if lowest < -_ACCURACY * largest:
         raise InputError(
-            f"the kernel must not be negative on [-1, 1], the spectrum of T, but it is {lowest:g} at {position:.4g}; "
+            f"the kernel must not be negative on [-1, 1], the spectrum of T, but it is {lowest:g} at {x[values.argmin()]:.4g}; "
             "add a multiple of the identity"
         )
     r: FloatArray = chebyshev / 2
@@ -170,7 +173,7 @@ def sum_of_squares(coefficients: tuple[float, ...]) -> tuple[FloatArray, FloatAr
         order = k - half - 1 if k > half else half - k  # |k - N/2| - 1/2 with N = 2 half + 1
         plus += g / np.sqrt(2) * cosines[order]
         minus += (1 if k > half else -1) * g / np.sqrt(2) * sines[order]
-    x, value = np.cos(np.linspace(0, np.pi, 16 * len(chebyshev) + 1)), np.polynomial.chebyshev.chebval
+    x = np.cos(np.linspace(0, np.pi, 16 * len(chebyshev) + 1))
     squares = (1 + x) * value(x, plus) ** 2 + (1 - x) * value(x, minus) ** 2
     error = float(np.abs(squares - value(x, chebyshev)).max())
     if not error <= _ACCURACY * largest:  # so written that NaN fails
@@ -217,12 +220,3 @@ def _half_angles(degree: int, sign: float) -> FloatArray:
         table[j] = sign * table[j - 1]  # both are sums of 2 T_j, with alternating or equal signs
         table[j, j] = 2.0
     return table
-
-
-def _find_extremes(chebyshev: FloatArray) -> tuple[float, float, float]:
-    """Return minimum, largest modulus and position of the minimum on [-1, 1]."""
-    # A dip between two points that is missed here has no square root, and fails the check of the sum.
-    theta = np.linspace(0, np.pi, 64 * len(chebyshev) + 1)
-    values = np.polynomial.chebyshev.chebval(np.cos(theta), chebyshev)
-    lowest = int(values.argmin())
-    return float(values[lowest]), float(np.abs(values).max()), float(np.cos(theta[lowest]))
