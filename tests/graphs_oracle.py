@@ -16,7 +16,7 @@ from gpcurves.graphs import (
     RandomWalkKernel,
     RegularisedLaplacianKernel,
 )
-from gpcurves.graphs.kernels.base import normalise_parameter
+from gpcurves.graphs.kernels import normalise_parameter
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.instance import Adjacency
 from gpcurves.numerics.validation import FloatArray

@@ -113,7 +113,7 @@ def test_a_new_graph_kernel() -> None:
 
         name = "cosine"
         sharpness: float = parameter(1.0, help="Power of the cosine", check=positive)
-        normalise: Normalisation = normalise_parameter()  # noqa: RUF009  (a frozen field)
+        normalise: Normalisation = normalise_parameter()
 
         def eigenvalue(self, t: FloatArray) -> FloatArray:
             return np.asarray(np.exp(self.sharpness * np.cos((1 - t) * np.pi / 2)))

@@ -22,15 +22,10 @@ import difflib
 from importlib import import_module
 from pathlib import Path
 
-
-def _read_stub() -> dict[str, str]:
-    """Return the module of every public name, as the stub beside this file lists them for type checkers."""
-    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: str(node.module) for node in imports for alias in node.names}
-
-
-_MODULE_OF = _read_stub()
+_STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+_IMPORTS = [node for node in _STUB.body if isinstance(node, ast.ImportFrom)]
+_MODULE_OF = {alias.name: str(node.module) for node in _IMPORTS for alias in node.names}
+"""The module of every public name, as the stub beside this file lists them for type checkers."""
 __all__ = [*_MODULE_OF]
 
 

@@ -21,8 +21,6 @@ from gpcurves.observations import Observation
 from gpcurves.problem import Problem, SpectrumProblem
 from gpcurves.spectra import Spectrum
 
-__all__ = ["METHODS", "learning_curve", "learning_curves", "sweep", "vertex_variances"]
-
 Sizes = npt.ArrayLike | None
 """Sizes of training sets: a sequence of numbers, or an integer n that stands for 0, 1, …, n."""
 _RUN = tuple(each.name for each in fields(Run))
@@ -63,10 +61,8 @@ def learning_curve(
     >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(4)
     array([1.    , 0.5249, 0.0267])
     """
-    asked, chosen = as_problem(problem, noise), METHODS[method]
-    at = _sizes_of(asked, n, nu)
-    run, own = _split_options([chosen], options)
-    return chosen.compute(asked, at, chosen.check(asked, at, own), run)
+    (curve,) = learning_curves(problem, n, [method], nu=nu, noise=noise, **options).values()
+    return curve
 
 
 def learning_curves(
@@ -86,7 +82,9 @@ def learning_curves(
     asked = as_problem(problem, noise)
     at = _sizes_of(asked, n, nu)
     chosen, skipped = choose_methods(asked, at, methods, options)
-    run, own = _split_options(chosen, options)
+    given = {name: value for name, value in options.items() if name not in _MAY_BE_NONE or value is not None}
+    _refuse_unknown(chosen, given)
+    run, own = split_run(given)
     checked = [(method, method.check(asked, at, _options_for(method, chosen, asked, own))) for method in chosen]
     curves = [method.compute(asked, at, each, run) for method, each in checked]
     return CurveSet.of(*curves, skipped=skipped)
@@ -100,7 +98,7 @@ def choose_methods(
         names = [methods] if isinstance(methods, str) else list(methods)
         if not names:
             raise InputError("methods must not be empty")
-        return [METHODS[name] for name in dict.fromkeys(names)], {}
+        return list({str(name): METHODS[name] for name in names}.values()), {}
     along = [method for method in METHODS.values() if problem.axis in method.axes]
     theory = [method for method in along if method.kind is not Kind.ESTIMATE]
     shared = {name for method in theory for name in method.option_names()} | set(_RUN)
@@ -114,14 +112,7 @@ def choose_methods(
     return chosen, skipped
 
 
-def _split_options(chosen: Sequence[Method[Any]], options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
-    """Return how to run and the options of methods, or raise if none of the methods uses one of them."""
-    given = {name: value for name, value in options.items() if name not in _MAY_BE_NONE or value is not None}
-    _refuse_unknown(chosen, given)
-    return _split_run(given)
-
-
-def _split_run(options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
+def split_run(options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
     """Return how to run, and all other options."""
     own = {name: value for name, value in options.items() if name not in _RUN}
     return Run(**{name: value for name, value in options.items() if name in _RUN}), own
@@ -136,10 +127,11 @@ def _options_for(
         known = name in each.option_names()
         return known and each.Options(**{name: options[name]}).objection(problem) is None
 
+    own = {name: value for name, value in options.items() if name in method.option_names()}
     return {
         name: value
-        for name, value in options.items()
-        if takes(method, name) or (name in method.option_names() and not any(takes(each, name) for each in chosen))
+        for name, value in own.items()
+        if takes(method, name) or not any(takes(each, name) for each in chosen)
     }
 
 
@@ -212,13 +204,11 @@ def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
     if name == "noise":
         return Problem(problem.kernel, problem.inputs, plain, problem.teacher, problem.design)
     if name in ("kernel", "inputs", "observation", "teacher", "design"):
-        changed: Problem = replace(problem, **{name: plain})
-        return changed
+        return replace(problem, **{name: plain})
     for piece in ("kernel", "inputs", "observation", "design"):
         own = getattr(problem, piece)
         if hasattr(own, "__dataclass_fields__") and name in {each.name for each in fields(own)}:
-            varied: Any = {piece: replace(own, **{name: plain})}
-            return replace(problem, **varied)
+            return replace(problem, **{piece: replace(own, **{name: plain})})
     return None
 
 
@@ -244,12 +234,10 @@ def vertex_variances(problem: Problem, nu: float, method: str = "simulation", **
     at = nonnegative("nu", nu)
     if not isinstance(problem, Problem) or problem.axis != "nu":
         raise InputError("a problem on a graph is needed, a GraphProblem")
-    run, own = _split_run(options)
+    run, own = split_run(options)
     checked = chosen.check(problem, np.array([at]), own, chosen.VarianceOptions)
-    found: VarianceDistribution = chosen.variances(
-        problem, at, checked, Run(run.seed(), run.workers, run.store, run.progress)
-    )
-    return found
+    variances: VarianceDistribution = chosen.variances(problem, at, checked, replace(run, rng=run.seed()))
+    return variances
 
 
 def _sizes_of(problem: Problem, n: object, nu: object) -> FloatArray:

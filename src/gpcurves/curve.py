@@ -138,15 +138,14 @@ class LearningCurve(Shown, ReadOnly):
         return dump({"curve": self._record(), "problem": self.problem.to_dict(), "version": self.version}, path)
 
     def _record(self) -> dict[str, Any]:
-        plain = {each.name: _listed(getattr(self, each.name)) for each in fields(self)}
+        plain = {each.name: _as_json(getattr(self, each.name)) for each in fields(self)}
         record = {key: value for key, value in plain.items() if key not in ("problem", "version", "sizes")}
         return {**record, self.axis: plain["sizes"]}
 
     def __repr__(self) -> str:
-        last = len(self.sizes) - 1
         return (
-            f"LearningCurve({self.method!r}, {self.axis} = {self.sizes[0]:g}…{self.sizes[last]:g} ({last + 1} values), "
-            f"error = {self.error[0]:.4g}…{self.error[last]:.4g}; {self.problem.describe()})"
+            f"LearningCurve({self.method!r}, {self.axis} = {self.sizes[0]:g}…{self.sizes[-1]:g} ({len(self.sizes)} "
+            f"values), error = {self.error[0]:.4g}…{self.error[-1]:.4g}; {self.problem.describe()})"
         )
 
 
@@ -206,7 +205,7 @@ class CurveSet(Shown, Mapping[str, LearningCurve]):
         """The different problems of the curves, in order."""
         different: list[Problem] = []
         for curve in self.curves.values():
-            if not any(curve.problem is each or curve.problem == each for each in different):
+            if curve.problem not in different:
                 different.append(curve.problem)
         return tuple(different)
 
@@ -223,14 +222,13 @@ class CurveSet(Shown, Mapping[str, LearningCurve]):
         return pd.concat(frames, ignore_index=True)[["method", self.axis, "error", "stderr"]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the set as plain data; each curve names its problem by its place in the list."""
+        """Return the set as plain data; each curve names its problem by its position in the list."""
         problems = self.problems
-
-        def place(curve: LearningCurve) -> int:
-            return next(k for k, each in enumerate(problems) if curve.problem is each or curve.problem == each)
-
         return {
-            "curves": [{"label": label, "problem": place(c), **c._record()} for label, c in self.items()],
+            "curves": [
+                {"label": label, "problem": problems.index(curve.problem), **curve._record()}
+                for label, curve in self.items()
+            ],
             "skipped": dict(self.skipped),
             "problems": [problem.to_dict() for problem in problems],
             "version": __version__,
@@ -267,32 +265,22 @@ def _settings(curve: LearningCurve) -> dict[str, str]:
 
 
 def _labels(curves: Sequence[LearningCurve]) -> list[str]:
-    """Return the method of each curve, with the settings that differ where a method occurs several times."""
+    """Return the method of each curve, with the settings that differ if a method occurs several times."""
     methods = [curve.method for curve in curves]
     if len(set(methods)) == len(methods):
         return methods
     settings = [_settings(curve) for curve in curves]
     names = list(dict.fromkeys(name for each in settings for name in each))
     differ = [name for name in names if len({each.get(name, "") for each in settings}) > 1]
-    # a parameter says it in fewer words than the whole piece that it belongs to
-    for whole in ("kernel", "inputs", "observation"):
-        told = [name for name in differ if name not in ("kernel", "inputs", "observation", "seed")]
-        if whole in differ and _told_apart(settings, methods, told):
-            differ.remove(whole)
-    if _told_apart(settings, methods, [name for name in differ if name != "seed"]):
-        differ = [name for name in differ if name != "seed"]
-    labels = [
-        ", ".join([method, *(f"{name} {each[name]}" for name in differ if name in each)])
-        for method, each in zip(methods, settings, strict=True)
-    ]
-    if len(set(labels)) < len(labels):
-        raise InputError("two of these curves are of the same problem, method and options: give each once")
-    return labels
-
-
-def _told_apart(settings: list[dict[str, str]], methods: list[str], names: list[str]) -> bool:
-    kept = {(method, *(each.get(name, "") for name in names)) for method, each in zip(methods, settings, strict=True)}
-    return len(kept) == len(settings)
+    # A parameter says it in fewer words than the whole piece that it belongs to, and anything says more than a seed.
+    for unwanted in (("kernel", "inputs", "observation", "seed"), ("seed",), ()):
+        labels = [
+            ", ".join([method, *(f"{name} {each[name]}" for name in differ if name in each and name not in unwanted)])
+            for method, each in zip(methods, settings, strict=True)
+        ]
+        if len(set(labels)) == len(labels):
+            return labels
+    raise InputError("two of these curves are of the same problem, method and options: give each once")
 
 
 def curve_from_dict(data: Mapping[str, Any]) -> LearningCurve:
@@ -303,9 +291,10 @@ def curve_from_dict(data: Mapping[str, Any]) -> LearningCurve:
 def curve_set_from_dict(data: Mapping[str, Any]) -> CurveSet:
     """Build a set of curves from the content of its JSON file."""
     problems = [Problem.from_dict(each) for each in data["problems"]]
-    labels = [record["label"] for record in data["curves"]]
-    curves = [_restore(record, problems[record["problem"]], data["version"]) for record in data["curves"]]
-    return CurveSet(dict(zip(labels, curves, strict=True)), data["skipped"])
+    curves = {
+        record["label"]: _restore(record, problems[record["problem"]], data["version"]) for record in data["curves"]
+    }
+    return CurveSet(curves, data["skipped"])
 
 
 def _restore(record: Mapping[str, Any], problem: Problem, version: str) -> LearningCurve:
@@ -314,10 +303,10 @@ def _restore(record: Mapping[str, Any], problem: Problem, version: str) -> Learn
     return LearningCurve(sizes=sizes, problem=problem, version=version, notes=notes, **kept)
 
 
-def _listed(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """Return a value as JSON holds it: arrays as lists in which what is not known is None."""
     if isinstance(value, Mapping):
-        return {name: _listed(each) for name, each in value.items()}
+        return {name: _as_json(each) for name, each in value.items()}
     if isinstance(value, np.ndarray):
         return [None if each != each else each for each in value.tolist()]
     return list(value) if isinstance(value, tuple) else value

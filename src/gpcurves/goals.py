@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from gpcurves.api import as_problem
+from gpcurves.api import as_problem, split_run
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import GoalUnreachableError
 from gpcurves.graphs import Graph
@@ -89,9 +89,8 @@ def required_n(
     """
     asked = as_problem(problem, noise)
     chosen = METHODS[method or default_method(asked)]
-    run = Run(**{name: options.pop(name) for name in ("rng", "workers", "store", "progress") if name in options})
-    size = required_size(asked, chosen, error, run, options)
-    return math.ceil(size * _examples_per_unit(asked) - 1e-9)
+    run, own = split_run(options)
+    return math.ceil(required_size(asked, chosen, error, run, own) * _examples_per_unit(asked) - 1e-9)
 
 
 def default_method(problem: Problem) -> str:
@@ -116,24 +115,21 @@ def required_size(
     """
     goal = positive("error", error)
     checked = method.check(problem, np.zeros(1), options or {})
-    given = isinstance(problem.inputs, Vertices)
-    run = Run(run.seed() if run.rng is not None else 0, run.workers, run.store, run.progress)
+    run = replace(run, rng=run.seed() if run.rng is not None else 0)
 
     def errors(sizes: FloatArray) -> FloatArray:
         return method.compute(problem, sizes, checked, run).error
 
     most = most or (_MOST_SIMULATED if problem.axis == "n" else _MOST_PER_VERTEX)
-    if method.draws(problem):
-        return _search(problem, method, goal, errors, most)
-    if problem.axis == "n":
+    random = method.draws(problem)
+    if problem.axis == "n" and not random:
         first = _first_reached(problem, method, goal, errors)
         if first is None:
             raise _unreachable(method, goal, MOST_EXAMPLES, float(errors(np.array([MOST_EXAMPLES]))[0]), "n")
         return float(first)
-    if given and method.name == "eigenvalue":  # labels are integers, and LC is explicit in them
-        vertices = _vertices(problem)
-        bare = SpectrumProblem(problem.spectrum, problem.observation)
-        return required_size(bare, METHODS["lc"], goal, run) / vertices
+    if isinstance(problem.inputs, Vertices) and method.name == "eigenvalue" and not random:
+        bare = SpectrumProblem(problem.spectrum, problem.observation)  # labels are integers, and LC is explicit in them
+        return required_size(bare, METHODS["lc"], goal, run) / problem.inputs.graph.vertices
     return _search(problem, method, goal, errors, most)
 
 
@@ -199,22 +195,9 @@ def _sizes_between(low: float, high: float, count: int, problem: Problem) -> Flo
     return np.unique(np.concatenate(([low], grid)))
 
 
-def _vertices(problem: Problem) -> int:
-    assert isinstance(problem.graph, Graph)
-    return problem.graph.vertices
-
-
 def _examples_per_unit(problem: Problem) -> float:
     """Return how many examples a size of 1 stands for: the number of vertices of a given graph."""
-    return float(_vertices(problem)) if isinstance(problem.inputs, Vertices) else 1.0
-
-
-def _whole_examples(problem: Problem, size: float) -> float:
-    """Return the size at which the number of examples is the next integer; that of an ensemble is any number."""
-    if problem.ensemble is not None:
-        return size
-    per_unit = _examples_per_unit(problem)
-    return math.ceil(size * per_unit - 1e-9) / per_unit
+    return float(problem.inputs.graph.vertices) if isinstance(problem.inputs, Vertices) else 1.0
 
 
 def _unreachable(method: Method[Any], goal: float, most: float, floor: float, axis: str) -> GoalUnreachableError:
@@ -229,14 +212,17 @@ def answer_goal(curves: CurveSet, error: float, run: Run | None = None) -> Goal:
     needed: dict[str, float] = {}
     missing: dict[str, str] = {}
     for label, curve in curves.items():
-        method = METHODS[curve.method]
-        how = Run(curve.rng) if run is None else Run(curve.rng, run.workers, run.store, run.progress)
+        problem, method, how = curve.problem, METHODS[curve.method], replace(run or Run(), rng=curve.rng)
+        far = max(_FEW_SIMULATED, float(curve.sizes.max())) if curve.axis == "n" else None
         try:
-            far = max(_FEW_SIMULATED, float(curve.sizes.max())) if curve.axis == "n" else None
-            size = required_size(curve.problem, method, error, how, curve.options, far)
-            needed[label] = _whole_examples(curve.problem, size)
+            size = required_size(problem, method, error, how, curve.options, far)
         except GoalUnreachableError as unreachable:
             missing[label] = str(unreachable)
+            continue
+        per_unit = _examples_per_unit(
+            problem
+        )  # the number of examples is an integer; that of an ensemble is any number
+        needed[label] = math.ceil(size * per_unit - 1e-9) / per_unit if problem.ensemble is None else size
     return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed))
 
 
@@ -249,10 +235,10 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> st
         if method.scope in (Scope.AVERAGE, Scope.EVERY_DATASET):
             by_kind.setdefault(Kind(method.kind), []).append(size * _examples_per_unit(curves[label].problem))
     parts = []
-    if Kind.ESTIMATE in by_kind:
-        parts.append(f"simulation: {_range(by_kind[Kind.ESTIMATE], curves.axis)} {unit}")
-    if Kind.APPROXIMATION in by_kind:
-        parts.append(f"approximations: {_range(by_kind[Kind.APPROXIMATION], curves.axis)} {unit}")
+    for kind, source in ((Kind.ESTIMATE, "simulation"), (Kind.APPROXIMATION, "approximations")):
+        if kind in by_kind:
+            low, high = _round(min(by_kind[kind])), _round(max(by_kind[kind]))
+            parts.append(f"{source}: {low if low == high else f'{low} to {high}'} {unit}")
     # no curve below a lower bound, none above an upper bound: the tightest of each count
     least, enough = by_kind.get(Kind.LOWER_BOUND), by_kind.get(Kind.UPPER_BOUND)
     if least and enough:
@@ -267,19 +253,15 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> st
 
 
 def _unit(curves: CurveSet) -> str:
-    graphs = {id(c.problem.graph): c.problem.graph for c in curves.values() if c.axis == "nu"}
-    given = [graph for graph in graphs.values() if isinstance(graph, Graph)]
     if curves.axis == "n":
         return "examples"
-    return f"labels (of {given[0].vertices:,} vertices)" if len(given) == len(graphs) == 1 else "examples per vertex"
+    graph, *others = {id(curve.problem.graph): curve.problem.graph for curve in curves.values()}.values()
+    if isinstance(graph, Graph) and not others:
+        return f"labels (of {graph.vertices:,} vertices)"
+    return "examples per vertex"
 
 
-def _range(sizes: Sequence[float], axis: str) -> str:
-    low, high = _rounded(min(sizes)), _rounded(max(sizes))
-    return low if low == high else f"{low} to {high}"
-
-
-def _rounded(size: float) -> str:
+def _round(size: float) -> str:
     """Write a size with two digits, or all of a small integer: more would claim to know them."""
     if size >= 100:
         digits = math.floor(math.log10(size)) - 1

@@ -33,7 +33,7 @@ class Teacher:
     noise: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kernel", _checked_kernel(self.kernel))
+        object.__setattr__(self, "kernel", _check_kernel(self.kernel))
         object.__setattr__(self, "noise", nonnegative("the teacher's noise", self.noise))
 
 
@@ -84,7 +84,7 @@ class Problem:
         if teacher is not None and not isinstance(teacher, Teacher):
             raise InputError(f"a teacher must be a Teacher(kernel, noise), got {teacher!r}")
         set_ = object.__setattr__
-        set_(self, "kernel", None if isinstance(inputs, Eigenvalues) else _checked_kernel(kernel))
+        set_(self, "kernel", None if isinstance(inputs, Eigenvalues) else _check_kernel(kernel))
         set_(self, "inputs", inputs)
         set_(self, "observation", as_observation(noise if observation is None else observation))
         set_(self, "teacher", teacher)
@@ -116,9 +116,9 @@ class Problem:
         """The graph, or the ensemble of graphs, whose vertices are the inputs."""
         if isinstance(self.inputs, Vertices):
             return self.inputs.graph
-        if isinstance(self.inputs, RandomVertices):
-            return self.inputs.ensemble
-        raise AttributeError("this problem is not on a graph")
+        if self.ensemble is None:
+            raise AttributeError("this problem is not on a graph")
+        return self.ensemble
 
     @property
     def ensemble(self) -> Ensemble | None:
@@ -217,5 +217,5 @@ def SpectrumProblem(spectrum: Spectrum, noise: float | Observation) -> Problem: 
     return Problem(None, Eigenvalues(spectrum), noise)
 
 
-def _checked_kernel(kernel: object) -> Kernel | GraphKernel:
+def _check_kernel(kernel: object) -> Kernel | GraphKernel:
     return kernel if isinstance(kernel, GraphKernel) else as_kernel(kernel)

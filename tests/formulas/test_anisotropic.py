@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
-from gpcurves.inputs.periodic import periodised_matrix
+from gpcurves.inputs.torus import periodised_matrix
 from gpcurves.kernels import Stationary
 
 

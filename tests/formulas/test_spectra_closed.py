@@ -14,7 +14,7 @@ from scipy.integrate import quad
 
 from cases import g, smooth_sum
 from gpcurves import OU, RBF, GammaExponential, Gaussian, Matern, Matern32, Matern52, RationalQuadratic, Spectrum, Torus
-from gpcurves.inputs.periodic import periodised_matrix
+from gpcurves.inputs.torus import periodised_matrix
 from gpcurves.kernels import Kernel, Product, Stationary, Sum
 from gpcurves.numerics.validation import FloatArray
 

@@ -33,7 +33,7 @@ from gpcurves.graphs import (
     graph_from_dict,
     graph_with_degrees,
 )
-from gpcurves.graphs.configuration import is_graphical
+from gpcurves.graphs.ensembles import is_graphical
 from gpcurves.graphs.groups import check_group, members
 from gpcurves.numerics.validation import FloatArray
 

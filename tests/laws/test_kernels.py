@@ -31,8 +31,8 @@ from gpcurves import (
 )
 from gpcurves.kernels import Kernel, Product, Stationary, Sum, as_kernel, is_stationary
 from gpcurves.kernels import base as kernel_base
-from gpcurves.kernels.composite import line_covariance
 from gpcurves.kernels.sklearn import SklearnKernel
+from gpcurves.kernels.stationary import line_covariance
 
 X = np.random.default_rng(1).normal(size=(9, 2))
 Y = np.random.default_rng(2).normal(size=(6, 2))

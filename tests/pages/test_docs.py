@@ -14,8 +14,8 @@ from types import ModuleType
 import pytest
 
 import gpcurves
-from gpcurves.api import METHODS
 from gpcurves.cli import cli
+from gpcurves.methods import METHODS
 from gpcurves.methods.formulas.formula import Formula
 from gpcurves.papers import FIGURES
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from gpcurves.errors import InputError
 from gpcurves.graphs import DiffusionKernel, PolynomialWalkKernel, RandomWalkKernel, RegularisedLaplacianKernel
-from gpcurves.graphs.sums_of_squares import sum_of_squares
-from gpcurves.graphs.vertex_model import VertexModel, pack
+from gpcurves.graphs.vertex_model import VertexModel, pack, sum_of_squares
 from gpcurves.methods.cavity.elimination import PITCH, eliminate, sweep
 from gpcurves.methods.cavity.instance import Adjacency, prior_variances, propagate
 from graphs_oracle import (
@@ -257,7 +256,7 @@ def test_sum_of_squares(roots: list[tuple[float, int]], linear: tuple[float, flo
     coefficients = np.trim_zeros(coefficients, "b")
     coefficients[0] += lift
     assume(len(coefficients) > 1)
-    plus, minus, error = sum_of_squares(np.asarray(np.polynomial.chebyshev.poly2cheb(coefficients), dtype=np.float64))
+    plus, minus, error = sum_of_squares(tuple(np.polynomial.chebyshev.poly2cheb(coefficients).tolist()))
     x = np.linspace(-1, 1, 333)
     value = np.polynomial.chebyshev.chebval
     squares = (1 + x) * value(x, plus) ** 2 + (1 - x) * value(x, minus) ** 2
@@ -291,7 +290,7 @@ def test_isolated_vertices_keep_the_weight_of_staying() -> None:
         (lambda: polynomial(*np.ones(397)), "polynomials of degree 395 at most, got 396"),
         (lambda: diffusion(35.0), "messages for the scale 35 need more than 100 powers"),
         (lambda: diffusion(1.0, 1e-20), "tolerance must be at least"),
-        (lambda: sum_of_squares(np.array([0.0, 1.0])), "must not be negative on"),
+        (lambda: sum_of_squares((0.0, 1.0)), "must not be negative on"),
     ],
 )
 def test_bad_kernels(make: Callable[[], object], words: str) -> None:

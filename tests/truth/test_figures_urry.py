@@ -11,7 +11,8 @@ from gpcurves.papers import FIGURES, Quality, draw
 from gpcurves.papers import urry2013_claims as claims
 from gpcurves.papers.folder import SUFFIXES, read_finished, save
 from gpcurves.papers.gallery import Claim
-from gpcurves.papers.random_graphs import POISSON, REGULAR, curve_of, globally, locally, part
+from gpcurves.papers.urry2013 import curve_of, globally
+from gpcurves.papers.urry2013_claims import POISSON, REGULAR, locally, part
 from pictures import assert_drawn
 
 NAMES = [name for name in FIGURES if name.startswith("urry")]

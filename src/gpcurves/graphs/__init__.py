@@ -1,45 +1,21 @@
 """Learning on graphs: graphs and their ensembles, kernels between vertices, and the regular tree."""
 
-from gpcurves.graphs.configuration import graph_with_degrees
-from gpcurves.graphs.covariance import GraphCovariance
-from gpcurves.graphs.ensembles import (
-    DegreeDistribution,
-    Ensemble,
-    ErdosRenyi,
-    PowerLaw,
-    RandomRegular,
-)
-from gpcurves.graphs.graph import Graph, as_graph, graph_from_dict
-from gpcurves.graphs.kernels import (
-    NORMALISATIONS,
-    DiffusionKernel,
-    GraphKernel,
-    Normalisation,
-    PolynomialWalkKernel,
-    RandomWalkKernel,
-    RegularisedLaplacianKernel,
-    normalise_parameter,
-)
-from gpcurves.graphs.reading import read_graph
-
-__all__ = [
-    "NORMALISATIONS",
-    "DegreeDistribution",
-    "DiffusionKernel",
-    "Ensemble",
-    "ErdosRenyi",
-    "Graph",
-    "GraphCovariance",
-    "GraphKernel",
-    "Normalisation",
-    "PolynomialWalkKernel",
-    "PowerLaw",
-    "RandomRegular",
-    "RandomWalkKernel",
-    "RegularisedLaplacianKernel",
-    "as_graph",
-    "graph_from_dict",
-    "graph_with_degrees",
-    "normalise_parameter",
-    "read_graph",
-]
+from gpcurves.graphs.covariance import GraphCovariance as GraphCovariance
+from gpcurves.graphs.ensembles import DegreeDistribution as DegreeDistribution
+from gpcurves.graphs.ensembles import Ensemble as Ensemble
+from gpcurves.graphs.ensembles import ErdosRenyi as ErdosRenyi
+from gpcurves.graphs.ensembles import PowerLaw as PowerLaw
+from gpcurves.graphs.ensembles import RandomRegular as RandomRegular
+from gpcurves.graphs.ensembles import graph_with_degrees as graph_with_degrees
+from gpcurves.graphs.graph import Graph as Graph
+from gpcurves.graphs.graph import as_graph as as_graph
+from gpcurves.graphs.graph import graph_from_dict as graph_from_dict
+from gpcurves.graphs.kernels import NORMALISATIONS as NORMALISATIONS
+from gpcurves.graphs.kernels import DiffusionKernel as DiffusionKernel
+from gpcurves.graphs.kernels import GraphKernel as GraphKernel
+from gpcurves.graphs.kernels import Normalisation as Normalisation
+from gpcurves.graphs.kernels import PolynomialWalkKernel as PolynomialWalkKernel
+from gpcurves.graphs.kernels import RandomWalkKernel as RandomWalkKernel
+from gpcurves.graphs.kernels import RegularisedLaplacianKernel as RegularisedLaplacianKernel
+from gpcurves.graphs.kernels import normalise_parameter as normalise_parameter
+from gpcurves.graphs.reading import read_graph as read_graph

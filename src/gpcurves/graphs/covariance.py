@@ -6,6 +6,7 @@ Normalisation (Urry & Sollich 2013, section 3.2): :math:`C_{ij} = \hat C_{ij}/\s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,16 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray
-from gpcurves.graphs.series import Rows
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray, frozen
 
 if TYPE_CHECKING:
-    from gpcurves.graphs.kernels.base import GraphKernel
+    from gpcurves.graphs.kernels import GraphKernel
 
+Rows = Any
+"""Rows of vectors over the vertices: a dense array or a SciPy sparse matrix."""
+Step = Callable[[Rows], Rows]
+"""Multiplies rows by `T`."""
 _ENTRIES = 4_000_000
 """Numbers that a block of rows may hold."""
 _DENSE = 0.08
@@ -31,13 +35,7 @@ _PROBES = 64
 
 @dataclass(frozen=True, eq=False)
 class GraphCovariance:
-    """The covariance matrix of a kernel on a graph, without forming it unless asked.
-
-    Attributes
-    ----------
-    kernel, graph
-        The kernel and the graph.
-    """
+    """The covariance matrix of a kernel on a graph, without forming it unless asked."""
 
     kernel: GraphKernel
     graph: Graph
@@ -50,14 +48,11 @@ class GraphCovariance:
         result[self.graph.isolated] = self.kernel.eigenvalue(np.zeros(1))[0]
         # The diagonal needs walks of half the length, which meet few vertices of a large graph: rows start sparse, unless
         # the walk from a typical vertex covers much of the graph.
-        todo = np.flatnonzero(~self.graph.isolated)
-        if len(todo) == 0:
-            return frozen(result)
-        held = self._row_size(todo)
-        size = max(1, int(_ENTRIES / held))
+        todo, dense = np.flatnonzero(~self.graph.isolated), self._row_size > _DENSE * V
+        size = max(1, int(_ENTRIES / self._row_size))
         for start in range(0, len(todo), size):
             block = todo[start : start + size]
-            result[block] = self.kernel.diagonal(self._units(block, dense=held > _DENSE * V), self._step)
+            result[block] = self.kernel.diagonal(self._units(block, dense=dense), self._step)
         return frozen(result)
 
     @cached_property
@@ -94,16 +89,11 @@ class GraphCovariance:
     def rows(self, vertices: object) -> FloatArray:
         """Return rows of the covariance matrix, as an array of shape (rows, vertices)."""
         numbers = np.atleast_1d(np.asarray(vertices))
-        V = self.graph.vertices
-        if (
-            numbers.ndim != 1
-            or numbers.dtype.kind not in "iu"
-            or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < V)
-        ):
+        V, integers = self.graph.vertices, numbers.ndim == 1 and numbers.dtype.kind in "iu"
+        if not integers or ((numbers < 0) | (numbers >= V)).any():
             raise InputError(f"vertices must be numbers between 0 and {V - 1}")
-        check_memory(
-            24.0 * len(numbers) * V, f"{len(numbers)} rows of a covariance over {V} vertices", "ask for fewer rows"
-        )
+        what = f"{len(numbers)} rows of a covariance over {V} vertices"
+        check_memory(24.0 * len(numbers) * V, what, "ask for fewer rows")
         root = 1 / np.sqrt(self.normaliser)
         result = np.empty((len(numbers), V))
         size = max(1, _ENTRIES // V)
@@ -146,23 +136,24 @@ class GraphCovariance:
     def _units(self, vertices: IntArray, *, dense: bool) -> Rows:
         from scipy.sparse import csr_array
 
-        count = len(vertices)
-        ones = csr_array(
-            (np.ones(count), vertices, np.arange(count + 1)), shape=(count, self.graph.vertices), dtype=np.float64
-        )
+        count, V = len(vertices), self.graph.vertices
+        ones = csr_array((np.ones(count), vertices, np.arange(count + 1)), shape=(count, V), dtype=np.float64)
         return ones.toarray() if dense else ones
 
-    @cached_property
+    @property
     def diagonal_work(self) -> float:
         """About how many numbers the half walks behind the diagonal hold, over all vertices and steps."""
-        todo = np.flatnonzero(~self.graph.isolated)
-        return 0.0 if len(todo) == 0 else self._row_size(todo) * len(todo) * self.kernel.reach
+        return self._row_size * int((~self.graph.isolated).sum()) * self.kernel.reach
 
-    def _row_size(self, todo: IntArray) -> float:
+    @cached_property
+    def _row_size(self) -> float:
         """Estimate how many vertices a walk from one vertex reaches in as many steps as the diagonal takes.
 
         Vertices that the sample misses may reach more; ``_step`` makes their rows dense on the way.
         """
+        todo = np.flatnonzero(~self.graph.isolated)
+        if len(todo) == 0:
+            return 1.0
         probes = todo[np.linspace(0, len(todo) - 1, min(_PROBES, len(todo))).astype(np.int64)]
         V = self.graph.vertices
         reached: Any = self._units(probes, dense=False)
@@ -185,3 +176,64 @@ def check_dense(graph: Graph, matrices: int) -> None:
         f"dense algebra on {V} vertices",
         "the method cavity and sparse products (rows, diagonal, matrix times vector) work at any size",
     )
+
+
+def row_products(left: Rows, right: Rows) -> FloatArray:
+    """Return the scalar product of each row with its counterpart."""
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        return np.asarray(np.einsum("ij,ij->i", left, right))
+    product = left.multiply(right) if not isinstance(left, np.ndarray) else right.multiply(left)
+    return np.asarray(product.sum(axis=1)).ravel()
+
+
+def add(left: Rows, right: Rows) -> Rows:
+    """Add rows, of which either may be sparse."""
+    if isinstance(left, np.ndarray) == isinstance(right, np.ndarray):
+        return left + right
+    return np.asarray(left + right)
+
+
+def power_series(coefficients: FloatArray, rows: Rows, step: Step) -> Rows:
+    r"""Return rows times :math:`\sum_q c_q T^q`."""
+    total = coefficients[0] * rows
+    for coefficient in coefficients[1:].tolist():
+        rows = step(rows)
+        total = add(total, coefficient * rows)
+    return total
+
+
+def chebyshev_series(coefficients: FloatArray, rows: Rows, step: Step) -> Rows:
+    r"""Return rows times :math:`\sum_q c_q T_q(T)`, by the recursion :math:`T_{q+1} = 2TT_q - T_{q-1}`."""
+    total = coefficients[0] * rows
+    before, now = rows, step(rows)
+    for coefficient in coefficients[1:].tolist():
+        total = add(total, coefficient * now)
+        before, now = now, add(2 * step(now), -1.0 * before)
+    return total
+
+
+def chebyshev_coefficients(function: Callable[[FloatArray], FloatArray], count: int) -> FloatArray:
+    """Return the first coefficients of a function on [-1, 1] in Chebyshev polynomials, from twice as many values."""
+    from scipy.fft import dct
+
+    theta = np.pi * (np.arange(2 * count) + 0.5) / (2 * count)
+    coefficients = dct(function(np.cos(theta)), type=2) / (2 * count)
+    coefficients[0] /= 2
+    return np.asarray(coefficients[:count])
+
+
+def chebyshev_diagonal(coefficients: FloatArray, rows: Rows, step: Step) -> FloatArray:
+    r"""Return the scalar product of each row with itself times :math:`\sum_q c_q T_q(T)`, from half as many steps.
+
+    The products are :math:`T_{2q} = 2T_q^2 - 1` and :math:`T_{2q+1} = 2T_qT_{q+1} - T_1`.
+    """
+    before, now = rows, step(rows)
+    even, odd = row_products(rows, rows), row_products(rows, now)
+    padded = [*coefficients.tolist(), 0.0, 0.0]
+    total = padded[0] * even + padded[1] * odd
+    for q in range(1, (len(coefficients) + 1) // 2):
+        total += padded[2 * q] * (2 * row_products(now, now) - even)
+        if 2 * q + 1 < len(coefficients):
+            before, now = now, add(2 * step(now), -1.0 * before)
+            total += padded[2 * q + 1] * (2 * row_products(before, now) - odd)
+    return np.asarray(total)

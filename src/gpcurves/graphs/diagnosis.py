@@ -47,7 +47,7 @@ class Diagnosis(Shown):
 
     @cached_property
     def quantiles(self) -> dict[str, float]:
-        """The spread in a few numbers, by name."""
+        """Quantiles of the prior variances, by name."""
         return {name: float(np.quantile(self.variances, level)) for name, level in _LEVELS.items()}
 
     def share_outside(self, factor: float = 2.0) -> float:
@@ -98,7 +98,7 @@ class Diagnosis(Shown):
         return words
 
     def report(self, count: int = 3) -> str:
-        """Return the whole report as text: the spread, the worst vertices and the verdict."""
+        """Return the whole report as text: quantiles, the worst vertices and the verdict."""
         lines = [f"Prior variances of {self.kernel!r} on {self.graph!r}, average 1:"]
         lines += [f"  {name:<9} {value:.4g}" for name, value in self.quantiles.items()]
         lines += ["Vertices furthest from the average:"]
@@ -110,7 +110,7 @@ class Diagnosis(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
-        worst = self.to_frame().iloc[self.worst(10)]
+        worst = self.to_frame().iloc[self.worst(10)].astype({"degree": float})
         return {
             "kernel": self.kernel.to_dict(),
             "vertices": self.graph.vertices,
@@ -118,10 +118,7 @@ class Diagnosis(Shown):
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
             "quantiles": self.quantiles,
             "share_off_by_factor_2": self.share_outside(),
-            "worst": [
-                {"vertex": v, "degree": float(d), "component": int(c), "variance": float(x)}
-                for v, d, c, x in worst.itertuples(index=False)
-            ],
+            "worst": worst.to_dict("records"),
             "verdict": self.verdict(),
         }
 
@@ -130,7 +127,7 @@ class Diagnosis(Shown):
 
 
 def diagnose(graph: object, kernel: GraphKernel | None = None) -> Diagnosis:
-    """Return the spread of prior variances over the vertices of a graph when the kernel is normalised globally.
+    """Return how much prior variances differ over the vertices of a graph when the kernel is normalised globally.
 
     Parameters
     ----------

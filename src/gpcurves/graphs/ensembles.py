@@ -2,7 +2,7 @@ r"""Random graph ensembles: degree distributions for theory, and simple graphs t
 
 Urry & Sollich 2013, section 3.2: random regular graphs, Erdős-Rényi graphs (Poisson degrees), and generalised random
 graphs whose degrees are Poisson with Pareto distributed means, :math:`p(d) = \alpha\lambda_m^\alpha\Gamma(d-\alpha,
-\lambda_m)/d!`.
+\lambda_m)/d!`. Graphs with given degrees are drawn by the configuration model.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import betaln, gammaincc, gammaln
 
-from gpcurves.errors import InputError
-from gpcurves.graphs.configuration import check_size, graph_with_degrees, is_graphical
+from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs.graph import Graph, IntArray
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece, full_repr
 from gpcurves.numerics.validation import FloatArray, integer, nonnegative, positive
 
+_ROUNDS = 200
 _ATTEMPTS = 20
+_FEW_ENDS = 400
+"""Ends of edges up to which a graph is shuffled, if it was not drawn with exactly the probability of any other."""
+_MOST_VERTICES = 50_000_000
 _MOST_NEIGHBOURS = 20_000
 _TAIL = 1e-6
 """Share of all vertices, and of all edges, that a degree distribution may leave out."""
@@ -33,9 +36,8 @@ _TAIL = 1e-6
 class Ensemble(Piece, ABC, family="ensemble"):
     """A distribution over graphs of any size, known by its degrees.
 
-    The command line builds an ensemble from its name and numbers, in the order of the fields.
-
-    An ensemble must define ``degree_probabilities``; the rest follows, or may be defined if there is a better way.
+    An ensemble must define ``degree_probabilities``; the rest follows, or may be defined if there is a better way. The
+    command line builds an ensemble from its name and numbers, in the order of the fields.
 
     Laws: ``degree_probabilities`` is non-negative and sums to 1 up to the tail cut off; sampled graphs are simple, and
     their degrees have this distribution as the number of vertices grows.
@@ -73,7 +75,7 @@ class Ensemble(Piece, ABC, family="ensemble"):
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
         """Draw a simple graph."""
-        count, generator = check_size(vertices, rng)
+        count, generator = _check_size(vertices, rng)
         for _ in range(_ATTEMPTS):
             degrees = np.minimum(self.sample_degrees(count, generator), count - 1)
             for _ in range(1_000):  # no graph has degrees with an odd sum: draw one of them again
@@ -100,18 +102,14 @@ def _check_probabilities(name: str, value: object) -> tuple[float, ...]:
         probabilities = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be a list of numbers") from error
-    if (
-        probabilities.ndim != 1
-        or probabilities.size == 0
-        or not np.isfinite(probabilities).all()
-        or (probabilities < 0).any()
-    ):
+    sensible = np.isfinite(probabilities) & (probabilities >= 0)
+    if probabilities.ndim != 1 or probabilities.size == 0 or not sensible.all():
         raise InputError(f"{name} must be a list of finite numbers, at least 0")
-    if abs(probabilities.sum() - 1) > 1e-6:
-        raise InputError(f"{name} must sum to 1, got {probabilities.sum():g}")
-    if abs(probabilities.sum() - 1) > 1e-12:  # what was normalised once stays as it is
-        probabilities = probabilities / probabilities.sum()
-    return tuple(probabilities.tolist())
+    total = probabilities.sum()
+    if abs(total - 1) > 1e-6:
+        raise InputError(f"{name} must sum to 1, got {total:g}")
+    # what was normalised once stays as it is
+    return tuple((probabilities / total if abs(total - 1) > 1e-12 else probabilities).tolist())
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,7 +121,6 @@ class RandomRegular(Ensemble):
 
     @property
     def mean_degree(self) -> float:
-        """The degree."""
         return float(self.degree)
 
     def degree_probabilities(self, largest: int) -> FloatArray:
@@ -133,7 +130,7 @@ class RandomRegular(Ensemble):
         return np.full(vertices, self.degree, dtype=np.int64)
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
-        count, generator = check_size(vertices, rng)
+        count, generator = _check_size(vertices, rng)
         if count * self.degree % 2:
             raise InputError(f"no graph has {count} vertices of degree {self.degree}: their product must be even")
         if self.degree >= count:
@@ -150,7 +147,6 @@ class ErdosRenyi(Ensemble):
 
     @property
     def mean_degree(self) -> float:
-        """The mean of the Poisson distribution."""
         return self.mean
 
     def degree_probabilities(self, largest: int) -> FloatArray:
@@ -163,7 +159,7 @@ class ErdosRenyi(Ensemble):
         return rng.poisson(self.mean, vertices)
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
-        count, generator = check_size(vertices, rng)
+        count, generator = _check_size(vertices, rng)
         if self.mean > count - 1:
             raise InputError(f"a graph of {count} vertices has a mean degree of at most {count - 1}, got {self.mean:g}")
         pairs = count * (count - 1) // 2
@@ -186,7 +182,6 @@ class PowerLaw(Ensemble):
 
     @property
     def mean_degree(self) -> float:
-        """The mean of the Pareto distribution."""
         return self.alpha * self.cutoff / (self.alpha - 1)
 
     def degree_probabilities(self, largest: int) -> FloatArray:
@@ -208,14 +203,11 @@ class DegreeDistribution(Ensemble):
 
     @property
     def mean_degree(self) -> float:
-        """Average number of neighbours."""
         return float(np.dot(self.pmf, np.arange(len(self.pmf))))
 
     def degree_probabilities(self, largest: int) -> FloatArray:
-        padded = np.zeros(integer("largest", largest, 0) + 1)
-        first = self.pmf[: largest + 1]
-        padded[: len(first)] = first
-        return padded
+        first = self.pmf[: integer("largest", largest, 0) + 1]
+        return np.pad(first, (0, largest + 1 - len(first)))
 
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
         return rng.choice(len(self.pmf), size=vertices, p=self.pmf)
@@ -255,3 +247,131 @@ def _power_law(alpha: float, cutoff: float, largest: int) -> FloatArray:
 
 def _falling(y: float, rate: float, cutoff: float) -> float:
     return math.exp(rate * y - cutoff * math.expm1(y))
+
+
+def _check_size(vertices: object, rng: np.random.Generator | int | None) -> tuple[int, np.random.Generator]:
+    """Return the number of vertices of a graph to draw, and a source of random numbers."""
+    return integer("vertices", vertices, 1, _MOST_VERTICES), np.random.default_rng(rng)
+
+
+def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = None) -> Graph:
+    """Draw a simple graph with these degrees, or raise if no graph has them.
+
+    A random pairing that happens to be simple is every such graph equally often. If that takes too many attempts, swaps
+    remove loops and double edges, all of a round at once; a swap of two edges keeps every degree. This favours some
+    graphs, by an amount that falls as one over the number of vertices, so that small graphs are shuffled after it.
+    """
+    try:
+        given = np.asarray(degrees, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.empty(0)
+    if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all() or (given != np.floor(given)).any():
+        raise InputError("degrees must be a list of integers, one per vertex")
+    counts = given.astype(np.int64)
+    if (counts < 0).any():
+        raise InputError(f"degrees must be at least 0, got {counts.min()}")
+    if counts.sum() % 2:
+        raise InputError(f"no graph has these degrees: their sum must be even, got {counts.sum()}")
+    if not is_graphical(counts):
+        raise InputError("no simple graph has these degrees: the largest need more neighbours than there are")
+    vertices, generator = _check_size(len(counts), rng)
+    stubs = np.repeat(np.arange(vertices), counts)
+    for _ in range(_count_attempts(counts)):
+        pairing = generator.permutation(stubs).reshape(-1, 2)
+        if len(_find_bad(pairing, vertices)) == 0:
+            return Graph.from_edges(pairing, vertices)
+    edges, few = None, len(stubs) <= _FEW_ENDS
+    for _ in range(1 if few else _ATTEMPTS):
+        edges = _untangle(generator.permutation(stubs).reshape(-1, 2), vertices, generator)
+        if edges is not None:
+            break
+    if edges is None or few:
+        edges = _shuffle(_build_greedily(counts) if edges is None else edges, generator)
+    return Graph.from_edges(edges, vertices)
+
+
+def _count_attempts(degrees: IntArray) -> int:
+    """Return how many random pairings are worth trying: they are simple with probability exp(-c - c²), if sparse."""
+    ends = float(degrees.sum())
+    c = float((degrees * (degrees - 1)).sum()) / max(2 * ends, 1.0)
+    return 0 if ends > 10 * _FEW_ENDS or c + c * c > 4.6 else min(int(7 * math.exp(c + c * c)) + 1, 100)
+
+
+def is_graphical(degrees: IntArray) -> bool:
+    """Tell whether some simple graph has these degrees, by the theorem of Erdős and Gallai."""
+    if degrees.sum() % 2 or (degrees < 0).any():
+        return False
+    ordered = np.sort(degrees)[::-1]
+    k = np.arange(1, len(ordered) + 1)
+    large = np.searchsorted(-ordered, -k, side="right")  # how many degrees are at least k
+    ends = np.maximum(large, k)
+    sums = np.concatenate(([0], np.cumsum(ordered)))
+    allowed = k * (k - 1) + k * (ends - k) + sums[-1] - sums[ends]
+    return bool((sums[1:] <= allowed).all())
+
+
+def _untangle(edges: IntArray, vertices: int, rng: np.random.Generator) -> IntArray | None:
+    """Swap ends of bad edges with ends of random ones until no edge is a loop or a repeat; None if that fails."""
+    fewest, stuck = len(edges) + 1, 0
+    while stuck < _ROUNDS:
+        bad = _find_bad(edges, vertices)
+        if len(bad) == 0:
+            return edges
+        fewest, stuck = min(fewest, len(bad)), stuck + 1 if len(bad) >= fewest else 0
+        # Swaps of one round must not share edges: each partner is used once, and is not a bad edge itself.
+        partner = rng.integers(len(edges), size=len(bad))
+        once = np.unique(partner, return_index=True)[1]
+        bad, partner = bad[once], partner[once]
+        keep = np.ones(len(edges), dtype=bool)
+        keep[bad] = False
+        bad, partner = bad[keep[partner]], partner[keep[partner]]
+        # one end of each bad edge changes places with one end of its partner, whichever end that is
+        flip = rng.random(len(partner)) < 0.5
+        edges[partner[flip]] = edges[partner[flip], ::-1]
+        edges[bad, 1], edges[partner, 1] = edges[partner, 1].copy(), edges[bad, 1].copy()
+    return None
+
+
+def _find_bad(edges: IntArray, vertices: int) -> IntArray:
+    """Return the edges that are loops or repeat another edge."""
+    one, other = edges.T
+    key = np.minimum(one, other) * vertices + np.maximum(one, other)
+    order = np.argsort(key, kind="stable")
+    bad = one == other
+    bad[order[1:]] |= np.diff(key[order]) == 0
+    return np.flatnonzero(bad)
+
+
+def _build_greedily(degrees: IntArray) -> IntArray:
+    """Return one simple graph with these degrees (Havel and Hakimi), for crowded graphs that pairing does not find."""
+    left = degrees.copy()
+    pairs = []
+    for _ in range(len(degrees)):
+        vertex = int(np.argmax(left))
+        need = int(left[vertex])
+        if need == 0:
+            break
+        left[vertex] = 0
+        others = np.argsort(-left, kind="stable")[:need]
+        left[others] -= 1
+        pairs.append(np.stack((np.full(need, vertex), others), axis=1))
+    if (left != 0).any():
+        raise NumericalError("no simple graph with these degrees was found")
+    return np.concatenate(pairs) if pairs else np.empty((0, 2), dtype=np.int64)
+
+
+def _shuffle(edges: IntArray, rng: np.random.Generator) -> IntArray:
+    """Make a given graph random: many swaps of two edges, each kept if the graph stays simple."""
+    present = {tuple(sorted(edge)) for edge in edges.tolist()}
+    picks = rng.integers(max(len(edges), 1), size=(20 * len(edges), 2))
+    for (first, second), flip in zip(picks.tolist(), (rng.random(len(picks)) < 0.5).tolist(), strict=True):
+        (i, j), (k, m) = edges[first].tolist(), edges[second].tolist()
+        if flip:
+            k, m = m, k
+        new = tuple(sorted((i, m))), tuple(sorted((k, j)))
+        if first == second or i == m or k == j or new[0] == new[1] or new[0] in present or new[1] in present:
+            continue
+        present -= {tuple(sorted((i, j))), tuple(sorted((k, m)))}
+        present |= set(new)
+        edges[first], edges[second] = (i, m), (k, j)
+    return edges

@@ -81,12 +81,10 @@ class Graph(ReadOnly):
             raise InputError("edges must be pairs of vertex numbers, an array of integers with two columns")
         if len(pairs) and pairs.min() < 0:
             raise InputError(f"vertex numbers must be at least 0, got {pairs.min()}")
-        least = int(pairs.max()) + 1 if len(pairs) else 1
-        if least > _MOST_VERTICES:
-            raise InputError(
-                f"vertex numbers must be less than {_MOST_VERTICES:g}, got {least - 1}: give names as labels"
-            )
-        count = least if vertices is None else integer("vertices", vertices, least, _MOST_VERTICES)
+        last = int(pairs.max()) if len(pairs) else 0
+        if last >= _MOST_VERTICES:
+            raise InputError(f"vertex numbers must be less than {_MOST_VERTICES:g}, got {last}: give names as labels")
+        count = last + 1 if vertices is None else integer("vertices", vertices, last + 1, _MOST_VERTICES)
         try:
             given = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -181,11 +179,11 @@ class Graph(ReadOnly):
         import networkx
 
         graph = networkx.Graph()
-        graph.add_nodes_from(range(self.vertices) if self.labels is None else self.labels)
+        names = range(self.vertices) if self.labels is None else self.labels
+        graph.add_nodes_from(names)
         pairs, weights = self.edge_list()
-        name = (lambda vertex: vertex) if self.labels is None else self.label
         for (i, j), weight in zip(pairs.tolist(), weights.tolist(), strict=True):
-            graph.add_edge(name(i), name(j), **({"weight": weight} if self.weighted else {}))
+            graph.add_edge(names[i], names[j], **({"weight": weight} if self.weighted else {}))
         return graph
 
     def to_dict(self) -> dict[str, Any]:
@@ -202,7 +200,7 @@ class Graph(ReadOnly):
     def digest(self) -> str:
         """A short text that differs between graphs with different edges or weights."""
         content = hashlib.sha256(str(self.vertices).encode())
-        for array in (*self.edge_list(),):
+        for array in self.edge_list():
             content.update(np.ascontiguousarray(array).tobytes())
         return content.hexdigest()
 
@@ -260,8 +258,7 @@ def _from_networkx(graph: Any, repair: bool) -> Graph:
         matrix = networkx.to_scipy_sparse_array(graph, nodes, weight="weight", dtype=float, format="csr")
     except (TypeError, ValueError) as error:
         raise InputError("weights must be numbers, and some edge has another attribute 'weight'") from error
-    plain = nodes == list(range(len(nodes)))
-    return Graph(matrix, None if plain else nodes, repair=repair)
+    return Graph(matrix, None if nodes == list(range(len(nodes))) else nodes, repair=repair)
 
 
 def _join_ends(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool) -> Sparse:
@@ -269,30 +266,20 @@ def _join_ends(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool
 
     For repair it is the directed matrix, with the weights of repeats added up, which is then made symmetric.
     """
-    from scipy.sparse import coo_array
+    from scipy.sparse import coo_array, tril
 
-    ends = pairs.T
-    if not repair:
-        low, high = pairs.min(axis=1, initial=vertices), pairs.max(axis=1, initial=0)
-        key = low * vertices + high
-        # Sorted by key, repeats of an edge are neighbours, the one with the smaller vertex first before its reverse.
-        order = np.lexsort((pairs[:, 0] > pairs[:, 1], key))
-        again = np.flatnonzero(key[order][1:] == key[order][:-1])
-        first, second = order[again], order[again + 1]
-        other_way = (pairs[first, 0] == pairs[second, 1]) & (pairs[first, 0] != pairs[first, 1])
-        wrong = ~other_way | (weights[first] != weights[second])
-        if wrong.any():
-            i, j = pairs[second[np.argmax(wrong)]].tolist()
-            raise InputError(
-                f"the edge between vertices {i} and {j} is given more than once: {REPAIR} to add up the weights of repeats"
-            )
-        keep = np.ones(len(pairs), dtype=bool)
-        keep[second] = False
-        low, high, weights = low[keep], high[keep], weights[keep]
-        loop = low == high
-        ends = np.stack((np.concatenate((low, high[~loop])), np.concatenate((high, low[~loop]))))
-        weights = np.concatenate((weights, weights[~loop]))
-    return coo_array((weights, (ends[0], ends[1])), shape=(vertices, vertices)).tocsr()
+    shape, ends = (vertices, vertices), (pairs[:, 0], pairs[:, 1])
+    matrix = coo_array((weights, ends), shape=shape).tocsr()
+    if repair:
+        return matrix
+    times = coo_array((np.ones(len(pairs)), ends), shape=shape).tocsr()
+    wrong = (times > 1) + tril(times * times.T * (matrix != matrix.T)).astype(bool)
+    if wrong.nnz:
+        i, j = (int(ends[0]) for ends in wrong.nonzero())
+        raise InputError(
+            f"the edge between vertices {i} and {j} is given more than once: {REPAIR} to add up the weights of repeats"
+        )
+    return matrix.maximum(matrix.T)
 
 
 def _check_adjacency(adjacency: Any, repair: bool) -> Sparse:
@@ -343,7 +330,7 @@ def _check_weights(weights: FloatArray) -> None:
         raise InputError("weights must be finite, got NaN or infinity")
     if (weights < 0).any():
         raise InputError(f"weights must be positive, since they are affinities, got {weights.min():g}")
-    there = weights[weights > 0]
-    if len(there) and (there.min() < _WEIGHTS[0] or there.max() > _WEIGHTS[1]):
-        extreme = there.min() if there.min() < _WEIGHTS[0] else there.max()
+    low, high = weights.min(initial=1.0, where=weights > 0), weights.max(initial=1.0)
+    if low < _WEIGHTS[0] or high > _WEIGHTS[1]:
+        extreme = low if low < _WEIGHTS[0] else high
         raise InputError(f"weights must be between {_WEIGHTS[0]:g} and {_WEIGHTS[1]:g}, got {extreme:g}: rescale them")

@@ -16,7 +16,7 @@ GROUPS = ("isolated", "ends", "dangling", "giant", "small", "degree=K", "compone
 largest component and all others; by number of neighbours, and by number of vertices of their component."""
 
 
-def check_group(name: str) -> str:
+def check_group(name: object) -> str:
     """Return the name of a group, or raise if there is no such group."""
     if not isinstance(name, str):
         raise InputError(f"a group of vertices must be a name such as 'isolated', got {name!r}")
@@ -33,10 +33,8 @@ def check_group(name: str) -> str:
 
 def check_groups(names: object) -> tuple[str, ...]:
     """Return the names of one or several groups as a tuple, or raise if something is not a group."""
-    listed = [names] if isinstance(names, str) else names
-    if not isinstance(listed, Iterable):
-        raise InputError(f"a group of vertices must be a name such as 'isolated', got {names!r}")
-    return tuple(check_group(name) for name in listed)
+    listed = names if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+    return tuple(map(check_group, listed))
 
 
 def members(graph: Graph, name: str) -> npt.NDArray[np.bool_]:

@@ -8,11 +8,12 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.graphs.graph import REPAIR, Graph, as_graph
+from gpcurves.graphs.graph import REPAIR, Graph, IntArray, as_graph
 from gpcurves.numerics.validation import integer
 
 _HEADER_WORDS = {
@@ -39,14 +40,9 @@ def read_graph(path: str | Path, *, vertices: int | None = None, repair: bool = 
     file = Path(path)
     content = _read_bytes(file)
     kind = file.with_suffix("").suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
-    if kind in (".graphml", ".xml"):
-        graph = _parse_by_networkx(file, content, "read_graphml", repair)
-    elif kind == ".gml":
-        graph = _parse_by_networkx(file, content, "read_gml", repair)
-    elif kind == ".mtx":
-        graph = _parse_matrix_market(file, content, repair)
-    else:
+    if kind not in (".graphml", ".xml", ".gml", ".mtx"):
         return _parse_edges(file, content, vertices, repair)
+    graph = _parse_format(file, content, kind, repair)
     if vertices is not None and integer("vertices", vertices, 1) != graph.vertices:
         raise InputError(f"{file} says that it has {graph.vertices} vertices, not {vertices}")
     return graph
@@ -78,20 +74,18 @@ def _parse_edges(path: Path, content: bytes, vertices: int | None, repair: bool)
     names: dict[str, int] = {}
     ends: list[int] = []
     weights: list[float] = []
-    lines: list[int] = []
-    width = 0
     records = list(_split_lines(text))
     if records and _is_header(records[0][1], {name for _, fields in records[1:] for name in fields[:2]}):
         records = records[1:]
+    if not records:
+        raise InputError(f"{path} holds no edges")
     for line, fields in records:
         if len(fields) not in (2, 3) or not all(fields):
             got = "one field" if len(fields) == 1 else f"{len(fields)} fields" if all(fields) else "an empty field"
             raise InputError(
                 f"{path}, line {line}: an edge is two names, and a weight if edges have one; got {got} in {_quote(text, line)}"
             )
-        if not lines:
-            width = len(fields)
-        elif len(fields) != width:
+        if len(fields) != (width := len(records[0][1])):
             raise InputError(f"{path}, line {line}: {width} fields expected as before, got {_quote(text, line)}")
         weights.append(_parse_weight(path, line, fields[2]) if len(fields) == 3 else 1.0)
         ends += (names.setdefault(fields[0], len(names)), names.setdefault(fields[1], len(names)))
@@ -99,33 +93,28 @@ def _parse_edges(path: Path, content: bytes, vertices: int | None, repair: bool)
             raise InputError(
                 f"{path}, line {line}: the vertex {fields[0]!r} is joined to itself: {REPAIR} to drop self-loops"
             )
-        lines.append(line)
-    if not lines:
-        raise InputError(f"{path} holds no edges")
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     count = len(names) if vertices is None else integer("vertices", vertices, len(names))
     labels, rank = _sort_names(_add_names(list(names), count))
     pairs = rank[pairs]
-    _refuse_repeats(path, pairs, np.array(weights), lines, labels, repair)
+    if not repair:
+        _refuse_repeats(path, pairs, weights, [line for line, _ in records], labels)
     plain = labels == [str(i) for i in range(count)]
     return Graph.from_edges(pairs, count, weights, None if plain else labels, repair=repair)
 
 
 def _split_lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the fields of each line with its number; comments and blank lines are skipped."""
-    separator: str | None = None
-    first = True
+    separator: str | None = ""
     for line, content in enumerate(text.splitlines(), start=1):
         kept = content.strip()
         if not kept or kept.startswith(_COMMENTS):
             continue
         if " #" in kept or "\t#" in kept:
             kept = re.split(r"\s#", kept)[0].rstrip()
-        if first:
+        if separator == "":  # the first line decides
             separator = next((mark for mark in (",", ";", "\t") if mark in kept), None)
-            first = False
-        fields = [field.strip().strip('"') for field in kept.split(separator)]
-        yield line, fields
+        yield line, [field.strip().strip('"') for field in kept.split(separator)]
 
 
 def _is_header(fields: list[str], names: set[str]) -> bool:
@@ -157,7 +146,7 @@ def _parse_weight(path: Path, line: int, field: str) -> float:
     return weight
 
 
-def _sort_names(names: list[str]) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def _sort_names(names: list[str]) -> tuple[list[str], IntArray]:
     """Return the names in order, by number if all are integers, and the position of each in that order."""
     order = np.arange(len(names))
     if all(name.isascii() and name.removeprefix("-").isdecimal() for name in names):
@@ -178,21 +167,11 @@ def _add_names(names: list[str], count: int) -> list[str]:
     return named
 
 
-def _refuse_repeats(
-    path: Path,
-    pairs: np.ndarray[tuple[int, int], np.dtype[np.int64]],
-    weights: np.ndarray[tuple[int], np.dtype[np.float64]],
-    lines: list[int],
-    labels: list[str],
-    repair: bool,
-) -> None:
+def _refuse_repeats(path: Path, pairs: IntArray, weights: list[float], lines: list[int], labels: list[str]) -> None:
     """Refuse an edge that is given twice, unless it is once in each direction with the same weight."""
-    if repair:
+    if len(np.unique(np.sort(pairs, axis=1) @ (len(labels), 1))) == len(pairs):  # quick for large files
         return
     seen: dict[tuple[int, int], int] = {}
-    low_high = np.minimum(pairs[:, 0], pairs[:, 1]) * len(labels) + np.maximum(pairs[:, 0], pairs[:, 1])
-    if len(np.unique(low_high)) == len(low_high):
-        return
     for k, (i, j) in enumerate(pairs.tolist()):
         before = seen.get((i, j))
         if before is not None:
@@ -214,32 +193,29 @@ def _quote(text: str, line: int) -> str:
     return repr(content if len(content) <= 60 else content[:57] + "…")
 
 
-def _parse_by_networkx(path: Path, content: bytes, reader: str, repair: bool) -> Graph:
-    import networkx
-
-    try:
-        try:
-            graph = getattr(networkx, reader)(io.BytesIO(content))
-        except networkx.NetworkXError as error:
-            if reader != "read_gml" or "no 'label' attribute" not in str(error):
-                raise
-            graph = networkx.read_gml(io.BytesIO(content), label="id")  # vertices that have numbers only
-    except Exception as error:
-        raise InputError(f"cannot read {path}: {type(error).__name__}: {error}".rstrip(": ")) from error
-    try:
-        return as_graph(graph, repair=repair)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def _parse_matrix_market(path: Path, content: bytes, repair: bool) -> Graph:
+def _parse_format(path: Path, content: bytes, kind: str, repair: bool) -> Graph:
+    """Return the graph in a file of a format that NetworkX or SciPy reads."""
     from scipy.io import mmread
 
     try:
-        matrix = mmread(io.BytesIO(content))
-    except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(f"cannot read {path}: {error}") from error
+        matrix_or_graph = mmread(io.BytesIO(content)) if kind == ".mtx" else _parse_by_networkx(content, kind)
+    except Exception as error:
+        reason = str(error) if kind == ".mtx" else f"{type(error).__name__}: {error}".rstrip(": ")
+        raise InputError(f"cannot read {path}: {reason}") from error
     try:
-        return Graph(matrix, repair=repair)
+        return as_graph(matrix_or_graph, repair=repair)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
+
+
+def _parse_by_networkx(content: bytes, kind: str) -> Any:
+    import networkx
+
+    if kind != ".gml":
+        return networkx.read_graphml(io.BytesIO(content))
+    try:
+        return networkx.read_gml(io.BytesIO(content))
+    except networkx.NetworkXError as error:
+        if "no 'label' attribute" not in str(error):
+            raise
+        return networkx.read_gml(io.BytesIO(content), label="id")  # vertices that have numbers only

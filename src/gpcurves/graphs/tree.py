@@ -12,8 +12,8 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import as_graph
-from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel
-from gpcurves.numerics.validation import FloatArray, integer, nonnegative, real
+from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel, check_inverse_probability
+from gpcurves.numerics.validation import FloatArray, integer, nonnegative
 
 _MOST_STEPS = 1_000_000
 _SPECTRUM_NODES = 4_000
@@ -59,8 +59,7 @@ def scaling_form(degree: int, p: int, a: float = 2.0, *, shift: bool = True) -> 
     replaced by `l + d/(d-2)`, which is closer from about `p = 30` on.
     """
     d = integer("degree", degree, 3)
-    _check_a(a)
-    b = math.sqrt(d - 1) / (real("a", a) * d * _growth(d, a))
+    b = math.sqrt(d - 1) / (check_inverse_probability("a", a) * d * _growth(d, a))
     scaled = (np.arange(integer("p", p, 1) + 1) + (d / (d - 2) if shift else 0.0)) / math.sqrt(p)
     front = math.sqrt(d * (d - 1)) / (2 * math.sqrt(math.pi) * (d - 2) * b**1.5)
     return np.asarray(front * scaled * np.exp(-(scaled**2) / (4 * b)))
@@ -102,6 +101,8 @@ def mean_correlation(
 
     network = as_graph(graph)
     apart = integer("distance", distance, 0)
+    if apart == 0:
+        return 1.0
     covariance = kernel.on(network)
     order = np.random.default_rng(rng).permutation(network.vertices)
     root = np.sqrt(covariance.variances)
@@ -109,8 +110,6 @@ def mean_correlation(
     size = max(1, 2_000_000 // network.vertices)
     for start in range(0, network.vertices, size):
         block = order[start : start + size]
-        if apart == 0:
-            return 1.0
         if apart == 1:
             near = network.adjacency[block].toarray() > 0
         else:
@@ -147,13 +146,6 @@ def tree_normaliser(kernel: RandomWalkKernel, degree: int) -> float:
     return float(weight @ kernel.eigenvalue(t))
 
 
-def _check_a(a: float) -> float:
-    number = real("a", a)
-    if number < 2:
-        raise InputError(f"a must be at least 2 for a positive semidefinite kernel, got {number:g}")
-    return number
-
-
 def _growth(degree: int, a: float) -> float:
     d = integer("degree", degree, 2)
     return 1 - 1 / a + 2 * math.sqrt(d - 1) / (a * d)
@@ -162,7 +154,7 @@ def _growth(degree: int, a: float) -> float:
 def _shells(degree: int, p: int, a: float) -> tuple[FloatArray, float]:
     """Return R_l for l = 0…p up to a factor, and the logarithm of that factor."""
     d, steps = integer("degree", degree, 2), integer("p", p, 0, _MOST_STEPS)
-    move = 1 / _check_a(a)
+    move = 1 / check_inverse_probability("a", a)
     R = np.zeros(steps + 2)
     R[0] = 1.0
     hop = np.full(steps + 1, move * math.sqrt(d - 1) / d)  # between the shells l and l + 1

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
 
 from gpcurves.kernels import Kernel, as_rbf, is_stationary, line_covariance
+from gpcurves.kernels.dotproduct import DotProduct
 from gpcurves.numerics.plain import Piece
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.quadrature import sobol_rule, tensor_rule
+from gpcurves.numerics.validation import FloatArray, integer
 from gpcurves.spectra import Spectrum
 from gpcurves.spectra.nystrom import NODES, Decay, numerical_spectrum
 
@@ -22,6 +24,11 @@ Nodes = tuple[FloatArray, FloatArray]
 """Points, and weights that sum to 1."""
 _FEW_NODES, _MANY_NODES = 216, 4_096
 """Nodes for the average prior variance: of a rule that is exact for polynomials, and of a Sobol sequence."""
+TENSOR_DIM = 3
+"""Up to this dimension nodes are a tensor product of one-dimensional rules, beyond it a Sobol sequence."""
+MOST_WEIGHTED_POINTS = 4_000
+"""Test points up to which an average over all of them is taken for every data set."""
+check_dimension = partial(integer, minimum=1, maximum=100)
 
 
 class Inputs(Piece, ABC, family="input distribution"):
@@ -86,7 +93,7 @@ class Inputs(Piece, ABC, family="input distribution"):
         """Return the average prior variance, the error before anything is learnt."""
         if is_stationary(kernel):
             return float(kernel.diag(np.zeros((1, self.dim)))[0])
-        X, weights = self.nodes(_FEW_NODES if self.dim <= 3 else _MANY_NODES)
+        X, weights = self.nodes(_FEW_NODES if self.dim <= TENSOR_DIM else _MANY_NODES)
         return float(weights @ self.variances(kernel, X))
 
     def largest_variance(self, kernel: Kernel) -> float | None:
@@ -124,3 +131,19 @@ class Inputs(Piece, ABC, family="input distribution"):
         Only for one-dimensional inputs; None if the law of this distance is not known.
         """
         return None
+
+
+def product_nodes(dim: int, count: int, line_rule: Callable[[int], Nodes]) -> Nodes:
+    """Return a tensor product of rules for one dimension, or beyond three dimensions a Sobol sequence on [0, 1]^dim."""
+    if dim > TENSOR_DIM:
+        return sobol_rule(dim, count)
+    return tensor_rule(dim, *line_rule(max(2, round(float(count ** (1 / dim))))))
+
+
+def polynomial_nodes(inputs: Inputs, kernels: Sequence[Kernel]) -> Nodes | None:
+    """Return Gauss nodes that are exact for the product of two polynomial kernels, or None if a kernel is not polynomial."""
+    degrees = [kernel.degree for kernel in kernels if isinstance(kernel, DotProduct)]
+    if inputs.dim > TENSOR_DIM or len(degrees) < len(kernels):
+        return None
+    count = (max(degrees) + 1) ** inputs.dim
+    return inputs.nodes(count) if count <= MOST_WEIGHTED_POINTS else None

@@ -1,20 +1,20 @@
-"""The box: uniform inputs on [0, 1]^d, without periodic images."""
+"""Uniform inputs on [0, 1]^d, and the box: without periodic images."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from scipy.special import erf, roots_legendre
 
-from gpcurves.inputs.base import Nodes, Overlap
-from gpcurves.inputs.polynomial import polynomial_nodes
-from gpcurves.inputs.unit import TENSOR_DIM, _Unit, nodes_per_dimension
+from gpcurves.inputs.base import Inputs, Nodes, Overlap, check_dimension, polynomial_nodes, product_nodes
 from gpcurves.kernels import RBF, Kernel, as_rbf
-from gpcurves.numerics.quadrature import distance_rule, sobol_rule, tensor_rule
+from gpcurves.numerics.parameters import parameter
+from gpcurves.numerics.quadrature import distance_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
 from gpcurves.spectra.fourier import Fourier, fourier
@@ -26,14 +26,29 @@ _NODES_PER_SCALE = 12
 _MOST_NODES = 3_000
 
 
-class Box(_Unit):
-    """Uniform on [0, 1]^dim, without periodic images."""
+@dataclass(frozen=True, repr=False)
+class _Uniform(Inputs):
+    """Uniform on [0, 1]^dim."""
+
+    dim: int = parameter(1, help="Dimension of the inputs", check=check_dimension, label="dimension")
+
+    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
+        return rng.random((count, self.dim))
 
     def nodes(self, count: int) -> Nodes:
-        if self.dim > TENSOR_DIM:
-            return sobol_rule(self.dim, count)
-        x, w = roots_legendre(nodes_per_dimension(count, self.dim))
-        return tensor_rule(self.dim, (x + 1) / 2, w / 2)
+        return product_nodes(self.dim, count, self.line_rule)
+
+    @abstractmethod
+    def line_rule(self, count: int) -> Nodes:
+        """Return nodes and weights of one dimension."""
+
+
+class Box(_Uniform):
+    """Uniform on [0, 1]^dim, without periodic images."""
+
+    def line_rule(self, count: int) -> Nodes:
+        x, weight = roots_legendre(count)
+        return (x + 1) / 2, weight / 2
 
     def spectrum(self, kernel: Kernel) -> Spectrum:
         rbf = as_rbf(kernel)
@@ -47,7 +62,7 @@ class Box(_Unit):
 
     def overlap_of_terms(self, first: Kernel, second: Kernel) -> Overlap | None:
         if isinstance(first, RBF) and isinstance(second, RBF):
-            return _BoxOverlap(first, second, self.dim)
+            return partial(_rbf_overlap, first, second)
         return None
 
     def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
@@ -95,19 +110,14 @@ def _depth(log_largest: float, transform: Fourier, index: FloatArray) -> FloatAr
     return np.maximum(log_largest - transform.log_eigenvalue(index), 0.0)
 
 
-class _BoxOverlap:
-    r"""Two RBFs on the unit box: in each dimension a Gaussian in :math:`x - x'` and two error functions of the mean."""
-
-    def __init__(self, first: RBF, second: RBF, dim: int) -> None:
-        self.scales = first.lengthscales(dim), second.lengthscales(dim)
-        self.factor = first.variance * second.variance
-
-    def __call__(self, X: FloatArray) -> FloatArray:
-        result: FloatArray = np.full((len(X), len(X)), self.factor)
-        for x, a, b in zip(X.T, self.scales[0].tolist(), self.scales[1].tolist(), strict=True):
-            q = a**-2.0 + b**-2.0
-            mean = np.add.outer(x / (a * a * q), x / (b * b * q))
-            root = math.sqrt(q / 2)
-            result *= np.exp(-0.5 * np.subtract.outer(x, x) ** 2 / (a * a + b * b))
-            result *= math.sqrt(math.pi / (2 * q)) * (erf((1 - mean) * root) + erf(mean * root))
-        return result
+def _rbf_overlap(first: RBF, second: RBF, X: FloatArray) -> FloatArray:
+    """Return the overlap of two RBFs: in each dimension a Gaussian in x - x' and two error functions of the mean."""
+    result: FloatArray = np.full((len(X), len(X)), first.variance * second.variance)
+    scales = (kernel.lengthscales(X.shape[1]).tolist() for kernel in (first, second))
+    for x, a, b in zip(X.T, *scales, strict=True):
+        q = a**-2.0 + b**-2.0
+        mean = np.add.outer(x / (a * a * q), x / (b * b * q))
+        root = math.sqrt(q / 2)
+        result *= np.exp(-0.5 * np.subtract.outer(x, x) ** 2 / (a * a + b * b))
+        result *= math.sqrt(math.pi / (2 * q)) * (erf((1 - mean) * root) + erf(mean * root))
+    return result

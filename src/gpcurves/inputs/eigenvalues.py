@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-
 from gpcurves.errors import NotApplicableError
-from gpcurves.inputs.base import Inputs, Nodes
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.inputs.base import Inputs
 from gpcurves.spectra import Spectrum
-
-_UNKNOWN = "it needs the kernel and the inputs, and a bare spectrum has neither"
 
 
 class Eigenvalues(Inputs):
@@ -22,16 +17,11 @@ class Eigenvalues(Inputs):
     def __init__(self, spectrum: Spectrum) -> None:
         self.listed = spectrum
 
-    @property
-    def dim(self) -> int:
-        """Not known."""
-        raise NotApplicableError(_UNKNOWN)
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotApplicableError("it needs the kernel and the inputs, and a bare spectrum has neither")
 
-    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
-        raise NotApplicableError(_UNKNOWN)
-
-    def nodes(self, count: int) -> Nodes:
-        raise NotApplicableError(_UNKNOWN)
+    draw = nodes = _refuse
+    dim = property(_refuse)
 
     def objection(self, kernel: Any) -> str | None:
         return None if kernel is None else "a bare spectrum replaces the kernel: give no kernel with it"

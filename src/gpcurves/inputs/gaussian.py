@@ -17,13 +17,11 @@ import numpy as np
 from scipy.special import gammaln, ndtr, ndtri
 
 from gpcurves.errors import InputError
-from gpcurves.inputs.base import Inputs, Nodes, Overlap
-from gpcurves.inputs.polynomial import polynomial_nodes
-from gpcurves.inputs.unit import TENSOR_DIM, dimension, nodes_per_dimension
+from gpcurves.inputs.base import TENSOR_DIM, Inputs, Nodes, Overlap, check_dimension, polynomial_nodes, product_nodes
 from gpcurves.kernels import RBF, Kernel, as_rbf
 from gpcurves.numerics.cholesky import factorise
 from gpcurves.numerics.parameters import parameter
-from gpcurves.numerics.quadrature import distance_rule, gauss_legendre, sobol_rule, tensor_rule
+from gpcurves.numerics.quadrature import distance_rule, gauss_legendre
 from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.spectra import CLOSED_FORM, Spectrum
 from gpcurves.spectra.lattice import Profile, lattice_spectrum, simplex
@@ -44,7 +42,7 @@ class Gaussian(Inputs):
         A full covariance matrix instead, as nested sequences or an array.
     """
 
-    dim: int = parameter(1, help="Dimension of the inputs", check=dimension, label="dimension")
+    dim: int = parameter(1, help="Dimension of the inputs", check=check_dimension, label="dimension")
     variance: float = parameter(
         1 / 12,
         help="Variance of each component of Gaussian inputs",
@@ -79,16 +77,13 @@ class Gaussian(Inputs):
         return self.variance * np.eye(self.dim) if self.covariance is None else np.array(self.covariance)
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
-        inputs: FloatArray = rng.standard_normal((count, self.dim)) @ factorise(self.matrix).T
-        return inputs
+        return np.asarray(rng.standard_normal((count, self.dim)) @ factorise(self.matrix).T)
 
     def nodes(self, count: int) -> Nodes:
-        root = factorise(self.matrix).T
-        if self.dim > TENSOR_DIM:
-            points, weights = sobol_rule(self.dim, count)
-            return ndtri(np.clip(points, 1e-12, 1 - 1e-12)) @ root, weights
-        points, weights = tensor_rule(self.dim, *_normal_rule(nodes_per_dimension(count, self.dim)))
-        return points @ root, weights
+        points, weights = product_nodes(self.dim, count, _normal_rule)
+        if self.dim > TENSOR_DIM:  # uniform numbers
+            points = ndtri(np.clip(points, 1e-12, 1 - 1e-12))
+        return points @ factorise(self.matrix).T, weights
 
     def spectrum(self, kernel: Kernel) -> Spectrum:
         rbf = as_rbf(kernel)
@@ -109,7 +104,7 @@ class Gaussian(Inputs):
 
     def overlap_of_terms(self, first: Kernel, second: Kernel) -> Overlap | None:
         if isinstance(first, RBF) and isinstance(second, RBF):
-            return _GaussianOverlap(first, second, self)
+            return _rbf_overlap(first, second, self.matrix)
         return None
 
     def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
@@ -124,8 +119,7 @@ class Gaussian(Inputs):
         density = _normal_density(x[:, None] + a) + _normal_density(x[:, None] - a)
         with np.errstate(divide="ignore"):
             log_none = np.log1p(-np.minimum(_normal_interval(x[:, None], a), 1.0))
-        far = x[:, None] - a  # if the interval holds nearly everything, the rest is two tails
-        rest = ndtr(-x[:, None] - a) + ndtr(far)
+        rest = ndtr(-x[:, None] - a) + ndtr(x[:, None] - a)  # two tails, if the interval holds nearly everything
         log_none = np.where(rest < 0.5, np.log(np.maximum(rest, 1e-300)), log_none)
         return np.array([weight @ ((m * density * np.exp((m - 1) * log_none)) @ values) for m in n.tolist()])
 
@@ -165,28 +159,26 @@ def _simplex_depth(decay: FloatArray, index: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.exp((np.log(index) - log_volume) / dim) - decay.sum() / 2, 0.0))
 
 
-class _GaussianOverlap:
-    r"""Two RBFs with precisions `P`, `R` and inputs of covariance `S`, :math:`Q = P + R`.
+def _rbf_overlap(first: RBF, second: RBF, covariance: FloatArray) -> Overlap:
+    r"""Return the overlap of two RBFs with precisions `P`, `R` and inputs of covariance `S`, :math:`Q = P + R`.
 
     :math:`|1+SQ|^{-1/2} e^{-\frac12\delta^T(P^{-1}+R^{-1})^{-1}\delta - \frac12 m^T(Q^{-1}+S)^{-1}m}`,
     :math:`\delta = x - x'`, :math:`m = Q^{-1}(Px + Rx')`.
     """
+    from scipy.spatial.distance import cdist
 
-    def __init__(self, first: RBF, second: RBF, inputs: Gaussian) -> None:
-        dim = inputs.dim
-        P, R = first.lengthscales(dim) ** -2.0, second.lengthscales(dim) ** -2.0
-        Q = P + R
-        self.factor = first.variance * second.variance / math.sqrt(np.linalg.det(np.eye(dim) + inputs.matrix * Q))
-        self.apart = np.sqrt(P * R / Q)
-        root = factorise(np.asarray(np.linalg.inv(np.diag(1 / Q) + inputs.matrix), dtype=np.float64))
-        self.left, self.right = (P / Q)[:, None] * root, (R / Q)[:, None] * root
+    dim = len(covariance)
+    P, R = first.lengthscales(dim) ** -2.0, second.lengthscales(dim) ** -2.0
+    Q = P + R
+    factor = first.variance * second.variance / math.sqrt(np.linalg.det(np.eye(dim) + covariance * Q))
+    apart = np.sqrt(P * R / Q)
+    root = factorise(np.asarray(np.linalg.inv(np.diag(1 / Q) + covariance), dtype=np.float64))
+    left, right = (P / Q)[:, None] * root, (R / Q)[:, None] * root
 
-    def __call__(self, X: FloatArray) -> FloatArray:
-        from scipy.spatial.distance import cdist
-
-        scaled = X * self.apart
-        exponent = cdist(scaled, scaled, "sqeuclidean")
-        exponent += cdist(X @ self.left, -(X @ self.right), "sqeuclidean")
+    def overlap(X: FloatArray) -> FloatArray:
+        exponent = cdist(X * apart, X * apart, "sqeuclidean")
+        exponent += cdist(X @ left, -(X @ right), "sqeuclidean")
         exponent *= -0.5
-        result: FloatArray = self.factor * np.exp(exponent, out=exponent)
-        return result
+        return np.asarray(factor * np.exp(exponent, out=exponent))
+
+    return overlap

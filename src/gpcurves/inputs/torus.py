@@ -1,11 +1,14 @@
 r"""The torus: uniform inputs on [0, 1]^d with opposite faces joined, as in the papers.
 
-The eigenfunctions are Fourier waves, and the eigenvalue of the integer vector `q` is the Fourier transform of the kernel
-at frequency `q` (Sollich & Halees 2002, App. C). The kernel itself is the sum over all periodic images, see `periodic`.
+The eigenfunctions are Fourier waves, and the eigenvalue of the integer vector `q` is the Fourier transform of the kernel at
+frequency `q` (Sollich & Halees 2002, App. C). The kernel itself is the sum over all periodic images,
+:math:`C(x,x') = \sum_{r\in Z^d} c(x - x' - r)`, eq. (43). It is not renormalised, so C(x, x) slightly exceeds the variance of the
+kernel.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from functools import lru_cache
@@ -13,32 +16,43 @@ from typing import Any
 
 import numpy as np
 
+from gpcurves.errors import NumericalError
 from gpcurves.inputs.base import Nodes, Overlap
-from gpcurves.inputs.periodic import circle_covariance, periodised_matrix
-from gpcurves.inputs.unit import TENSOR_DIM, _Unit, nodes_per_dimension
-from gpcurves.kernels import OU, RBF, Kernel, Matern, Matern32, Matern52, Stationary, is_stationary
-from gpcurves.kernels.stationary import LARGEST_SMOOTHNESS, NEAR_INTEGER
-from gpcurves.numerics.quadrature import distance_rule, sobol_rule, tensor_rule
+from gpcurves.inputs.box import _Uniform
+from gpcurves.kernels import RBF, Kernel, Matern, Stationary, as_rbf, is_stationary, line_covariance
+from gpcurves.kernels.stationary import LARGEST_SMOOTHNESS, MATERN_FAMILY, NEAR_INTEGER
+from gpcurves.numerics.quadrature import distance_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import CLOSED_FORM, Spectrum
 from gpcurves.spectra.fourier import fourier
 from gpcurves.spectra.lattice import Shells, lattice_spectrum, squares, sums_of_squares
 
-_MATERN = (OU, Matern32, Matern52, Matern)
 _LISTED_LINE = 200_000
 _LISTED_VECTORS = 500_000.0
 _LISTED_SHELLS = {1: 4e10, 2: 200_000, 3: 200_000, 4: 30_000}
 """How far single components and shells of each dimension (4: or more) are listed, as a squared length."""
+_MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000}
+_MOST_IMAGES_BEYOND = 4_000  # in more than three dimensions
+_TINY = 1e-17  # images below this share of C(0) change nothing, also if a few hundred of them are left out
+_CUT = 1e-15  # terms of a series below this share are dropped
+_ROWS = 128  # so many rows, and points of a series, at a time stay in the cache
+_POINTS = 2_048
+_SERIES_DIM = 3  # beyond, a tensor series has more terms than there are images
+_FEW_WAVES = 64
+_DEGREE = 24  # 22 terms resolve the images to rounding, unless lengthscales differ by orders of magnitude
+_ANGLES = np.pi * (np.arange(_DEGREE) + 0.5) / _DEGREE
+_NODES = np.sqrt((1 + np.cos(_ANGLES)) / 8)  # distances between 0 and 1/2
+_TO_SERIES = (
+    np.cos(np.outer(np.arange(_DEGREE), _ANGLES)) * (np.where(np.arange(_DEGREE) == 0, 1.0, 2.0) / _DEGREE)[:, None]
+)
+"""Turns values at the Chebyshev nodes into the coefficients of the series through them."""
 
 
-class Torus(_Unit):
+class Torus(_Uniform):
     """Uniform on [0, 1]^dim with opposite faces joined; the kernel is summed over all its periodic images."""
 
-    def nodes(self, count: int) -> Nodes:
-        if self.dim > TENSOR_DIM:
-            return sobol_rule(self.dim, count)
-        each = nodes_per_dimension(count, self.dim)
-        return tensor_rule(self.dim, np.arange(each) / each, np.full(each, 1.0 / each))
+    def line_rule(self, count: int) -> Nodes:
+        return np.arange(count) / count, np.full(count, 1.0 / count)
 
     def objection(self, kernel: Any) -> str | None:
         reason = super().objection(kernel)
@@ -110,7 +124,7 @@ def _product_of_transforms(first: Kernel, second: Kernel, dim: int) -> Stationar
     """
     if isinstance(first, RBF) and isinstance(second, RBF):
         shape: Stationary = RBF(tuple(np.hypot(first.lengthscales(dim), second.lengthscales(dim)).tolist()))
-    elif isinstance(first, _MATERN) and isinstance(second, _MATERN):
+    elif isinstance(first, MATERN_FAMILY) and isinstance(second, MATERN_FAMILY):
         smoothness = first.smoothness
         if smoothness != second.smoothness or (first.lengthscales(dim) != second.lengthscales(dim)).any():
             return None
@@ -132,3 +146,194 @@ def _log_origin(kernel: Stationary, dim: int) -> float:
     shape = kernel.log_transform(np.zeros(1), dim)
     assert shape is not None  # RBF and Matérn have one
     return math.log(kernel.variance) + float(np.log(kernel.lengthscales(dim)).sum()) + float(shape[0])
+
+
+def periodised_matrix(kernel: Kernel, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+    """Return the matrix of periodised covariances between the rows of X and those of Y (of X itself if not given)."""
+    other = X if Y is None else Y
+    total: FloatArray = np.empty((len(X), len(other)))
+    terms = [as_rbf(part) or part for part in kernel.terms]
+    for start in range(0, len(X), _ROWS):  # a few rows at a time stay in the cache
+        stop = start + _ROWS
+        first = start if Y is None else 0
+        apart = np.empty((X.shape[1], len(X[start:stop]), len(other) - first))
+        for axis, distance in enumerate(apart):
+            np.subtract.outer(X[start:stop, axis], other[first:, axis], out=distance)
+            distance -= np.rint(distance)
+            np.abs(distance, out=distance)
+        block = _images(terms[0], apart)
+        for term in terms[1:]:
+            block += _images(term, apart)
+        total[start:stop, first:] = block
+        if Y is None:
+            total[first:, start:stop] = block.T
+    return total
+
+
+def _images(kernel: Kernel, apart: FloatArray) -> FloatArray:
+    """Sum over the images at distances between 0 and 1/2 in each of the dimensions (first axis)."""
+    dim = len(apart)
+    if isinstance(kernel, RBF):
+        return _rbf_images(kernel, apart)
+    if not isinstance(kernel, Stationary):
+        return _product_images(kernel, apart)
+    series = _image_series(kernel, dim) if dim <= _SERIES_DIM else None
+    if series is not None:
+        nearest = _one_image(kernel, (0,) * dim, apart)
+        return nearest + _evaluate_series(series, apart) if series.size else nearest
+    result = np.zeros(apart.shape[1:])
+    for image in _ellipsoid_of_images(kernel, dim):
+        result += _one_image(kernel, image, apart)
+    return result
+
+
+def _rbf_images(kernel: RBF, apart: FloatArray) -> FloatArray:
+    result: FloatArray = np.full(apart.shape[1:], kernel.variance)
+    for distance, scale in zip(apart, kernel.lengthscales(len(apart)).tolist(), strict=True):
+        factor = np.zeros(distance.shape)
+        for r in _line_of_images(8.9 * scale):  # e^(-8.9^2/2) is below 1e-17
+            term = distance - r
+            term *= term
+            term *= -0.5 / scale**2
+            np.maximum(term, -700.0, out=term)  # no subnormal numbers, which are slow
+            factor += np.exp(term, out=term)
+        result *= factor
+    return result
+
+
+def _one_image(kernel: Stationary, image: tuple[int, ...], apart: FloatArray) -> FloatArray:
+    scales = kernel.lengthscales(len(apart)).tolist()
+    shifted = (distance - r if r else distance for distance, r in zip(apart, image, strict=True))
+    squared = sum((distance / scale) ** 2 for distance, scale in zip(shifted, scales, strict=True))
+    return np.asarray(kernel.variance * kernel.correlation(np.sqrt(squared)))
+
+
+def _line_of_images(reach: float) -> range:
+    """Return the images of a point that come within ``reach`` of some point at a distance between 0 and 1/2."""
+    return range(-math.floor(reach), math.floor(reach + 0.5) + 1)
+
+
+def _ellipsoid_of_images(kernel: Stationary, dim: int) -> list[tuple[int, ...]]:
+    """List the images at which the correlation has not died out."""
+    scales = kernel.lengthscales(dim).tolist()
+    distances = np.geomspace(1e-2, 1e6, 2000)
+    alive = int(np.flatnonzero(kernel.correlation(distances) > _TINY)[-1])
+    _refuse_too_many(kernel, dim, math.inf if alive + 1 == len(distances) else 0)
+    reach = float(distances[alive + 1])
+    lines = [_line_of_images(reach * scale) for scale in scales]
+    _refuse_too_many(kernel, dim, math.prod(map(len, lines)) / 100)  # listing them would take too long already
+    images = []
+    for image in itertools.product(*lines):
+        nearest = [(r - 0.5 if r > 0 else -r) / scale for r, scale in zip(image, scales, strict=True)]
+        if math.hypot(*nearest) <= reach:
+            images.append(image)
+    _refuse_too_many(kernel, dim, len(images))
+    return images
+
+
+def _refuse_too_many(kernel: Kernel, dim: int, images: float) -> None:
+    most = _MOST_IMAGES.get(dim, _MOST_IMAGES_BEYOND)
+    if images > most:
+        raise NumericalError(
+            f"the periodic images of {kernel!r} in {dim} dimensions do not die out within {most}: "
+            "use a shorter lengthscale, or inputs on the box"
+        )
+
+
+def _product_images(kernel: Kernel, apart: FloatArray) -> FloatArray:
+    """Sum over images of any stationary kernel, evaluated as it is; for products that are no simpler kernel."""
+    assert is_stationary(kernel)
+    dim = len(apart)
+    points = np.moveaxis(apart, 0, -1).reshape(-1, dim)
+    origin = np.zeros((1, dim))
+    start = float(kernel.diag(origin)[0])
+    reach = 0
+    while max(float(kernel(origin, step)[0, 0]) for step in (reach + 0.5) * np.eye(dim)[:, None, :]) > _TINY * start:
+        reach += 1
+        _refuse_too_many(kernel, dim, (2 * reach + 1) ** dim)
+    total = np.zeros(len(points))
+    for image in itertools.product(range(-reach, reach + 1), repeat=dim):
+        total += kernel(origin, points - np.asarray(image, dtype=np.float64))[0]
+    return total.reshape(apart.shape[1:])
+
+
+@lru_cache(maxsize=32)
+def _image_series(kernel: Stationary, dim: int) -> FloatArray | None:
+    r"""Return the Chebyshev series, in :math:`8a_i^2 - 1` for each dimension, of all images but the nearest.
+
+    They are smooth and even in each :math:`a_i` between 0 and 1/2, so that few terms represent them; None if they do
+    not, which very different lengthscales bring about.
+    """
+    if dim == 1:
+        images = _line_images(kernel)
+    else:
+        grid = np.stack(np.meshgrid(*[_NODES] * dim, indexing="ij"))
+        images = np.zeros(grid.shape[1:])
+        for image in _ellipsoid_of_images(kernel, dim):
+            if any(image):
+                images += _one_image(kernel, image, grid)
+    # The nearest image has a cusp or a steep peak at 0 and is added exactly; the others are never nearer than 1/2.
+    for axis in range(dim):
+        images = np.moveaxis(np.tensordot(_TO_SERIES, images, axes=(1, axis)), 0, axis)
+    matters = abs(images) > _CUT * kernel.variance
+    # two terms to spare: a series whose last terms matter has not converged
+    degree = max((int(degrees.max()) + 1 for degrees in np.nonzero(matters) if len(degrees)), default=0)
+    return np.ascontiguousarray(images[(slice(degree),) * dim]) if degree <= _DEGREE - 2 else None
+
+
+def _line_images(kernel: Kernel) -> FloatArray:
+    """Sum the images on the circle, at the nodes, one after the other until they have died out."""
+    images = np.zeros(_DEGREE)
+    origin = line_covariance(kernel, np.zeros(1))[2]
+    for r in itertools.count(1):
+        _refuse_too_many(kernel, 1, r + 1)
+        term = line_covariance(kernel, r - _NODES)[0] + line_covariance(kernel, r + _NODES)[0]
+        images += term
+        if term.max() < _TINY * origin:
+            break
+    return images
+
+
+def _evaluate_series(series: FloatArray, apart: FloatArray) -> FloatArray:
+    """Evaluate a tensor Chebyshev series, a few thousand points at a time, with matrix products."""
+    flat = apart.reshape(len(apart), -1)
+    result = np.empty(flat.shape[1])
+    for start in range(0, len(result), _POINTS):
+        tables = [
+            np.polynomial.chebyshev.chebvander(8 * distance**2 - 1, len(series) - 1).T
+            for distance in flat[:, start : start + _POINTS]
+        ]
+        value = np.tensordot(series, tables[0], axes=(0, 0))
+        for table in tables[1:]:
+            value = np.einsum("k...p,kp->...p", value, table)
+        result[start : start + _POINTS] = value
+    return result.reshape(apart.shape[1:])
+
+
+def circle_covariance(
+    kernel: Kernel, distance: FloatArray, waves: FloatArray | None
+) -> tuple[FloatArray, FloatArray, float]:
+    r"""Return :math:`C(a)`, :math:`C(0) - C(a)` without cancellation, and `C(0)`, on the circle, for 0 ≤ a ≤ 1/2.
+
+    The images contribute :math:`I(0) - I(a) = \sum_k c_k (-1)^k\, 2\sin^2(k \arcsin 2a)`, which has no cancellation.
+    ``waves`` are the eigenvalues, if Fourier's series converges faster than the images do.
+    """
+    if waves is not None and len(waves) <= _FEW_WAVES:  # long lengthscales: Fourier's series itself
+        weight = 2 * waves[1:]
+        frequency = np.arange(1, len(waves))
+        loss = 2 * np.sin(np.pi * np.multiply.outer(distance, frequency)) ** 2 @ weight
+        origin = float(waves[0] + weight.sum())
+        return origin - loss, loss, origin
+    value, loss, origin = line_covariance(kernel, distance)
+    if waves is None:
+        images = _line_images(kernel)
+    else:
+        frequency = np.arange(len(waves))
+        weight = np.where(frequency == 0, 1.0, 2.0) * waves
+        images = np.cos(2 * np.pi * np.outer(_NODES, frequency)) @ weight - line_covariance(kernel, _NODES)[0]
+    order = np.arange(_DEGREE)
+    signed = (_TO_SERIES @ images) * (-1.0) ** order
+    phase = np.arcsin(np.minimum(2 * distance, 1.0))
+    fallen = 2 * np.sin(np.multiply.outer(phase, order)) ** 2 @ signed
+    at_origin = float(signed.sum())
+    return value + at_origin - fallen, loss + fallen, origin + at_origin

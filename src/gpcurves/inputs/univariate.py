@@ -23,6 +23,7 @@ class Univariate(Inputs):
     """
 
     name = ""
+    dim = 1
 
     def __init__(self, distribution: Any) -> None:
         named = getattr(getattr(distribution, "dist", None), "name", None)
@@ -32,14 +33,8 @@ class Univariate(Inputs):
             )
         self.distribution = distribution
 
-    @property
-    def dim(self) -> int:
-        """One component."""
-        return 1
-
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
-        drawn: FloatArray = self.distribution.ppf(rng.random((count, 1)))
-        return drawn
+        return np.asarray(self.distribution.ppf(rng.random((count, 1))))
 
     def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
         u, weight = np.polynomial.legendre.leggauss(count)
@@ -58,7 +53,10 @@ class Univariate(Inputs):
             probability = law.cdf(at + a) - law.cdf(at - a)
             small = probability < 1e-3
             lower, upper = np.maximum(at - a[small], first), np.minimum(at + a[small], last)
-            probability[small] = _interval_probability(law.pdf, lower, upper)
+            # quadrature over the density keeps the relative accuracy that a difference of probabilities loses
+            half = (upper - lower) / 2
+            points = lower[:, None] + half[:, None] * (1 + GAUSS_NODES)
+            probability[small] = half * (law.pdf(points) @ GAUSS_WEIGHTS)
             with np.errstate(divide="ignore"):
                 outside = np.log(law.sf(at + a) + law.cdf(at - a))
                 log_none = np.where(probability < 0.5, np.log1p(-np.minimum(probability, 0.5)), outside)
@@ -89,12 +87,3 @@ class Univariate(Inputs):
         law = self.distribution
         words = [f"{value:g}" for value in law.args] + [f"{key}={value:g}" for key, value in law.kwds.items()]
         return f"Univariate({law.dist.name}({', '.join(words)}))"
-
-
-def _interval_probability(
-    density: Callable[[FloatArray], FloatArray], lower: FloatArray, upper: FloatArray
-) -> FloatArray:
-    """Return the probability of small intervals by quadrature, which keeps its relative accuracy."""
-    half = (upper - lower) / 2
-    probability: FloatArray = half * (density(lower[:, None] + half[:, None] * (1 + GAUSS_NODES)) @ GAUSS_WEIGHTS)
-    return probability

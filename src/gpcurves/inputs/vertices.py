@@ -1,4 +1,4 @@
-"""The vertices of a graph as inputs, drawn uniformly."""
+"""The vertices of a graph as inputs, drawn uniformly: of a given graph, or of graphs drawn from an ensemble."""
 
 from __future__ import annotations
 
@@ -7,15 +7,27 @@ from typing import Any, Self
 
 import numpy as np
 
-from gpcurves.graphs import Graph, as_graph, graph_from_dict
+from gpcurves.errors import NotApplicableError
+from gpcurves.graphs import Ensemble, Graph, GraphKernel, as_graph, graph_from_dict
 from gpcurves.inputs.base import Inputs, Nodes
-from gpcurves.inputs.random_vertices import object_to_kernel
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
 
 
+class _OnGraph(Inputs):
+    """An input is the number of a vertex."""
+
+    axis = "nu"
+    dim = 1
+
+    def objection(self, kernel: Any) -> str | None:
+        if isinstance(kernel, GraphKernel):
+            return None
+        return f"on a graph the kernel must be one such as RandomWalkKernel(p=10), got {kernel!r}"
+
+
 @dataclass(frozen=True, repr=False)
-class Vertices(Inputs):
+class Vertices(_OnGraph):
     """The vertices of a graph, each equally likely; an input is the number of a vertex.
 
     Parameters
@@ -25,17 +37,11 @@ class Vertices(Inputs):
     """
 
     name = ""
-    axis = "nu"
     enumerable = True
     graph: Graph
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "graph", as_graph(self.graph))
-
-    @property
-    def dim(self) -> int:
-        """One: the number of the vertex."""
-        return 1
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
         return rng.integers(self.graph.vertices, size=(count, 1)).astype(np.float64)
@@ -43,9 +49,6 @@ class Vertices(Inputs):
     def nodes(self, count: int) -> Nodes:
         vertices = self.graph.vertices
         return np.arange(float(vertices))[:, None], np.full(vertices, 1.0 / vertices)
-
-    def objection(self, kernel: Any) -> str | None:
-        return object_to_kernel(kernel)
 
     def kernel_matrix(self, kernel: Any, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         rows, columns = (np.asarray(each[:, 0], dtype=np.int64) for each in (X, X if Y is None else Y))
@@ -75,3 +78,23 @@ class Vertices(Inputs):
 
     def __repr__(self) -> str:
         return repr(self.graph)
+
+
+@dataclass(frozen=True, repr=False)
+class RandomVertices(_OnGraph):
+    """The vertices of a graph that is drawn from an ensemble; their number is left open until a graph is drawn."""
+
+    name = ""
+    ensemble: Ensemble
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotApplicableError("an ensemble of graphs has no vertices of its own: sample a graph from it")
+
+    draw = nodes = spectrum = prior_variance = _refuse
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any]) -> Self:
+        return cls(Ensemble.from_dict(parameters["ensemble"]))
+
+    def __repr__(self) -> str:
+        return repr(self.ensemble)

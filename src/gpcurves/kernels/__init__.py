@@ -1,46 +1,19 @@
 """Covariance functions on vectors."""
 
-from gpcurves.errors import InputError
-from gpcurves.kernels.base import Kernel
-from gpcurves.kernels.composite import Product, Sum, as_rbf, is_stationary, line_covariance
-from gpcurves.kernels.dotproduct import Linear, Polynomial
-from gpcurves.kernels.sklearn import from_sklearn, is_sklearn_kernel
-from gpcurves.kernels.stationary import (
-    OU,
-    RBF,
-    GammaExponential,
-    Matern,
-    Matern32,
-    Matern52,
-    RationalQuadratic,
-    Stationary,
-)
-
-__all__ = [
-    "OU",
-    "RBF",
-    "GammaExponential",
-    "Kernel",
-    "Linear",
-    "Matern",
-    "Matern32",
-    "Matern52",
-    "Polynomial",
-    "Product",
-    "RationalQuadratic",
-    "Stationary",
-    "Sum",
-    "as_kernel",
-    "as_rbf",
-    "is_stationary",
-    "line_covariance",
-]
-
-
-def as_kernel(thing: object) -> Kernel:
-    """Return a kernel of ours, whatever kind of kernel was given."""
-    if isinstance(thing, Kernel):
-        return thing
-    if is_sklearn_kernel(thing):
-        return from_sklearn(thing)
-    raise InputError(f"a kernel must be one of gpcurves or of scikit-learn, got {thing!r}")
+from gpcurves.kernels.base import Kernel as Kernel
+from gpcurves.kernels.base import Product as Product
+from gpcurves.kernels.base import Sum as Sum
+from gpcurves.kernels.base import as_kernel as as_kernel
+from gpcurves.kernels.dotproduct import Linear as Linear
+from gpcurves.kernels.dotproduct import Polynomial as Polynomial
+from gpcurves.kernels.stationary import OU as OU
+from gpcurves.kernels.stationary import RBF as RBF
+from gpcurves.kernels.stationary import GammaExponential as GammaExponential
+from gpcurves.kernels.stationary import Matern as Matern
+from gpcurves.kernels.stationary import Matern32 as Matern32
+from gpcurves.kernels.stationary import Matern52 as Matern52
+from gpcurves.kernels.stationary import RationalQuadratic as RationalQuadratic
+from gpcurves.kernels.stationary import Stationary as Stationary
+from gpcurves.kernels.stationary import as_rbf as as_rbf
+from gpcurves.kernels.stationary import is_stationary as is_stationary
+from gpcurves.kernels.stationary import line_covariance as line_covariance

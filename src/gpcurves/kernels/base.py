@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import reduce
+from operator import add, mul
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from gpcurves.errors import InputError
 from gpcurves.numerics.plain import Piece
 from gpcurves.numerics.validation import FloatArray, positive
 
@@ -44,22 +49,89 @@ class Kernel(Piece, ABC, family="kernel"):
         return None
 
     def __add__(self, other: object) -> Kernel:
-        from gpcurves.kernels.composite import Sum
-
-        return Sum((self, _partner(other)))
+        return Sum((self, as_kernel(other)))
 
     def __mul__(self, other: object) -> Kernel:
-        from gpcurves.kernels.composite import Product
-
         if isinstance(other, int | float | np.floating | np.integer) and not isinstance(other, bool):
             return self.scaled(positive("the factor of a kernel", other))
-        return Product((self, _partner(other)))
+        return Product((self, as_kernel(other)))
 
     __radd__ = __add__
     __rmul__ = __mul__
 
 
-def _partner(other: object) -> Kernel:
-    from gpcurves.kernels import as_kernel
+def as_kernel(thing: object) -> Kernel:
+    """Return a kernel of ours, whatever kind of kernel was given."""
+    from gpcurves.kernels.sklearn import from_sklearn, is_sklearn_kernel
 
-    return as_kernel(other)
+    if isinstance(thing, Kernel):
+        return thing
+    if is_sklearn_kernel(thing):
+        return from_sklearn(thing)
+    raise InputError(f"a kernel must be one of gpcurves or of scikit-learn, got {thing!r}")
+
+
+@dataclass(frozen=True, repr=False)
+class Composite(Kernel):
+    """Several kernels taken together by an operation on their values."""
+
+    name = ""
+    operation: ClassVar[Any]
+    parts: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        own = type(self)
+        flat = tuple(part for k in self.parts for part in (k.parts if isinstance(k, own) else (k,)))
+        object.__setattr__(self, "parts", flat)
+        dims = {part.input_dim for part in flat if part.input_dim is not None}
+        if len(dims) > 1:
+            raise InputError(f"kernels taken together must agree on the input dimension, got {sorted(dims)}")
+
+    def __call__(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        return reduce(self.operation, (part(X, Y) for part in self.parts))
+
+    def diag(self, X: FloatArray) -> FloatArray:
+        return reduce(self.operation, (part.diag(X) for part in self.parts))
+
+    @property
+    def input_dim(self) -> int | None:
+        return next((part.input_dim for part in self.parts if part.input_dim is not None), None)
+
+    @property
+    def smoothness(self) -> float | None:
+        known = [part.smoothness for part in self.parts if part.smoothness is not None]
+        return min(known) if len(known) == len(self.parts) else None
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any]) -> Self:
+        return cls(tuple(Kernel.from_dict(part) for part in parameters["parts"]))
+
+
+class Sum(Composite):
+    """Independent contributions added."""
+
+    name = ""
+    operation = staticmethod(add)
+
+    @property
+    def terms(self) -> tuple[Kernel, ...]:
+        return self.parts
+
+    def scaled(self, factor: float) -> Sum:
+        return Sum(tuple(part.scaled(factor) for part in self.parts))
+
+    def __repr__(self) -> str:
+        return " + ".join(map(repr, self.parts))
+
+
+class Product(Composite):
+    """Covariances multiplied point by point."""
+
+    name = ""
+    operation = staticmethod(mul)
+
+    def scaled(self, factor: float) -> Product:
+        return Product((self.parts[0].scaled(factor), *self.parts[1:]))
+
+    def __repr__(self) -> str:
+        return " * ".join(f"({part!r})" if isinstance(part, Sum) else repr(part) for part in self.parts)

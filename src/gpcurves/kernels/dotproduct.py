@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -31,21 +32,16 @@ class DotProduct(Kernel):
     bias: float = parameter(0.0, help="Constant added to the scalar product", check=nonnegative)
 
     smoothness = math.inf
-
-    def power(self) -> int:
-        """Return the degree of the polynomials that this kernel spans."""
-        return 1
+    degree = 1
 
     def scaled(self, factor: float) -> Self:
         return replace(self, variance=self.variance * factor)
 
     def __call__(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-        matrix: FloatArray = self.variance * (X @ (X if Y is None else Y).T + self.bias) ** self.power()
-        return matrix
+        return np.asarray(self.variance * (X @ (X if Y is None else Y).T + self.bias) ** self.degree)
 
     def diag(self, X: FloatArray) -> FloatArray:
-        variances: FloatArray = self.variance * (np.einsum("ij,ij->i", X, X) + self.bias) ** self.power()
-        return variances
+        return np.asarray(self.variance * (np.einsum("ij,ij->i", X, X) + self.bias) ** self.degree)
 
 
 class Linear(DotProduct):
@@ -58,7 +54,4 @@ class Polynomial(DotProduct):
 
     name = "poly"
     bias: float = parameter(1.0, help="Constant added to the scalar product", check=nonnegative)
-    degree: int = parameter(2, help="Degree of the polynomial", check=lambda name, value: integer(name, value, 1))
-
-    def power(self) -> int:
-        return self.degree
+    degree: int = parameter(2, help="Degree of the polynomial", check=partial(integer, minimum=1))

@@ -8,10 +8,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.kernels.base import Kernel
-from gpcurves.kernels.composite import Product, Sum
+from gpcurves.kernels.base import Kernel, Product, Sum
 from gpcurves.kernels.dotproduct import Linear
-from gpcurves.kernels.stationary import OU, RBF, Matern, Matern32, Matern52, RationalQuadratic
+from gpcurves.kernels.stationary import OU, RBF, Matern, Matern32, Matern52, RationalQuadratic, Stationary
 from gpcurves.numerics.validation import FloatArray
 
 
@@ -58,18 +57,21 @@ def is_sklearn_kernel(thing: object) -> bool:
 def from_sklearn(kernel: Any) -> Kernel:
     """Turn a scikit-learn kernel into one of ours."""
     name = type(kernel).__name__
-    if name == "Sum":
-        return _with_constants(kernel, Sum)
-    if name == "Product":
-        return _with_constants(kernel, Product)
+    if name in ("Sum", "Product"):
+        constants = [k for k in (kernel.k1, kernel.k2) if type(k).__name__ == "ConstantKernel"]
+        if name == "Product" and constants:
+            other = kernel.k2 if constants[0] is kernel.k1 else kernel.k1
+            return from_sklearn(other).scaled(float(constants[0].constant_value))
+        return (Sum if name == "Sum" else Product)((from_sklearn(kernel.k1), from_sklearn(kernel.k2)))
     if name == "RBF":
-        return RBF(_scale(kernel))
+        return RBF(kernel.length_scale)
     if name == "Matern":
-        named: dict[float, type[OU] | type[Matern32] | type[Matern52] | type[RBF]]
-        named = {0.5: OU, 1.5: Matern32, 2.5: Matern52, np.inf: RBF}
-        return named[kernel.nu](_scale(kernel)) if kernel.nu in named else Matern(_scale(kernel), smoothness=kernel.nu)
+        named: dict[float, type[Stationary]] = {0.5: OU, 1.5: Matern32, 2.5: Matern52, np.inf: RBF}
+        if kernel.nu in named:
+            return named[kernel.nu](kernel.length_scale)
+        return Matern(kernel.length_scale, smoothness=kernel.nu)
     if name == "RationalQuadratic":
-        return RationalQuadratic(_scale(kernel), alpha=kernel.alpha)
+        return RationalQuadratic(kernel.length_scale, alpha=kernel.alpha)
     if name == "DotProduct":
         return Linear(bias=kernel.sigma_0**2)
     if name == "WhiteKernel":
@@ -93,25 +95,11 @@ def remove_white(kernel: Any) -> Any:
     return kernel
 
 
-def _with_constants(kernel: Any, join: type[Sum] | type[Product]) -> Kernel:
-    constant = next((k for k in (kernel.k1, kernel.k2) if type(k).__name__ == "ConstantKernel"), None)
-    if join is Product and constant is not None:
-        other = kernel.k2 if constant is kernel.k1 else kernel.k1
-        return from_sklearn(other).scaled(float(constant.constant_value))
-    return join((from_sklearn(kernel.k1), from_sklearn(kernel.k2)))
-
-
-def _scale(kernel: Any) -> float | tuple[float, ...]:
-    scale = np.asarray(kernel.length_scale, dtype=np.float64)
-    return float(scale) if scale.ndim == 0 else tuple(scale.tolist())
-
-
 def _describe(kernel: Any) -> dict[str, Any]:
     """Write a kernel as its class name and parameters; parts are kernels again."""
-    parameters = kernel.get_params(deep=False)
     plain = {
         key: _describe(value) if is_sklearn_kernel(value) else np.asarray(value).tolist()
-        for key, value in parameters.items()
+        for key, value in kernel.get_params(deep=False).items()
     }
     return {"class": type(kernel).__name__, "parameters": plain}
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Self
 
 import numpy as np
 from scipy.special import digamma, gamma, gammainc, gammaln, k0, k1, kv, kve
 
 from gpcurves.errors import InputError
-from gpcurves.kernels.base import Kernel
+from gpcurves.kernels.base import Composite, Kernel, Product, Sum
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, positive, positive_each
 
@@ -45,7 +47,6 @@ class Stationary(Kernel):
 
     @property
     def input_dim(self) -> int | None:
-        """The number of lengthscales, if there is one per dimension."""
         return len(self.lengthscale) if isinstance(self.lengthscale, tuple) else None
 
     def scaled(self, factor: float) -> Self:
@@ -174,13 +175,21 @@ _SERIES = 0.5
 """Below this x the general Matérn is summed as a series."""
 
 
+def _check_smoothness(name: str, value: object) -> float:
+    """Check the smoothness of a Matérn kernel: close to an integer its series loses all digits."""
+    smoothness = positive(name, value)
+    if smoothness > LARGEST_SMOOTHNESS:
+        raise InputError(f"{name} must be at most 50, got {smoothness:g}: from there on use RBF, its limit")
+    if 0 < abs(smoothness - round(smoothness)) < NEAR_INTEGER:
+        raise InputError(f"{name} must be an integer or differ from one by at least 1e-6, got {smoothness!r}")
+    return smoothness
+
+
 @dataclass(frozen=True, repr=False)
 class Matern(Stationary):
     r"""Matérn with any nu > 0: :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} x^\nu K_\nu(x)`, :math:`x = \sqrt{2\nu} r`."""
 
-    smoothness: float = parameter(
-        1.5, help="Smoothness (the nu of Matérn)", check=lambda name, value: _smooth(name, value)
-    )
+    smoothness: float = parameter(1.5, help="Smoothness (the nu of Matérn)", check=_check_smoothness)
 
     def correlation(self, r: FloatArray) -> FloatArray:
         x = np.asarray(math.sqrt(2 * self.smoothness) * r)
@@ -206,14 +215,7 @@ class Matern(Stationary):
     log_transform = _matern_log_transform
 
 
-def _smooth(name: str, value: object) -> float:
-    """Check the smoothness of a Matérn kernel: close to an integer its series loses all digits."""
-    smoothness = positive(name, value)
-    if smoothness > LARGEST_SMOOTHNESS:
-        raise InputError(f"{name} must be at most 50, got {smoothness:g}: from there on use RBF, its limit")
-    if 0 < abs(smoothness - round(smoothness)) < NEAR_INTEGER:
-        raise InputError(f"{name} must be an integer or differ from one by at least 1e-6, got {smoothness!r}")
-    return smoothness
+MATERN_FAMILY = (OU, Matern32, Matern52, Matern)
 
 
 def _half_integer_matern(p: int, x: FloatArray) -> FloatArray:
@@ -323,3 +325,40 @@ class GammaExponential(Stationary):
         if self.gamma == 2:  # exp(-r^2) is an RBF of lengthscale 1/sqrt(2)
             return RBF().log_transform(z / 2, dim) - 0.5 * dim * math.log(2)
         return None
+
+
+def is_stationary(kernel: Kernel) -> bool:
+    """Tell whether a kernel depends on the difference of its arguments alone."""
+    if isinstance(kernel, Composite):
+        return all(map(is_stationary, kernel.parts))
+    return isinstance(kernel, Stationary)
+
+
+def line_covariance(kernel: Kernel, distance: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    r"""Return :math:`C(a)`, :math:`C(0) - C(a)` without cancellation, and `C(0)`, for a stationary kernel in 1D."""
+    if isinstance(kernel, Stationary):
+        r = distance / kernel.lengthscales(1)[0]
+        return kernel.variance * kernel.correlation(r), kernel.variance * kernel.loss(r), kernel.variance
+    assert isinstance(kernel, Composite)
+    parts = [line_covariance(part, distance) for part in kernel.parts]
+    if isinstance(kernel, Sum):
+        values, losses, origins = zip(*parts, strict=True)
+        return reduce(add, values), reduce(add, losses), sum(origins)
+    value, loss, origin = parts[0]
+    for next_value, next_loss, next_origin in parts[1:]:
+        # a0 b0 - a b = (a0 - a) b0 + a (b0 - b)
+        value, loss, origin = value * next_value, loss * next_origin + value * next_loss, origin * next_origin
+    return value, loss, origin
+
+
+def as_rbf(kernel: Kernel) -> RBF | None:
+    """Return an RBF kernel, or a product of several, as one RBF; None for any other kernel."""
+    if isinstance(kernel, RBF):
+        return kernel
+    if not isinstance(kernel, Product):
+        return None
+    parts = [part for part in kernel.parts if isinstance(part, RBF)]
+    if len(parts) < len(kernel.parts):
+        return None
+    precision = sum(1 / np.square(part.lengthscale) for part in parts)
+    return RBF((1 / np.sqrt(np.asarray(precision))).tolist(), math.prod(part.variance for part in parts))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gpcurves as gpc
-from gpcurves.papers.gallery import Claim, Quality, check
+from gpcurves.papers.gallery import Claim, Drawn, Quality, Sheet, check
 
 FloatArray = npt.NDArray[np.float64]
 MARKS = 30
@@ -24,13 +24,6 @@ class Comparison:
     theory: gpc.CurveSet
     truth: gpc.LearningCurve
 
-    @property
-    def noise(self) -> float:
-        """The noise variance of the problem."""
-        problem = self.truth.problem
-        assert isinstance(problem, gpc.Problem)
-        return problem.noise
-
     @cached_property
     def shown(self) -> gpc.CurveSet:
         """The curves to be drawn: all of the theory, and some points of the simulation."""
@@ -38,6 +31,12 @@ class Comparison:
         stderr = None if self.truth.stderr is None else self.truth.stderr[few]
         points = replace(self.truth, sizes=self.truth.n[few], error=self.truth.error[few], stderr=stderr, details={})
         return gpc.CurveSet.of(*self.theory.values(), points)
+
+    def draw(self, claims: Sequence[Claim]) -> Drawn:
+        """Draw the curves in one panel."""
+        sheet = Sheet(size=(10, 5.4))
+        sheet.panels[0].curves(self.shown, self.truth.problem.describe())
+        return sheet.finish(claims)
 
     def ratio(self, name: str) -> FloatArray:
         """Return the truth divided by a curve, from one example on."""
@@ -51,7 +50,7 @@ class Comparison:
     @property
     def initial(self) -> npt.NDArray[np.bool_]:
         """Where the true error is above the noise, from one example on."""
-        return self.truth.error[1:] > self.noise
+        return self.truth.error[1:] > self.truth.problem.noise
 
     def brackets(self, said: str = "the paper sees the truth above LC") -> list[Claim]:
         """Check that the truth lies between LC and UC as far as one sees; if it does not, quote the paper."""

@@ -19,8 +19,7 @@ from gpcurves.render.page import document
 
 SUFFIXES = (".png", ".svg", ".csv", ".claims.csv")
 """What each figure has: pictures, the numbers behind them, and the claims; the last is written last."""
-_FIELDS = [field.name for field in fields(Claim)]
-_HEAD = ["figure", *_FIELDS, "effort", "version"]
+_HEAD = ["figure", *(field.name for field in fields(Claim)), "effort", "version"]
 
 
 def make_folder(folder: Path) -> Path:
@@ -36,15 +35,18 @@ def make_folder(folder: Path) -> Path:
 
 def save(name: str, drawn: Drawn, folder: Path, *, quick: bool) -> None:
     """Write the pictures, the numbers and the claims of a figure."""
-    display = Display(None, drawn.figure, {})
-    contents = {
-        ".png": render(display, ".png"),
-        ".svg": render(display, ".svg"),
-        ".csv": render(drawn.table, ".csv"),
-        ".claims.csv": claims_csv(name, drawn.claims, quick=quick).encode(),
-    }
-    for suffix in SUFFIXES:
-        write_complete(folder / f"{name}{suffix}", contents[suffix])
+    display, claims = Display(None, drawn.figure, {}), io.StringIO()
+    writer = csv.writer(claims, lineterminator="\n")
+    writer.writerow(_HEAD)
+    writer.writerows([name, *astuple(claim), "quick" if quick else "full", __version__] for claim in drawn.claims)
+    contents = [
+        render(display, ".png"),
+        render(display, ".svg"),
+        render(drawn.table, ".csv"),
+        claims.getvalue().encode(),
+    ]
+    for suffix, content in zip(SUFFIXES, contents, strict=True):
+        write_complete(folder / f"{name}{suffix}", content)
 
 
 def read_finished(name: str, folder: Path, *, quick: bool) -> tuple[Claim, ...] | None:
@@ -63,19 +65,10 @@ def read_finished(name: str, folder: Path, *, quick: bool) -> tuple[Claim, ...] 
         return None
 
 
-def claims_csv(name: str, claims: Iterable[Claim], *, quick: bool) -> str:
-    """Return the claims of a figure as a CSV table."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEAD)
-    writer.writerows([name, *astuple(claim), "quick" if quick else "full", __version__] for claim in claims)
-    return text.getvalue()
-
-
 def save_gallery(claims: Mapping[str, Iterable[Claim]], folder: Path) -> None:
     """Write ``claims.csv`` with the claims of all these figures, and the page ``index.html`` that shows them."""
-    tables = [(folder / f"{name}.claims.csv").read_text(encoding="utf-8").partition("\n") for name in claims]
-    rows = "".join(rest for _, _, rest in tables)
+    tables = [(folder / f"{name}.claims.csv").read_text(encoding="utf-8") for name in claims]
+    rows = "".join(table.partition("\n")[2] for table in tables)
     parts = ["<h1>Every figure of the papers</h1>"]
     parts.append("<p>Each figure is drawn by the code below it, and what the papers say about it is checked.</p>")
     parts += [section(FIGURES[name], each) for name, each in claims.items()]

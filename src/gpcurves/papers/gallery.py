@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN, PINK, SKY, YELLOW = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
-DARK, BROWN, GREY = "#46525c", "#a0522d", "#8a8a8a"
-DASH, DOT, DASHDOT, LONGDASH = (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (9, 3))
+GREY = "#8a8a8a"
+DASH, DOT = (0, (5, 2)), (0, (1, 1.5))
 Choice = TypeVar("Choice")
 
 
@@ -38,7 +38,7 @@ class Claim:
     holds
         Whether what we find agrees; if the paper is wrong, whether it agrees with the correction.
     note
-        Where the paper is wrong: what it says, and the correction.
+        If the paper is wrong: what it says, and the correction.
     """
 
     text: str
@@ -101,7 +101,7 @@ class Quality:
 
     @property
     def running(self) -> dict[str, Any]:
-        """The options of a simulation that say how it is run: pass them as ``**effort.running``."""
+        """The options of a simulation that say how it is run: pass them as ``**quality.running``."""
         return {"workers": self.workers, "store": self.store, "progress": self.progress}
 
 
@@ -134,9 +134,9 @@ FIGURES: dict[str, Entry] = {}
 
 
 def figures_of(paper: str, prefix: str) -> Callable[..., Callable[[Figuring], Figuring]]:
-    """Return the decorator that enters functions into the list as figures of a paper.
+    """Return the decorator that enters a function into the list as a figure of a paper, by its number and title.
 
-    It takes the number and the title of a figure. The caption is the function's docstring, unless it is given too.
+    The caption is the function's docstring, unless it is given too.
     """
 
     def figure(number: str, title: str, caption: str = "") -> Callable[[Figuring], Figuring]:
@@ -154,32 +154,14 @@ def figures_of(paper: str, prefix: str) -> Callable[..., Callable[[Figuring], Fi
 def draw(
     name: str, *, quick: bool = False, workers: int | str = 1, store: Path | None = None, progress: bool = False
 ) -> Drawn:
-    """Draw one figure of the papers and check what the text says about it.
-
-    Parameters
-    ----------
-    name
-        Name of the figure, a key of ``FIGURES``.
-    quick
-        Whether fewer data sets will do.
-    workers, store, progress
-        As in a simulation.
-    """
+    """Draw one figure of the papers, a key of ``FIGURES``, and check what the text says; keywords are those of `Quality`."""
     if name not in FIGURES:
         raise unknown_name("figure", name, FIGURES)
     return FIGURES[name].function(Quality(quick, workers, store, progress))
 
 
 class Sheet:
-    """Panels to draw on, which remember the numbers behind every line.
-
-    Parameters
-    ----------
-    rows, columns
-        Number of panels.
-    size
-        Width and height of one panel in inches.
-    """
+    """Rows and columns of panels, each of a size in inches, which remember the numbers behind every line."""
 
     def __init__(self, rows: int = 1, columns: int = 1, size: tuple[float, float] = (5.2, 4.2)) -> None:
         from matplotlib.figure import Figure
@@ -196,13 +178,7 @@ class Sheet:
 
 
 class Panel:
-    """Axes that remember what was drawn on them.
-
-    Parameters
-    ----------
-    axes
-        Matplotlib's axes.
-    """
+    """Matplotlib's axes, which remember what was drawn on them."""
 
     def __init__(self, axes: Any) -> None:
         self.axes = axes
@@ -210,11 +186,6 @@ class Panel:
         self._insets: list[Panel] = []
         axes.grid(True, which="major", color="#e4e4e4", linewidth=0.6)
         axes.set_axisbelow(True)
-
-    @property
-    def title(self) -> str:
-        """The title, which names the panel in the table."""
-        return str(self.axes.get_title())
 
     def setup(self, title: str = "", x: str = "$n$", y: str = r"$\epsilon$", **settings: Any) -> None:
         """Set title, labels and whatever matplotlib's ``axes.set`` takes, such as ``yscale="log"``."""
@@ -251,9 +222,8 @@ class Panel:
 
     def picture(self, label: str, points: Any, values: Any) -> None:
         """Draw values on a square grid of points as colours, and remember them by the number of the point."""
-        shown = self.axes.pcolormesh(
-            *np.moveaxis(np.reshape(points, (*values.shape, 2)), -1, 0), values, cmap="viridis", rasterized=True
-        )
+        x, y = np.moveaxis(np.reshape(points, (*values.shape, 2)), -1, 0)
+        shown = self.axes.pcolormesh(x, y, values, cmap="viridis", rasterized=True)
         self.axes.figure.colorbar(shown, ax=self.axes, shrink=0.8)
         self.axes.set_aspect("equal")
         self.axes.grid(False)
@@ -263,9 +233,8 @@ class Panel:
         """Put numbers into the table that were drawn by other means."""
         import pandas as pd
 
-        self._parts.append(
-            pd.DataFrame({"curve": label, "x": x, "y": y, "stderr": np.nan if stderr is None else stderr})
-        )
+        columns = {"curve": label, "x": x, "y": y, "stderr": np.nan if stderr is None else stderr}
+        self._parts.append(pd.DataFrame(columns))
 
     def inset(self, bounds: tuple[float, float, float, float], title: str = "inset") -> Panel:
         """Return smaller axes inside these: left, bottom, width and height as fractions."""
@@ -281,5 +250,8 @@ class Panel:
 
     def parts(self) -> list[pd.DataFrame]:
         """Return the numbers behind each line, named by the title of the panel."""
-        own = [part.assign(panel=self.title)[["panel", "curve", "x", "y", "stderr"]] for part in self._parts]
+        own = [
+            part.assign(panel=str(self.axes.get_title()))[["panel", "curve", "x", "y", "stderr"]]
+            for part in self._parts
+        ]
         return own + [part for inset in self._insets for part in inset.parts()]

@@ -14,13 +14,14 @@ from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Draw
 
 figure = figures_of("Sollich & Halees 2002", "sollich2002")
 LOWER, UPPER = ["plaskota", "ov"], ["two"]
+USUAL = ["lc", "uc", *LOWER, *UPPER]
 ROUGH_LINE = gpc.Problem(gpc.OU(0.01), gpc.Torus(dim=1), noise=0.05)
 ROUGH_PLANE = gpc.Problem(gpc.OU(0.1), gpc.Torus(dim=2), noise=0.05)
 SMOOTH_LINE = gpc.Problem(gpc.RBF(0.01), gpc.Torus(dim=1), noise=0.05)
 GAUSSIAN_LINE = gpc.Problem(gpc.RBF(0.01), gpc.Gaussian(dim=1), noise=0.05)
 
 
-def four_dimensions(inputs: gpc.Torus | gpc.Gaussian, noise: float) -> gpc.Problem:
+def four_dimensions(inputs: Any, noise: float) -> gpc.Problem:
     """Return the RBF kernel of Figures 5 and 7 to 10."""
     return gpc.Problem(gpc.RBF(0.3), inputs, noise=noise)
 
@@ -51,10 +52,8 @@ def figure_2(quality: Quality) -> Drawn:
     inputs = problem.inputs.draw(100, np.random.default_rng(14))
     x = np.linspace(0, 1, 401)[:, None]
     few, many = (gpc.posterior_variance(problem, inputs[:n], x) for n in (2, 100))
-    sheet = Sheet(1, 2)
-    for panel, title, top in zip(
-        sheet.panels, ("2 and 100 examples", "100 examples, enlarged"), (1.08, 0.056), strict=True
-    ):
+    sheet, looks = Sheet(1, 2), (("2 and 100 examples", 1.08), ("100 examples, enlarged", 0.056))
+    for panel, (title, top) in zip(sheet.panels, looks, strict=True):
         panel.setup(title, x="$x$", y=r"$\epsilon(x, D)$", ylim=(0, top), xlim=(0, 1))
         if top > 1:
             panel.line("$n=2$", x[:, 0], few, color=BLUE)
@@ -70,8 +69,8 @@ def figure_3(quality: Quality) -> Drawn:
     """Learning curves for the OU kernel on the torus with noise 0.05. Left: one dimension, lengthscale 0.01.
     Right: two dimensions, lengthscale 0.1; there the bound WV (Williams-Vivarelli) does not exist.
     """
-    line = compare(ROUGH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv"], quality.choose(1000, 40), quality)
-    plane = compare(ROUGH_PLANE, 300, ["lc", "uc", *LOWER, *UPPER], quality.choose(300, 12), quality)
+    line = compare(ROUGH_LINE, 300, [*USUAL, "wv"], quality.choose(1000, 40), quality)
+    plane = compare(ROUGH_PLANE, 300, USUAL, quality.choose(300, 12), quality)
     return side_by_side(line, plane, [*usual("d = 1", line), *usual("d = 2", plane), *far_from_tight(line, plane)])
 
 
@@ -80,10 +79,8 @@ def figure_4(quality: Quality) -> Drawn:
     """Learning curves for the RBF kernel with lengthscale 0.01 on the circle, noise 0.05. The bound MW starts
     close to Plaskota's and then misses the change at which the error falls below the noise.
     """
-    compared = compare(SMOOTH_LINE, 300, ["lc", "uc", *LOWER, *UPPER, "wv", "mw"], quality.choose(1000, 40), quality)
-    sheet = Sheet(size=(10, 5.4))
-    sheet.panels[0].curves(compared.shown, SMOOTH_LINE.describe())
-    return sheet.finish([*usual("", compared), *two_regimes(compared)])
+    compared = compare(SMOOTH_LINE, 300, [*USUAL, "wv", "mw"], quality.choose(1000, 40), quality)
+    return compared.draw([*usual("", compared), *two_regimes(compared)])
 
 
 @figure("5", "Four dimensions, at two noise levels")
@@ -91,9 +88,8 @@ def figure_5(quality: Quality) -> Drawn:
     """Learning curves for the RBF kernel with lengthscale 0.3 on the torus in four dimensions. Left: noise 0.05.
     Right: noise 0.001. Kinks of Plaskota's bound are where a block of equal eigenvalues ends.
     """
-    methods = ["lc", "uc", *LOWER, *UPPER]
     high, low = (
-        compare(four_dimensions(gpc.Torus(dim=4), noise), 300, methods, quality.choose(600, 20), quality)
+        compare(four_dimensions(gpc.Torus(dim=4), noise), 300, USUAL, quality.choose(600, 20), quality)
         for noise in (0.05, 0.001)
     )
     claims = [*usual("noise 0.05", high), *usual("noise 0.001", low), *lower_noise(high, low)]
@@ -106,11 +102,9 @@ def figure_6(quality: Quality) -> Drawn:
     WV is the version of the bound for any density.
     """
     n = np.arange(0, 301, quality.choose(2, 10))
-    compared = compare(GAUSSIAN_LINE, n, ["lc", "uc", *LOWER, *UPPER, "wv"], quality.choose(1000, 40), quality)
+    compared = compare(GAUSSIAN_LINE, n, [*USUAL, "wv"], quality.choose(1000, 40), quality)
     uniform = compare(SMOOTH_LINE, n, ["lc"], quality.choose(1000, 40), quality)
-    sheet = Sheet(size=(10, 5.4))
-    sheet.panels[0].curves(compared.shown, GAUSSIAN_LINE.describe())
-    return sheet.finish([*usual("", compared), *less_uniform(compared, uniform)])
+    return compared.draw([*usual("", compared), *less_uniform(compared, uniform)])
 
 
 @figure("7", "Gaussian inputs in four dimensions: the truth below LC")
@@ -119,16 +113,14 @@ def figure_7(quality: Quality) -> Drawn:
     dimensions. Left: noise 0.05. Right: noise 0.001. For small n the truth is below LC, which is therefore no
     bound.
     """
-    methods = ["lc", "uc", *LOWER, *UPPER]
     high, low = (
-        compare(four_dimensions(gpc.Gaussian(dim=4), noise), 300, methods, quality.choose(1000, 40), quality)
+        compare(four_dimensions(gpc.Gaussian(dim=4), noise), 300, USUAL, quality.choose(1000, 40), quality)
         for noise in (0.05, 0.001)
     )
+    looser = looseness(low, "ov") / looseness(high, "ov")
     claims = [*drops_below("noise 0.05", high, 0.02), *drops_below("noise 0.001", low, 0.05)]
-    looser = check(
-        "OV is useless at low noise: looser by which factor", looseness(low, "ov") / looseness(high, "ov"), at_least=5.0
-    )
-    return side_by_side(high, low, [*claims, looser])
+    claims.append(check("OV is useless at low noise: looser by which factor", looser, at_least=5.0))
+    return side_by_side(high, low, claims)
 
 
 @figure("8", "The correction for integers of examples is small")
@@ -140,7 +132,7 @@ def figure_8(quality: Quality) -> Drawn:
     lc, lc1 = (gpc.learning_curve(problem, name, 300) for name in ("lc", "lc1"))
     correction = lc1.error - lc.error
     sheet = Sheet()
-    panel = sheet.panels[0]
+    (panel,) = sheet.panels
     panel.setup(problem.describe(), y=r"$\epsilon_{LC}$ and $-100\,\epsilon_1$", xlim=(0, 300), ylim=(0, 1.05))
     panel.line(r"$\epsilon_{LC}$", lc.n, lc.error, color=BLUE)
     panel.line(r"$-100\,\epsilon_1$", lc.n, -100 * correction, color=PINK, linestyle=DASH)
@@ -155,9 +147,7 @@ def figure_9(quality: Quality) -> Drawn:
     """
     problem = four_dimensions(gpc.Torus(dim=4), 0.05)
     compared = compare(problem, 300, ["lc", "uc", *UPPER, "degenerate"], quality.choose(600, 20), quality)
-    sheet = Sheet(size=(10, 5.4))
-    sheet.panels[0].curves(compared.shown, problem.describe())
-    return sheet.finish(same_spectrum(compared))
+    return compared.draw(same_spectrum(compared))
 
 
 @figure("10", "Plaskota's bound is nearly reached")
@@ -168,18 +158,15 @@ def figure_10(quality: Quality) -> Drawn:
     sheet, ratios, gaps = Sheet(size=(9.4, 5.0)), {}, {}
     panel, n = sheet.panels[0], np.arange(301)
     panel.setup("RBF(lengthscale=0.3), four dimensions", yscale="log", xlim=(0, 300))
-    uniform, gaussian = gpc.Torus(dim=4), gpc.Gaussian(dim=4)
-    cases: dict[str, tuple[gpc.Torus | gpc.Gaussian, float]]
-    cases = {"uniform, 0.05": (uniform, 0.05), "uniform, 0.001": (uniform, 0.001)}
-    cases |= {"Gaussian, 0.05": (gaussian, 0.05), "Gaussian, 0.001": (gaussian, 0.001)}
-    for colour, (label, (inputs, noise)) in zip((BLUE, ORANGE, GREEN, PINK), cases.items(), strict=True):
-        problem = four_dimensions(inputs, noise)
+    both, levels = {"uniform": gpc.Torus(dim=4), "Gaussian": gpc.Gaussian(dim=4)}, (0.05, 0.001)
+    cases = {f"{name}, {noise}": four_dimensions(inputs, noise) for name, inputs in both.items() for noise in levels}
+    for colour, (label, problem) in zip((BLUE, ORANGE, GREEN, PINK), cases.items(), strict=True):
         bound, best = gpc.learning_curve(problem, "plaskota", n).error, gpc.degenerate_best(problem, n)
         panel.line(f"{label}: Plaskota", n, bound, color=colour)
         panel.line(f"{label}: best data set", n, best, color=colour, linestyle=DASH)
         ratios[label], gaps[label] = best / bound, best - bound
     panel.legend(title="inputs and noise", loc="upper left", bbox_to_anchor=(1.01, 1))
-    return sheet.finish([*nearly_reached(ratios, gaps), reached_without_noise(four_dimensions(uniform, 0.0))])
+    return sheet.finish([*nearly_reached(ratios, gaps), reached_without_noise(four_dimensions(both["uniform"], 0.0))])
 
 
 def side_by_side(left: Comparison, right: Comparison, claims: Sequence[Claim]) -> Drawn:
@@ -195,20 +182,12 @@ def roughness(kernel: Any, values: FloatArray, power: int) -> list[Claim]:
     kind, steps = type(kernel).__name__, round(0.1 * (len(values) - 1))
     growth = np.log2(increments(values, 2) / increments(values, 1))
     expected = 2 - 2 * kernel(np.zeros((1, 2)), np.array([[steps / (len(values) - 1), 0.0]])).item()
+    ratio = increments(values, steps) / expected
+    small = f"{kind} functions: squared increments grow with which power of a small distance"
+    large = f"{kind} functions vary over the lengthscale: squared increment there, over its expectation"
     return [
-        check(
-            f"{kind} functions: squared increments grow with which power of a small distance",
-            growth,
-            at_least=power - 0.25,
-            at_most=power + 0.1,
-            expected=f"{power}",
-        ),
-        check(
-            f"{kind} functions vary over the lengthscale: squared increment there, over its expectation",
-            increments(values, steps) / expected,
-            at_least=0.7,
-            at_most=1.3,
-        ),
+        check(small, growth, at_least=power - 0.25, at_most=power + 0.1, expected=f"{power}"),
+        check(large, ratio, at_least=0.7, at_most=1.3),
     ]
 
 
@@ -224,17 +203,13 @@ def dents(problem: gpc.Problem, examples: FloatArray, x: FloatArray, many: Float
     few, there = (gpc.posterior_variance(problem, examples, at) for at in (x, examples))
     shape = 1 - (problem.kernel(x, examples) ** 2).sum(axis=1) / (1 + noise)
     less = gpc.posterior_variance(gpc.Problem(problem.kernel, problem.inputs, noise=noise / 2), examples, x)
-    floor = there.max() * (1 + noise) / noise
+    floor, change, off = there.max() * (1 + noise) / noise, few.mean() / less.mean() - 1, abs(few - shape).max()
     return [
-        check(
-            "2 examples: each dents the error in the shape of the squared kernel", abs(few - shape).max(), at_most=0.03
-        ),
+        check("2 examples: each dents the error in the shape of the squared kernel", off, at_most=0.03),
         check("2 examples: outside the dents the error is the prior variance 1, largest", few.max(), at_least=0.99),
         check("2 examples: error at an example over noise / (1 + noise)", floor, at_least=0.97, at_most=1.03),
         check("2 examples: average error over the noise, much above 1", few.mean() / noise, at_least=5.0),
-        check(
-            "2 examples: half the noise changes the average error little", few.mean() / less.mean() - 1, at_most=0.05
-        ),
+        check("2 examples: half the noise changes the average error little", change, at_most=0.05),
         check("100 examples: the error is below the noise everywhere, largest ratio", many.max() / noise, at_most=1.0),
     ]
 
@@ -254,13 +229,12 @@ def looseness(compared: Comparison, name: str) -> float:
 
 def loose(compared: Comparison, name: str, factor: float, case: str = "") -> Claim:
     """Check that a bound is far from the truth."""
-    return check(
-        f"{case}{name} is loose: largest factor between it and the truth", looseness(compared, name), at_least=factor
-    )
+    text = f"{case}{name} is loose: largest factor between it and the truth"
+    return check(text, looseness(compared, name), at_least=factor)
 
 
 def far_from_tight(line: Comparison, plane: Comparison) -> list[Claim]:
-    """Check that TWO is loose for rough functions, and WV better where it exists."""
+    """Check that TWO is loose for rough functions, and WV better if it exists."""
     better = line.distance("wv") / line.distance("two")
     return [
         loose(line, "two", 1.5, "d = 1: "),
@@ -313,9 +287,7 @@ def lower_noise(high: Comparison, low: Comparison) -> list[Claim]:
 
 def kinks(compared: Comparison) -> Claim:
     """Check that Plaskota's bound changes its slope most where blocks of equal eigenvalues end."""
-    problem = compared.truth.problem
-    assert isinstance(problem, gpc.Problem)
-    ends = np.cumsum(problem.spectrum.multiplicities)
+    ends = np.cumsum(compared.truth.problem.spectrum.multiplicities)
     bends = abs(np.diff(np.log(compared.theory["plaskota"].error), 2))[1:]  # the first at n = 2
     sharpest = 2 + np.argsort(-bends)[:4]
     missed = max(float(abs(ends - n).min()) for n in sharpest)
@@ -354,9 +326,8 @@ def drops_below(case: str, compared: Comparison, least: float) -> list[Claim]:
 def small(lc: gpc.LearningCurve, lc1: gpc.LearningCurve, quality: Quality) -> list[Claim]:
     """Check that the correction is small, of one sign, and does not make LC a bound."""
     correction = lc1.error - lc.error
-    truth = gpc.learning_curve(
-        lc.problem, "simulation", 60, datasets=quality.choose(1000, 40), rng=0, **quality.running
-    )
+    datasets = quality.choose(1000, 40)
+    truth = gpc.learning_curve(lc.problem, "simulation", 60, datasets=datasets, rng=0, **quality.running)
     drop = 1 - (truth.error[1:] / lc1.error[1:61]).min()
     note = "the paper points to Figure 6, where the truth is above LC; Figure 7 is meant"
     share = (-correction / lc.error).max()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 import gpcurves as gpc
-from gpcurves.graphs import Normalisation, tree
+from gpcurves.graphs import Ensemble, Normalisation, tree
 from gpcurves.papers import urry2013_claims as claim
 from gpcurves.papers.gallery import (
     BLUE,
@@ -17,6 +18,8 @@ from gpcurves.papers.gallery import (
     GREEN,
     GREY,
     ORANGE,
+    SKY,
+    YELLOW,
     Drawn,
     Panel,
     Quality,
@@ -24,25 +27,22 @@ from gpcurves.papers.gallery import (
     check,
     figures_of,
 )
-from gpcurves.papers.random_graphs import (
-    COLOURS,
+from gpcurves.papers.urry2013_claims import (
     POISSON,
     POWER,
     REGULAR,
     TITLES,
     FloatArray,
     NoiseLevels,
-    curve_of,
-    globally,
     locally,
     mismatched_problem,
-    noises,
     part,
-    simulate,
     vectors_on,
 )
 
 figure = figures_of("Urry & Sollich 2013", "urry2013")
+COLOURS = {1.0: BLUE, 0.1: SKY, 0.01: GREEN, 1e-3: YELLOW, 1e-4: ORANGE}
+"""Noise levels; the paper does not list its own, of which 0.1 and 0.0001 are known from Figures 9 and 11."""
 STYLES = {
     "simulation": {"linestyle": "-", "linewidth": 2.2, "alpha": 0.75},
     "cavity": {"linestyle": DASH, "linewidth": 1.1, "color": "black"},
@@ -112,10 +112,7 @@ def figure_3(quality: Quality) -> Drawn:
     """
     sheet, claims = Sheet(1, 3), []
     for panel, ensemble in zip(sheet.panels, (REGULAR, POISSON, POWER), strict=True):
-        levels = {
-            noise: {method: curve_of(globally(ensemble, noise), method, quality) for method in STYLES}
-            for noise in noises(quality)
-        }
+        levels = {noise: curves_of(globally(ensemble, noise), STYLES, quality) for noise in noises(quality)}
         by_noise(panel, TITLES[ensemble], levels)
         claims += [claim.agreement(ensemble, levels), *claim.eigenvalues_fail(ensemble, levels)]
     return sheet.finish(claims)
@@ -156,10 +153,8 @@ def figure_5(quality: Quality) -> Drawn:
     """
     sheet, claims = Sheet(2, 2), []
     for ensemble, above, below in zip((POISSON, POWER), sheet.panels[:2], sheet.panels[2:], strict=True):
-        levels = {
-            noise: {method: curve_of(locally(ensemble, noise), method, quality) for method in ("simulation", "cavity")}
-            for noise in noises(quality)
-        }
+        both = ("simulation", "cavity")
+        levels = {noise: curves_of(locally(ensemble, noise), both, quality) for noise in noises(quality)}
         other = {noise: curve_of(globally(ensemble, noise), "cavity", quality) for noise in levels}
         by_noise(above, f"{TITLES[ensemble]}, local normalisation", levels)
         if ensemble is POISSON:
@@ -181,9 +176,8 @@ def figure_6(quality: Quality) -> Drawn:
     not say which noise; here it is 0.1.
     """
     sheet, claims = Sheet(1, 2), []
-    amounts: dict[str, Any] = dict(
-        zip(("vertices", "graphs", "datasets"), quality.choose((1000, 10, 10), (400, 4, 4)), strict=True)
-    )
+    vertices, each = quality.choose((1000, 10), (400, 4))
+    amounts: dict[str, Any] = {"vertices": vertices, "graphs": each, "datasets": each}
     for nu, top, number in ((1.172, 0.25, 0), (6.210, 0.05, 1), (0.3, 1.0, None), (3.0, 0.1, None)):
         problem, edges = locally(POISSON, 0.1), np.linspace(0, top, 101)
         truth = gpc.vertex_variances(problem, nu, rng=1, **amounts, **quality.running)
@@ -227,12 +221,11 @@ def figure_9(quality: Quality) -> Drawn:
     nu = np.concatenate(([0.0], np.geomspace(0.01, 10, quality.choose(25, 13))))
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y="variance of the error over vertices", xscale="log", yscale="log")
-        local, overall = (
-            simulate(ask(ensemble, 0.1), nu, quality, graphs=quality.choose(50, 20), datasets=2).details["variance"]
-            for ask in (locally, globally)
-        )
-        for name, spread, marker, colour in (("local", local, "*", ORANGE), ("global", overall, "o", BLUE)):
-            panel.line(name, nu[1:], spread[1:], marker=marker, color=colour, linewidth=1)
+        problems, graphs = (locally(ensemble, 0.1), globally(ensemble, 0.1)), quality.choose(50, 20)
+        curves = (simulate(problem, nu, quality, graphs=graphs, datasets=2) for problem in problems)
+        local, overall = (curve.details["variance"] for curve in curves)
+        for name, variance, marker, colour in (("local", local, "*", ORANGE), ("global", overall, "o", BLUE)):
+            panel.line(name, nu[1:], variance[1:], marker=marker, color=colour, linewidth=1)
         panel.legend()
         claims += claim.spread_over_vertices(ensemble, nu, local, overall)
     return sheet.finish(claims)
@@ -270,6 +263,42 @@ def figure_12(quality: Quality) -> Drawn:
     return draw_excited("local", "global", seed=4, quality=quality)
 
 
+def globally(graph: Ensemble | gpc.Graph, noise: float = 0.1, p: int = 10) -> gpc.Problem:
+    """Return learning with the globally normalised random walk kernel."""
+    return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=p, a=2, normalise="global"), noise)
+
+
+def noises(quality: Quality) -> list[float]:
+    """Return the noise levels of a figure."""
+    return quality.choose(list(COLOURS), [1.0, 0.01, 1e-4])
+
+
+def simulate(problem: gpc.Problem, nu: FloatArray, quality: Quality, **options: Any) -> gpc.LearningCurve:
+    """Return the truth on graphs of finite size."""
+    amounts = quality.choose(
+        {"vertices": 500, "graphs": 40, "datasets": 2}, {"vertices": 300, "graphs": 20, "datasets": 1}
+    )
+    return gpc.learning_curve(problem, "simulation", nu=nu, rng=1, **(amounts | options), **quality.running)
+
+
+@lru_cache(maxsize=64)  # Figures 3 and 5 have curves in common
+def curve_of(problem: gpc.Problem, method: str, quality: Quality) -> gpc.LearningCurve:
+    """Return the curve of a method along the numbers of examples of Figures 3 and 5."""
+    nu = np.geomspace(0.01, 30, quality.choose(17, 8))
+    if method == "simulation":
+        return simulate(problem, nu, quality)
+    options: dict[str, Any] = quality.choose({"vertices": 500, "graphs": 20}, {"vertices": 300, "graphs": 3})
+    if method == "cavity":
+        options = quality.choose({"precision": 0.05, "population": 256}, {"precision": 0.3, "population": 64})
+        options = {**options, "among": ["isolated"]}
+    return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **quality.running)
+
+
+def curves_of(problem: gpc.Problem, methods: Iterable[str], quality: Quality) -> dict[str, gpc.LearningCurve]:
+    """Return the curves of several methods by their names."""
+    return {method: curve_of(problem, method, quality) for method in methods}
+
+
 def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Quality) -> Drawn:
     """Draw mismatched curves on both ensembles and check the maximum."""
     sheet, claims = Sheet(1, 2), []
@@ -278,10 +307,8 @@ def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Qualit
         levels = {}
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
         for noise in noises(quality):
-            problem, graphs = (
-                mismatched_problem(ensemble, student, teacher, noise),
-                quality.choose((15, 40), (6, 70))[noise < 1e-3],
-            )
+            problem = mismatched_problem(ensemble, student, teacher, noise)
+            graphs = quality.choose((15, 40), (6, 70))[noise < 1e-3]
             amounts = {"vertices": quality.choose(500, 250), "graphs": graphs, "datasets": 1}
             levels[noise] = simulate(problem, nu, quality, among=["dangling"], **amounts)
             panel.curve(power_of_ten(noise), levels[noise], color=COLOURS[noise])
@@ -357,8 +384,6 @@ def isolated_inset(panel: Panel, levels: NoiseLevels) -> None:
     inset = panel.inset((0.52, 0.67, 0.46, 0.27), "isolated vertices (dotted)")
     inset.axes.set(xscale="log", yscale="log", xlim=(0.3, 30))
     for noise, curves in levels.items():
-        curve = curves["cavity"]
-        inset.line(f"cavity, {power_of_ten(noise)}", curve.nu, curve.error, color=COLOURS[noise])
-        inset.line(
-            f"isolated, {power_of_ten(noise)}", curve.nu, part(curve, "isolated"), color=COLOURS[noise], linestyle=DOT
-        )
+        curve, level, colour = curves["cavity"], power_of_ten(noise), COLOURS[noise]
+        inset.line(f"cavity, {level}", curve.nu, curve.error, color=colour)
+        inset.line(f"isolated, {level}", curve.nu, part(curve, "isolated"), color=colour, linestyle=DOT)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gpcurves.errors import NotApplicableError, unknown_name
-from gpcurves.graphs.kernels.base import Normalisation, check_normalisation
+from gpcurves.graphs.kernels import Normalisation, check_normalisation
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import thread_count
 from gpcurves.methods.cavity.dynamics import (

@@ -1,23 +1,106 @@
-"""Inputs like the rows of a table: the rows themselves, or a copula fitted to them."""
+"""Inputs given by points, such as the rows of a table: these alone, a sample of something unknown, a pool, a copula fitted to them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
 from gpcurves.errors import InputError
-from gpcurves.inputs.base import Inputs
-from gpcurves.inputs.finite import Sample
+from gpcurves.inputs.base import MOST_WEIGHTED_POINTS, Inputs, Nodes
+from gpcurves.kernels import Kernel, is_stationary
 from gpcurves.numerics.cholesky import factorise
+from gpcurves.numerics.frozen import frozen_array
+from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.quadrature import sobol_rule
-from gpcurves.numerics.validation import FloatArray, frozen
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.numerics.validation import points as checked_points
+from gpcurves.numerics.validation import probabilities as checked_probabilities
+from gpcurves.spectra import Spectrum
+from gpcurves.spectra.nystrom import NODES, Decay, matrix_spectrum, numerical_spectrum
 
 _FEW_VALUES = 0.2
 """A column is discrete if it has fewer different values than this share of the rows, or at most ten."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class _Finite(Inputs):
+    points: FloatArray = parameter(help="File with one input per row")
+
+    enumerable = True
+
+    def __init__(self, points: npt.ArrayLike) -> None:
+        object.__setattr__(self, "points", checked_points("points", points))
+
+    @property
+    def dim(self) -> int:
+        return int(self.points.shape[1])
+
+    def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
+        return self.nodes(len(self.points)) if len(self.points) <= MOST_WEIGHTED_POINTS else None
+
+    def mean_over_nearest(self, n: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        x, weights = self.nodes(len(self.points))
+        distance = abs(x - x[:, 0])
+        order = np.argsort(distance, axis=1, kind="stable")
+        sorted_distance = np.take_along_axis(distance, order, axis=1)
+        missing = np.maximum(1.0 - np.cumsum(weights[order], axis=1), 0.0)[:, :-1]
+        step = np.diff(function(sorted_distance.ravel()).reshape(distance.shape), axis=1)
+        return np.array([weights @ (missing**m * step).sum(axis=1) for m in n.tolist()])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.points)} points, dim={self.dim})"
+
+
+class Sample(_Finite):
+    """Points drawn from an unknown distribution, which they stand for; its small eigenvalues are extrapolated."""
+
+    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
+        return self.points[rng.integers(len(self.points), size=count)]
+
+    def nodes(self, count: int) -> Nodes:
+        every = max(1, -(-len(self.points) // count))
+        thinned = self.points[::every]
+        return thinned, np.full(len(thinned), 1.0 / len(thinned))
+
+    def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
+        count = min(NODES, len(self.points))
+        # the noise of sampling is in every eigenvalue, the largest too
+        return numerical_spectrum(kernel, self.nodes, count, Decay(kernel.smoothness, self.dim), sampled=True)
+
+    def prior_variance(self, kernel: Kernel) -> float:
+        if is_stationary(kernel):
+            return super().prior_variance(kernel)
+        X, weights = self.nodes(len(self.points))
+        return float(weights @ kernel.diag(X))
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Discrete(_Finite):
+    """Exactly these points, with these probabilities (equal ones if not given)."""
+
+    name = ""
+    probabilities: FloatArray = parameter(help="Probability of each point")
+
+    def __init__(self, points: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> None:
+        super().__init__(points)
+        object.__setattr__(self, "probabilities", checked_probabilities(probabilities, len(self.points)))
+
+    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
+        return self.points[rng.choice(len(self.points), size=count, p=self.probabilities)]
+
+    def nodes(self, count: int) -> Nodes:
+        return self.points, self.probabilities
+
+    def spectrum(self, kernel: Kernel) -> Spectrum:
+        return matrix_spectrum(kernel(self.points), self.probabilities)
+
+    def largest_variance(self, kernel: Kernel) -> float | None:
+        return float(kernel.diag(self.points).max())
 
 
 class Pool(Sample):
@@ -54,15 +137,13 @@ class Copula(Inputs):
         object.__setattr__(self, "points", checked_points("points", self.points))
         object.__setattr__(self, "categories", tuple(tuple(map(int, positions)) for positions in self.categories))
         if self.targets is not None:
-            object.__setattr__(self, "targets", frozen(np.array(self.targets, dtype=np.float64)))
-            if np.shape(self.targets) != (len(self.points),):
-                raise InputError(
-                    f"targets must be one per point ({len(self.points)}), got shape {np.shape(self.targets)}"
-                )
+            targets = frozen_array(self.targets)
+            object.__setattr__(self, "targets", targets)
+            if targets.shape != (len(self.points),):
+                raise InputError(f"targets must be one per point ({len(self.points)}), got shape {targets.shape}")
 
     @property
     def dim(self) -> int:
-        """Number of components of an input."""
         return int(self.points.shape[1])
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
@@ -84,9 +165,8 @@ class Copula(Inputs):
                 columns.append(np.interp(u, np.arange(1, n + 1) / (n + 1), ordered))
         X = np.empty((len(normal), self.dim))
         X[:, self._plain] = np.column_stack(columns)[:, : len(self._plain)]
-        for positions, (patterns, _), codes in zip(
-            self.categories, self._coded, columns[len(self._plain) :], strict=True
-        ):
+        coded = columns[len(self._plain) :]
+        for positions, (patterns, _), codes in zip(self.categories, self._coded, coded, strict=True):
             X[:, positions] = patterns[codes.astype(int)]
         return X
 
