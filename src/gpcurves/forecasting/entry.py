@@ -16,7 +16,7 @@ from gpcurves.forecasting.from_rows import forecast_rows
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.seeds import Rng, seed_of
-from gpcurves.tables.rows import Rows, find_name, standardise_arrays, standardise_table
+from gpcurves.tables.rows import Rows, find_name, standardise, standardise_arrays
 
 _SAME_TARGET = 1e-3
 """Targets, in standard deviations, that differ by less may be those of a function without noise."""
@@ -140,7 +140,7 @@ def _read_table(
         rng=computation.seed,
         most_rows=computation.effort.most_rows,
     )
-    return standardise_table(prepared)
+    return standardise(prepared)
 
 
 def _add_target(table: Any, y: Any) -> tuple[Any, str]:

@@ -93,7 +93,8 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         if len(set(names)) < len(names):
             raise InputError(f"columns must have different names, got {', '.join(names)}")
         rng = np.random.default_rng(seed)
-        data = self._data = standardise_arrays(X, y, None, rng, effort.most_rows, names, called)
+        data = replace(standardise_arrays(X, y, None, rng, effort.most_rows, names), target=called)
+        self._data = data
         with threadpool_limits(1):
             peaks = find_peaks(data.X, data.y, bool(self.deterministic))
             modes = [build_problem(peak.density.evidence.family, peak.mode, find_inputs(data)) for peak in peaks]
@@ -117,7 +118,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         columns = self._data.columns
-        standard = (X[:, self._used] - columns.centres) / columns.spreads
+        standard = (X[:, self._used] - columns.centres) / columns.deviations
         mean = self._data.mean + self._data.scale * self._mixture.mean(standard)
         return (mean, self._data.scale * self._mixture.deviation(standard)) if return_std else mean
 

@@ -69,7 +69,7 @@ def measure_relevance(X: FloatArray, columns: Columns, posterior: WeightedProble
     shortest = [positions[int(np.argmin(logs[positions]))] for positions in groups.values()]
     lengthscales = np.exp(logs[shortest])
     is_number = [len(places) == 1 and len(np.unique(X[:, places[0]])) > 2 for places in groups.values()]
-    units = np.where(is_number, lengthscales * columns.spreads[shortest], np.nan)
+    units = np.where(is_number, lengthscales * columns.deviations[shortest], np.nan)
     return Relevance(tuple(groups), lengthscales, units, share)
 
 
