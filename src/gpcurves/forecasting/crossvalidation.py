@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.forecasting.density import Peak
-from gpcurves.forecasting.evidence import build_problem
-from gpcurves.forecasting.regression import Regression
+from gpcurves.forecasting.evidence import Regression, build_problem
+from gpcurves.forecasting.posterior import Peak
 from gpcurves.inputs import Inputs
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem

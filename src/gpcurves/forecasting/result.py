@@ -7,23 +7,20 @@ import math
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from gpcurves._version import __version__
 from gpcurves.curve import SCHEMA
-from gpcurves.forecasting.band import HORIZON, Band
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
-from gpcurves.forecasting.intervals import never_rise
+from gpcurves.forecasting.intervals import HORIZON, Band, never_rise
 from gpcurves.forecasting.relevance import Relevance
 from gpcurves.forecasting.verdict import Prospects, RequiredN, Verdict, judge
 from gpcurves.numerics.display import Shown
 from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.validation import FloatArray, positive, sizes
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _PLAIN = ("target", "rows", "fitted_rows", "columns", "noise_rmse", "deterministic")
 
@@ -87,8 +84,6 @@ class Forecast(Shown):
 
         As everywhere in gpcurves, a single integer stands for 0, 1, …, n: write ``[n]`` for this one alone.
         """
-        import pandas as pd
-
         wanted = sizes("n", n)
         rmse, low, high, _ = self.band.at(wanted)
         return pd.DataFrame({"n": wanted.astype(np.int64), "rmse": rmse, "low": low, "high": high})
@@ -110,8 +105,6 @@ class Forecast(Shown):
 
         The choice is greedy and assumes known lengthscales; in practice expect a smaller gain.
         """
-        import pandas as pd
-
         wanted = sizes("n", n)
         ahead = self.rows + np.arange(len(self.remaining), dtype=np.float64)
         asked = np.concatenate((wanted, ahead))
@@ -127,8 +120,6 @@ class Forecast(Shown):
 
     def split(self, n: object) -> pd.DataFrame:
         """Return a table with the columns n, noise, removable: the irreducible and the reducible part of the squared error."""
-        import pandas as pd
-
         table = self.at(n)
         total = table["rmse"].to_numpy() ** 2
         noise = np.minimum(self.noise_rmse**2, total)

@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gpcurves.forecasting.band import HORIZON, Band, goal_grid
-from gpcurves.forecasting.intervals import lasting_width
+from gpcurves.forecasting.intervals import HORIZON, Band, goal_grid, lasting_width
 
 Label = Literal[
     "more data helps", "noise-limited", "goal reached already", "goal cannot be reached", "too few rows to say"
