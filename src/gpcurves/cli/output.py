@@ -6,16 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import click
 
-from gpcurves.cli.command import Given
+from gpcurves.cli.options import Given
+from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import InputError
-
-if TYPE_CHECKING:
-    from gpcurves.curve import CurveSet, LearningCurve
-    from gpcurves.goals import Goal
+from gpcurves.goals import Goal
+from gpcurves.graphs import Graph
+from gpcurves.methods import METHODS, Kind, Scope
+from gpcurves.render.formats import FORMATS, check_output, render, save
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,10 @@ class Target:
     @property
     def shows(self) -> bool:
         """Whether the file shows results, as pictures and pages do, rather than holding their numbers."""
-        from gpcurves.render.formats import FORMATS
-
         return self.out is not None and FORMATS[self.out.suffix.lower()].needs in ("picture", "page")
 
     def write(self, result: Any, text: str | None = None, **options: Any) -> None:
         """Write a result; ``text`` goes to stdout instead of CSV, also if the result goes to a file."""
-        from gpcurves.render.formats import render, save
-
         if self.out is not None:
             save(result, self.out, **options)
         if self.as_json:
@@ -65,8 +62,6 @@ class Target:
 
 def check_out(out: Path | None, as_json: bool, kind: type | None = None) -> None:
     """Refuse an output that cannot be written before anything is computed."""
-    from gpcurves.render.formats import check_output
-
     if out is None:
         return
     check_output(out, kind)
@@ -88,9 +83,6 @@ def say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
     """Print what there is after Ctrl-C, and how to go on."""
     curve = getattr(stop, "curve", None)
     if curve is not None:
-        from gpcurves.methods import METHODS
-        from gpcurves.render.formats import render
-
         click.echo(render(curve, ".csv").decode(), nl=False)
         method: Any = METHODS[curve.method]
         drawn = f"{curve.diagnostics['drawn']} {method.unit(curve.problem)}"
@@ -116,8 +108,6 @@ def _notes(curves: CurveSet) -> list[str]:
 
 def _answer(curves: CurveSet, goal: Goal) -> list[str]:
     """Return what each curve says about a goal, by kind, and then the one sentence that answers."""
-    from gpcurves.methods import METHODS, Kind, Scope
-
     order = [Kind.ESTIMATE, Kind.EXACT, Kind.APPROXIMATION, Kind.LOWER_BOUND, Kind.UPPER_BOUND]
     labels = sorted(curves, key=lambda label: order.index(METHODS[curves[label].method].kind))
     width = max(11, 1 + max(map(len, labels)))
@@ -134,8 +124,6 @@ def _answer(curves: CurveSet, goal: Goal) -> list[str]:
 
 def _vertices(curve: LearningCurve) -> int | None:
     """Return the number of vertices of a given graph; None for vectors and ensembles."""
-    from gpcurves.graphs import Graph
-
     graph = curve.problem.graph if curve.axis == "nu" else None
     return graph.vertices if isinstance(graph, Graph) else None
 

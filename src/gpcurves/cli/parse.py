@@ -1,4 +1,4 @@
-"""Turning texts into numbers, and files into numbers. No heavy imports at the top."""
+"""Turning texts into numbers, and files into numbers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
+
+import numpy as np
 
 from gpcurves.errors import InputError, unknown_name
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from gpcurves.spectra import Spectrum
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.spectra import Spectrum
 
 _MOST_VALUES = 10_000_000
 _SWITCH = {"true": True, "yes": True, "false": False, "no": False}
@@ -152,8 +151,6 @@ def _logarithmic(name: str, part: str, ends: tuple[float, float], count: str) ->
 
 def spectrum(path: Path) -> Spectrum:
     """Read eigenvalues, and optionally multiplicities, from a text file with one or two columns."""
-    from gpcurves.spectra import Spectrum
-
     table = read_table(path, "eigenvalues")
     if table.shape[1] > 2:
         raise InputError(f"{path} must have one column (eigenvalue) or two (and multiplicity), got {table.shape[1]}")
@@ -189,10 +186,8 @@ def labels(path: Path) -> tuple[list[str], list[float]]:
     return vertices, values
 
 
-def read_table(path: Path, what: str) -> np.ndarray[Any, Any]:
+def read_table(path: Path, what: str) -> FloatArray:
     """Read rows of numbers, separated by commas or blanks; a first row of words and lines after # are skipped."""
-    import numpy as np
-
     rows: list[list[float]] = []
     for position, line in _lines(path):
         fields = line.split("#")[0].replace(",", " ").split()
