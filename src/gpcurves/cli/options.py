@@ -28,16 +28,9 @@ _TEACHER = "Misspecified model: where the data come from, if not from the model 
 
 
 class Option(click.Option):
-    """An option, the section of the help that lists it, and what takes it.
+    """An option: the section of the help that lists it, and who of which group, such as "kernel", takes it as a parameter.
 
-    Attributes
-    ----------
-    section
-        Heading in the help.
-    group
-        What the option sets parameters of, such as "kernel"; empty for options of the command itself.
-    owners
-        Who of the group takes it.
+    The group of an option of the command itself is empty.
     """
 
     def __init__(
@@ -121,21 +114,12 @@ class Given:
 def run_options() -> list[Option]:
     """Return the options that say how random methods run."""
     section = "Running"
+    workers = "Local processes, or tcp://HOST:PORT of a Dask scheduler.  [1]"
+    store = "SQLite file that keeps what is finished: the same command goes on from there."
     return [
         Option("--rng", type=int, default=0, section=section, metavar="SEED", help="Seed of random numbers.  [0]"),
-        Option(
-            "--workers",
-            section=section,
-            metavar="N|ADDRESS",
-            help="Local processes, or tcp://HOST:PORT of a Dask scheduler.  [1]",
-        ),
-        Option(
-            "--store",
-            section=section,
-            type=FILE,
-            metavar="FILE",
-            help="SQLite file that keeps what is finished: the same command goes on from there.",
-        ),
+        Option("--workers", section=section, metavar="N|ADDRESS", help=workers),
+        Option("--store", section=section, type=FILE, metavar="FILE", help=store),
     ]
 
 
@@ -161,18 +145,8 @@ def parameter_options(
 ) -> list[Option]:
     """Return one option for each parameter of the members of a group, whoever of them takes it.
 
-    Parameters
-    ----------
-    group, section
-        As for `Option`.
-    members
-        The parameters of each member.
-    taken
-        Names that are in use; the new ones are added. A parameter whose name is in use gets the group before its name.
-    prefix
-        What stands before every name.
-    aliases
-        Further names of some options, which come first.
+    A parameter whose name is ``taken`` gets the group before its name; the new names are added to those taken. ``prefix``
+    stands before every name, and ``aliases`` are further names of some options, which come first.
     """
     owners: dict[str, dict[str, Parameter]] = {}
     for name, parameters in members.items():
@@ -237,18 +211,8 @@ def read_options(given: Given, group: str, name: str) -> dict[str, Any]:
 class Family:
     """Pieces among which one option chooses, and whose parameters further options set.
 
-    Attributes
-    ----------
-    root
-        The class of all of them.
-    option
-        The option that chooses, without dashes; it names the group of the others.
-    default
-        Which is taken unless one is chosen; None if one must be.
-    section
-        Heading in the help.
-    without
-        Parameters that are not offered.
+    ``root`` is the class of all of them. The ``option`` that chooses, without dashes, names the group of the others;
+    without a ``default`` one must be chosen. Parameters ``without`` are not offered.
     """
 
     root: Any
