@@ -33,7 +33,7 @@ CURVE = ["curve", "--kernel", "rbf", "--noise", "0.1", "--n", "5", "-q"]
 
 def options_of(command: str) -> dict[str, Option]:
     """Return the options of a command by their names."""
-    made: Any = cli.get_command(click.Context(cli), command)
+    made: Any = cli.resolve_command(click.Context(cli), [command])[1]
     return {name: each for each in made.make_options(made.parts()) if isinstance(each, Option) for name in each.opts}
 
 

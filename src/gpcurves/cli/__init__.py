@@ -30,18 +30,13 @@ _COMMANDS = {
 
 
 class CommandGroup(click.Group):
-    """The commands, each in the module of its name, which is imported when the command is called."""
+    """Commands that are known by name and summary; the module of a command is imported when the command is called."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        module = import_module(f"gpcurves.cli.{cmd_name}") if cmd_name in _COMMANDS else None
-        return getattr(module, cmd_name, None)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, known and getattr(import_module(f"gpcurves.cli.{name}"), str(name)), rest
 
 
 @click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -60,6 +55,10 @@ def cli() -> None:
       gpcurves methods
       gpcurves figures
     """
+
+
+for _name, _summary in _COMMANDS.items():
+    cli.add_command(click.Command(_name, short_help=_summary))
 
 
 def main(arguments: list[str] | None = None) -> None:
