@@ -166,3 +166,8 @@ def level(at: float, x: Axis, stroke: Stroke, **about: str) -> Line:
 def upright(at: float, y: Axis, stroke: Stroke, **about: str) -> Line:
     """Return a vertical line across the picture."""
     return Line(np.array([at, at]), np.array([y.low, y.high]), stroke, layer=1, **about)
+
+
+def diamond(x: float, y: float, colour: str, size: float, name: str) -> Points:
+    """Return a single point that marks where a goal is reached."""
+    return Points(np.array([x]), np.array([y]), colour, symbol="diamond", size=size, name=name, layer=6)

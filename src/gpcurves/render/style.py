@@ -31,11 +31,6 @@ def kind_of(curve: LearningCurve) -> Kind:
     return METHODS[curve.method].kind if curve.method in METHODS else Kind.APPROXIMATION
 
 
-def scope_of(method: Method[Any]) -> str:
-    """Say what a method computes, and of what error."""
-    return f"{method.kind.value} {'for' if method.kind is Kind.EXACT else 'of'} {method.scope.value}"
-
-
 def group_of(curve: LearningCurve) -> str:
     """Return the heading under which a legend lists a curve."""
     return _heading(METHODS[curve.method]) if curve.method in METHODS else "approximations"
