@@ -178,14 +178,10 @@ def _find_last(estimator: Any) -> Any:
         )
     if hasattr(last, "best_estimator_"):
         raise InputError(f"from_estimator takes {possible}: give the best_estimator_ of this {type(last).__name__}")
-    raise InputError(f"from_estimator takes {possible}, got {_describe(estimator)}")
-
-
-def _describe(estimator: Any) -> str:
+    given = f"the class {last.__name__}" if isinstance(last, type) else type(last).__name__
     if isinstance(estimator, Pipeline):
-        last = estimator.steps[-1][1]
-        return f"a Pipeline that ends with {last if isinstance(last, str) else type(last).__name__}"
-    return f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
+        given = f"a Pipeline that ends with {last if isinstance(last, str) else type(last).__name__}"
+    raise InputError(f"from_estimator takes {possible}, got {given}")
 
 
 def _transform(pipeline: Pipeline, X: Any, y: Any) -> Any:

@@ -40,9 +40,7 @@ class Evidence:
     """The log evidence of data as a function of log hyperparameters."""
 
     def __init__(self, family: Family, X: FloatArray, y: FloatArray) -> None:
-        self.family = family
-        self.X = X
-        self.y = y
+        self.family, self.X, self.y = family, X, y
         self._shape = family()
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:

@@ -23,11 +23,10 @@ from gpcurves.problem import Problem
 
 NOISELESS = math.log(1e-8)
 """Log noise variance of a deterministic simulator, in units of the target's variance."""
-_LIMITS = {"variance": (-12.0, 12.0), "lengthscale": (-5.0, 12.0), "noise": (-20.0, 5.0)}
-"""Of the log hyperparameters, beyond which double precision gets difficult and nothing changes."""
-_SCOUTING = 25
-"""Iterations from each start before the best one is chosen."""
-_ITERATIONS = 100
+_LIMITS = ((-12.0, 12.0), (-5.0, 12.0), (-20.0, 5.0))
+"""Of the log variance, lengthscales and noise, beyond which double precision gets difficult and nothing changes."""
+_SCOUTING, _ITERATIONS = 25, 100
+"""Iterations from each start before the best one is chosen, and from that one."""
 _WARM = 400
 """More rows than this are fitted starting from a fit to so many."""
 _MANY = 200
@@ -46,10 +45,7 @@ class HyperPrior:
     def default(cls, dim: int) -> HyperPrior:
         """Return the prior for standardised data: learnt from the tasks of ``benchmarks/forecast``."""
         lengthscale = math.log(3 * math.sqrt(dim))
-        return cls(
-            np.concatenate(([1.0], np.full(dim, lengthscale), [-1.5])),
-            np.concatenate(([2.0], np.full(dim, 1.4), [2.2])),
-        )
+        return cls(np.array([1.0, *[lengthscale] * dim, -1.5]), np.array([2.0, *[1.4] * dim, 2.2]))
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log density, up to a constant, and its gradient."""
@@ -63,11 +59,9 @@ class LogPosterior:
     """Log posterior density of the hyperparameters, up to a constant, and its gradient; the noise may be fixed."""
 
     def __init__(self, evidence: Evidence, prior: HyperPrior, fixed_noise: float | None = None) -> None:
-        self.evidence = evidence
-        self.prior = prior
-        self.fixed_noise = fixed_noise
-        dim = evidence.X.shape[1]
-        self.bounds = [_LIMITS["variance"], *[_LIMITS["lengthscale"]] * dim, _LIMITS["noise"]]
+        self.evidence, self.prior, self.fixed_noise = evidence, prior, fixed_noise
+        variance, lengthscale, noise = _LIMITS
+        self.bounds = [variance, *[lengthscale] * evidence.X.shape[1], noise]
         self._low, self._high = np.array(self.bounds).T
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:

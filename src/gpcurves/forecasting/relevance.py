@@ -24,19 +24,11 @@ _KEYS = ("name", "lengthscale_sd", "lengthscale", "share")
 
 @dataclass(frozen=True)
 class Relevance:
-    """What each of the user's columns contributes.
+    """What each of the user's columns contributes: its share of the explainable variance, and its lengthscale.
 
-    Attributes
-    ----------
-    names
-        The user's columns.
-    lengthscales
-        Geometric means over the posterior, in standard deviations of the input: functions hardly change over much less
-        than this. For a category, the shortest of its columns.
-    units
-        The same in the input's own units; NaN for a category, or if there are only two values.
-    share
-        Each input's share of the explainable variance; they sum to 1.
+    Lengthscales are geometric means over the posterior, in standard deviations of the input: functions hardly change over
+    much less. For a category it is the shortest of its columns. ``units`` are the same in the input's own units, NaN for a
+    category, or if there are only two values.
     """
 
     names: tuple[str, ...]
@@ -62,13 +54,11 @@ def measure_relevance(X: FloatArray, columns: Columns, posterior: WeightedProble
     groups = columns.groups
     kernels = [kernel for problem in posterior.problems if isinstance(kernel := problem.kernel, Stationary)]
     logs = posterior.weights @ np.log([kernel.lengthscale for kernel in kernels])
-    effects = np.array(
-        [[_effect(kernel, X[:_PAIRS], positions) for positions in groups.values()] for kernel in kernels]
-    )
+    effects = np.array([[_effect(kernel, X[:_PAIRS], at) for at in groups.values()] for kernel in kernels])
     share = posterior.weights @ (effects / effects.sum(axis=1, keepdims=True))
     shortest = [positions[int(np.argmin(logs[positions]))] for positions in groups.values()]
     lengthscales = np.exp(logs[shortest])
-    is_number = [len(places) == 1 and len(np.unique(X[:, places[0]])) > 2 for places in groups.values()]
+    is_number = [len(at) == 1 and len(np.unique(X[:, at[0]])) > 2 for at in groups.values()]
     units = np.where(is_number, lengthscales * columns.deviations[shortest], np.nan)
     return Relevance(tuple(groups), lengthscales, units, share)
 

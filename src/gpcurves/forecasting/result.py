@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -160,11 +160,13 @@ class Forecast(Shown):
 
     def to_dict(self, n: object = None, goal: float | None = None) -> dict[str, Any]:
         """Return the answers, and under "record" all else that is needed to build the forecast again with `from_dict`."""
+        arrays = (asdict(self.band), asdict(self.cross_validation))
+        band, observed = ({name: array.tolist() for name, array in each.items()} for each in arrays)
         record = {
-            "band": _as_plain(self.band),
+            "band": band,
             "remaining": self.remaining.tolist(),
             "outlying": str(self.outlying),  # it may be infinite, which JSON has no number for
-            "cross_validation": _as_plain(self.cross_validation),
+            "cross_validation": observed,
             "power_law": asdict(self.power_law),
         }
         return self.answers(n, goal) | {"record": record}
@@ -211,10 +213,6 @@ class Forecast(Shown):
 
     def __repr__(self) -> str:
         return f"<Forecast of {self.target!r} from {self.rows} rows and {self.columns} inputs: {self.verdict()}>"
-
-
-def _as_plain(arrays: Any) -> dict[str, list[float]]:
-    return {each.name: getattr(arrays, each.name).tolist() for each in fields(arrays)}
 
 
 def _list_errors(n: FloatArray, mse: FloatArray) -> list[dict[str, float]]:
