@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from gpcurves.curve import LearningCurve
 from gpcurves.methods import METHODS, Kind, Method, Scope
 from gpcurves.render.scene import Stroke
@@ -47,23 +49,17 @@ def strokes(curves: Mapping[str, LearningCurve]) -> dict[str, Stroke]:
     if len({curve.method for curve in curves.values()}) < len(curves):
         return _of_sweep(curves)
     chosen: dict[str, Stroke] = {}
-    given: list[tuple[str, tuple[str, str]]] = []
+    taken: dict[str, list[tuple[str, str]]] = {group: [] for group in _LOOKS}
     for label, curve in curves.items():
         group = group_of(curve)
         width, looks = _LOOKS[group]
-        taken = [look for heading, look in given if heading == group]
-        first = _rank(curve)
-        look = next((look for look in looks[first:] + looks if look not in taken), looks[0])
-        given.append((group, look))
-        chosen[label] = Stroke(look[0], look[1] or _EITHER[len(taken) % len(_EITHER)], width)
+        # a method has the look of its position among those of its group, so that it looks the same in every picture
+        same = [name for name, method in METHODS.items() if curve.axis in method.axes and _heading(method) == group]
+        first = same.index(curve.method) % len(looks) if curve.method in same else len(same)
+        look = next((look for look in looks[first:] + looks if look not in taken[group]), looks[0])
+        chosen[label] = Stroke(look[0], look[1] or _EITHER[len(taken[group]) % len(_EITHER)], width)
+        taken[group].append(look)
     return chosen
-
-
-def _rank(curve: LearningCurve) -> int:
-    """Return the place of a curve's method among those of its group, so that it looks the same in every picture."""
-    group = group_of(curve)
-    same = [name for name, method in METHODS.items() if curve.axis in method.axes and _heading(method) == group]
-    return same.index(curve.method) % len(_LOOKS[group][1]) if curve.method in same else len(same)
 
 
 def _of_sweep(curves: Mapping[str, LearningCurve]) -> dict[str, Stroke]:
@@ -74,9 +70,9 @@ def _of_sweep(curves: Mapping[str, LearningCurve]) -> dict[str, Stroke]:
     for label, curve in curves.items():
         if curve.problem not in problems:
             problems.append(curve.problem)
-        place = problems.index(curve.problem)
-        earlier = sum(curves[other].method == curve.method and settings[other][0] == place for other in settings)
-        settings[label] = (place, earlier)
+        number = problems.index(curve.problem)
+        earlier = sum(curves[other].method == curve.method and settings[other][0] == number for other in settings)
+        settings[label] = (number, earlier)
     distinct = sorted(set(settings.values()))
     colours = PALETTE if len(distinct) <= len(PALETTE) else _sequence(len(distinct))
     dashes = ("solid", *_DASHES)
@@ -92,10 +88,7 @@ def _of_sweep(curves: Mapping[str, LearningCurve]) -> dict[str, Stroke]:
 
 def _sequence(count: int) -> list[str]:
     """Return colours from dark blue to yellow, for settings that are too many to have colours of their own."""
-    stops = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in _SEQUENCE]
-    colours = []
-    for k in range(count):
-        whole, part = divmod(k * (len(stops) - 1) / (count - 1), 1)
-        here, there = stops[int(whole)], stops[min(int(whole) + 1, len(stops) - 1)]
-        colours.append("#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(here, there, strict=True)))
-    return colours
+    at, stops = np.linspace(0, len(_SEQUENCE) - 1, count), range(len(_SEQUENCE))
+    channels = [[int(colour[i : i + 2], 16) for colour in _SEQUENCE] for i in (1, 3, 5)]
+    mixed = np.rint([np.interp(at, stops, channel) for channel in channels]).astype(int)
+    return ["#" + "".join(f"{part:02x}" for part in colour) for colour in mixed.T]

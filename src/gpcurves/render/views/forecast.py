@@ -197,16 +197,12 @@ def _rows_needed(needed: RequiredN, goal: float) -> tuple[str, str]:
     if needed.estimate is None:
         return "no number", f"of rows is expected to reach the goal of {goal:.4g}"
     low = rounded(needed.low or 0)
-    span = (
-        f"{low} could be enough, and no number is certain"
-        if needed.high is None
-        else f"{low} to {rounded(needed.high)}"
-    )
-    sure = (
-        "No number of rows gives an 80 % chance"
-        if needed.assured is None
-        else f"80 % chance with {rounded(needed.assured)}"
-    )
+    span = f"{low} could be enough, and no number is certain"
+    if needed.high is not None:
+        span = f"{low} to {rounded(needed.high)}"
+    sure = "No number of rows gives an 80 % chance"
+    if needed.assured is not None:
+        sure = f"80 % chance with {rounded(needed.assured)}"
     return f"≈ {rounded(needed.estimate)}", f"rows for an RMSE of {goal:.4g}; 90 % interval: {span}. {sure}."
 
 
@@ -234,19 +230,18 @@ def _errors(view: ForecastView) -> str:
 
 
 def _inputs(forecast: Forecast) -> str:
-    found = forecast.relevance
-    if found is None:
+    relevance = forecast.relevance
+    if relevance is None:
         return ""
     rows = []
-    for i in np.argsort(-found.share):
-        share = float(found.share[i])
+    for i in np.argsort(-relevance.share):
+        share = float(relevance.share[i])
         bar = f"<div class='bar'><i class='learn' style='width:{100 * share:.0f}%'></i></div>"
-        said = html.escape(describe_dependence(share, float(found.lengthscales[i]), float(found.units[i])))
-        rows.append([f"<b>{html.escape(found.names[i])}</b>", f"{100 * share:.0f} %", bar, said])
+        said = html.escape(describe_dependence(share, float(relevance.lengthscales[i]), float(relevance.units[i])))
+        rows.append([f"<b>{html.escape(relevance.names[i])}</b>", f"{100 * share:.0f} %", bar, said])
     about = "<p>The share is each input's part of the explainable variance, according to the fitted model. Check that you will know an input with a large share before you need the prediction.</p>"
-    return (
-        table("What each input contributes", ("input", "share", "", "how the target depends on it"), rows, [""]) + about
-    )
+    head = ("input", "share", "", "how the target depends on it")
+    return table("What each input contributes", head, rows, [""]) + about
 
 
 def describe_dependence(share: float, lengthscale: float, units: float) -> str:
