@@ -57,7 +57,8 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
 
     ``adding`` are methods to compute besides those that were named.
     """
-    target, problem = output.Target.of(given, CurveSet), build(given)
+    output.check_out(given, CurveSet)
+    problem = build(given)
     axis = problem.axis
     at = sizes(axis, parse.size_list(f"--{axis}", given["sizes"], integers=axis == "n"))
     errors = [positive("--goal", parse.number("--goal", goal)) for goal in given["goals"]]
@@ -80,7 +81,7 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
             answers.append(goals.answer_goal(curves, error, run))  # noqa: PERF401  (those before an interruption are kept)
     except KeyboardInterrupt:
         stopped = True
-    output.emit_curves(_continue_to_goals(curves, answers) if target.shows else curves, answers, target)
+    output.emit_curves(_continue_to_goals(curves, answers) if output.is_shown(given) else curves, answers, given)
     if stopped:
         click.echo("gpcurves: interrupted before all goals were answered", err=True)
         return 130

@@ -32,7 +32,7 @@ def diagnose(given: Given) -> None:
       gpcurves diagnose network.csv --kernel diffusion --scale 2 --out prior.png
       gpcurves diagnose --ensemble er:3 --vertices 300 --json
     """
-    target = output.Target.of(given, about.Diagnosis)
+    output.check_out(given, about.Diagnosis)
     kernel = _KERNELS.build(given)
     graph = pieces.read_graph(given, given["vertices"])
     if not isinstance(graph, Graph):
@@ -40,5 +40,5 @@ def diagnose(given: Given) -> None:
     elif given.has("rng"):
         raise InputError("--rng is not used: the graph is given, and nothing is drawn at random")
     report = about.diagnose(graph, kernel)
-    target.write(report, report.report())
-    target.say()
+    output.write(given, report, report.report())
+    output.say(given)

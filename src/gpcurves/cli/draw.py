@@ -37,7 +37,7 @@ def draw(given: Given) -> None:
     """
     if given["out"] is None:
         raise InputError("--out is needed: the picture to write")
-    target = output.Target.of(given, Display)
+    output.check_out(given, Display)
     nu = parse.number("--nu", given["nu"])
     problem = pieces.build_graph_problem(given, pieces.read_graph(given, given["vertices"]))
     size = given["vertices"] if problem.ensemble is not None else None
@@ -45,5 +45,5 @@ def draw(given: Given) -> None:
     label = "posterior variance" if problem.teacher is None else "squared error, averaged over teachers"
     examples = f"{int(drawn.counts.sum())} examples (ν = {nu:g}), mean error {drawn.error.mean():.3g}"
     title = f"{problem.describe()}\n{examples}"
-    target.write(draw_graph(drawn.graph, drawn.error, marked=drawn.counts, label=label, title=title))
-    target.say()
+    output.write(given, draw_graph(drawn.graph, drawn.error, marked=drawn.counts, label=label, title=title))
+    output.say(given)

@@ -46,8 +46,7 @@ def names(name: str, text: str) -> list[str]:
 def metavar(kind: Any) -> str | None:
     """Return what help shows for the value of an option of this type; None if such values cannot be given as text."""
     shown = [_shown(each) for each in _alternatives(kind)]
-    known = [each for each in shown if each is not None]
-    return known[-1] if len(known) == len(shown) else None
+    return None if None in shown else shown[-1]
 
 
 def _shown(kind: Any) -> str | None:

@@ -54,7 +54,7 @@ def plan(given: Given) -> None:
     if given["missing"] not in ("drop", "impute"):
         raise InputError(f"--missing must be drop or impute, got {given['missing']!r}")
     n = None if given["sizes"] is None else _sizes(given["sizes"])
-    output.check_out(out, given["as_json"])
+    output.check_out(given)
     written = [] if given["report"] is None else _report_files(given["report"])
     written += [out] if out is not None else []
     for source in filter(None, (given["data"], given["pool"])):

@@ -44,7 +44,7 @@ def predict(given: Given) -> int | None:
       gpcurves predict network.csv --labels known.csv --out all.csv
       gpcurves predict network.csv --labels known.csv --kernel diffusion --scale 2 --noise 0.01
     """
-    target = output.Target.of(given, pd.DataFrame)
+    output.check_out(given, pd.DataFrame)
     noise = _NOISE if given["noise"] is None else parse.number("--noise", given["noise"])
     kernel = pieces.GRAPH_KERNELS.build(given)
     graph = read_graph(given["edges"], repair=given["repair"])
@@ -53,10 +53,11 @@ def predict(given: Given) -> int | None:
     model = GraphRegressor(graph, kernel, noise, **read_options(given, "method", "cavity"))
     model.fit([graph.label(number) for number in numbers] if graph.labels is not None else numbers, values)
     mean, std = model.predict(return_std=True)
-    target.write(pd.DataFrame({"vertex": [graph.label(i) for i in range(graph.vertices)], "mean": mean, "std": std}))
+    labels = [graph.label(i) for i in range(graph.vertices)]
+    output.write(given, pd.DataFrame({"vertex": labels, "mean": mean, "std": std}))
     beliefs = model.beliefs_
     end = f"converged after {beliefs.rounds} iterations" if beliefs.converged else "no convergence"
-    target.say(f"{len(values)} labels on {graph.vertices} vertices: {end}")
+    output.say(given, f"{len(values)} labels on {graph.vertices} vertices: {end}")
     if not beliefs.converged:
         click.echo("gpcurves: no convergence: try --damping 0.5, more --max-rounds or a larger --tolerance", err=True)
         return 1
