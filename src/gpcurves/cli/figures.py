@@ -8,6 +8,7 @@ import textwrap
 import time
 from collections.abc import Iterable
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
       gpcurves figures all --out pictures --workers 2
     """
     if not names:
-        _list()
+        for paper, entries in groupby(FIGURES.values(), key=lambda entry: entry.paper):
+            listed = [f"  {entry.name:<16}{entry.title}" for entry in entries]
+            click.echo("\n".join([click.style(paper, bold=True), *listed]))
         return None
     everything = "all" in names
     if again and not everything:
@@ -82,15 +85,6 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
             Store(store).close()
             store.unlink()
     return _summarise(by_figure, folder, everything)
-
-
-def _list() -> None:
-    paper = ""
-    for entry in FIGURES.values():
-        if entry.paper != paper:
-            paper = entry.paper
-            click.echo(click.style(paper, bold=True))
-        click.echo(f"  {entry.name:<16}{entry.title}")
 
 
 def _say(quiet: bool, number: str, words: str) -> None:

@@ -66,7 +66,7 @@ def _alternatives(kind: Any) -> list[Any]:
 
 
 def _is_array(kind: Any) -> bool:
-    return getattr(get_origin(kind) or kind, "__name__", "") == "ndarray"
+    return (get_origin(kind) or kind) is np.ndarray
 
 
 def value(name: str, text: Any, kind: Any) -> Any:

@@ -33,12 +33,8 @@ class Forecast(Shown):
     ----------
     target
         What is predicted.
-    rows
-        How many usable labelled rows there are.
-    fitted_rows
-        How many of them the model was fitted to.
-    columns
-        How many inputs are used.
+    rows, fitted_rows, columns
+        How many usable labelled rows there are, how many of them the model was fitted to, and how many inputs are used.
     band
         The error with its interval.
     noise_rmse
@@ -47,18 +43,14 @@ class Forecast(Shown):
         Which share of the reducible error remains if further inputs are chosen, after 0, 1, … of them.
     outlying
         Distance of the most extreme 1 % of the rows from the rest, in standard deviations; 0 if the model explains them.
-    cross_validation
-        Errors on held-out rows after training on fewer.
-    power_law
-        The curve a + b n^-c through their squares, for comparison.
+    cross_validation, power_law
+        Errors on held-out rows after training on fewer; the curve a + b n^-c through their squares, for comparison.
     relevance
         What each input contributes; None if the user's own model was taken as it is.
     deterministic
         Whether the target was taken as a function of the inputs without noise.
-    steps
-        What was done to the data, in sentences.
-    notes
-        What a reader should know about these numbers, in sentences.
+    steps, notes
+        What was done to the data, and what a reader should know about these numbers, in sentences.
     seed
         Determines all random numbers.
     """

@@ -41,7 +41,12 @@ def draw(scene: Scene, ax: Any = None, result: Any = None) -> Display:
     parts = [(mark, _draw(mark, ax)) for mark in scene.marks]
     ax.grid(True, which="major", color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
-    _write_title(scene, ax)
+    caption = textwrap.fill(_words(scene.caption), int(15 * _inches(ax)))  # lines that are no wider than the axes
+    title = textwrap.fill(_words(scene.title), int(13 * _inches(ax)))
+    ax.set_title(title, fontsize=10.5, pad=6 + _LINE_HEIGHT * len(caption.splitlines()))
+    if caption:
+        look = {"ha": "center", "va": "bottom", "fontsize": 9, "color": "#444444", "annotation_clip": False}
+        ax.annotate(caption, (0.5, 1.0), (0, 5), xycoords="axes fraction", textcoords="offset points", **look)
     listed = [(mark, part) for mark, part in parts if mark.label]
     rows = _list_marks(listed, ax) if listed else 0
     if own:
@@ -76,17 +81,6 @@ def _draw(mark: Any, ax: Any) -> Any:
             look = {"color": mark.colour, "ha": mark.across, "va": mark.up, "fontsize": _SMALL}
             look |= {"zorder": mark.layer + 4, "textcoords": "offset points", "annotation_clip": False}
             return ax.annotate(_words(mark.text), (mark.x, mark.y), shift, **look)
-
-
-def _write_title(scene: Scene, ax: Any) -> None:
-    """Write the title over the axes and the caption between the two, broken into lines that are no wider than they."""
-    inches = _inches(ax)
-    caption = textwrap.fill(_words(scene.caption), int(15 * inches))
-    title = textwrap.fill(_words(scene.title), int(13 * inches))
-    ax.set_title(title, fontsize=10.5, pad=6 + _LINE_HEIGHT * len(caption.splitlines()))
-    if caption:
-        look = {"ha": "center", "va": "bottom", "fontsize": 9, "color": "#444444", "annotation_clip": False}
-        ax.annotate(caption, (0.5, 1.0), (0, 5), xycoords="axes fraction", textcoords="offset points", **look)
 
 
 def _inches(ax: Any) -> float:

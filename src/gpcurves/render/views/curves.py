@@ -1,4 +1,7 @@
-"""Learning curves: approximations as lines, bounds as the edges of what they allow, simulations as points, goals as levels."""
+"""Learning curves: approximations as lines, bounds as the edges of what they allow, simulations as points, goals as levels.
+
+Colours are such that colour-blind readers can tell them apart.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +20,34 @@ import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.goals import Goal
-from gpcurves.methods import METHODS, Kind
+from gpcurves.methods import METHODS, Kind, Method, Scope
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 from gpcurves.render.labels import label_level, name_ends
 from gpcurves.render.page import document, listed, sentences, table
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, diamond, level, plain
-from gpcurves.render.style import REGION, group_of, kind_of, strokes
 from gpcurves.render.views import View
 
 _SIZES = {"n": ("number of examples n", "n"), "nu": ("number of examples per vertex ν", "ν")}
 _GOAL = "#B3261E"
 _LONGEST_TAG = 12
 """Names of curves up to this length are written beside their ends as well."""
+REGION = "#dfe8f1"
+PALETTE = ("#0072B2", "#CC79A7", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#6A3D9A")
+_SEQUENCE = ("#440154", "#31688e", "#35b779", "#e8c319")
+_DASHES = ("dash", "dot", "dashdot", "longdash")
+_EITHER = ("solid", "dot", "solid", "dash")
+"""Approximations that follow each other in a picture often coincide: the second is seen on top of the first."""
+TRUTH, ASIDE = "simulated truth", "for a modified problem"
+_LOOKS: dict[str, tuple[float, list[tuple[str, str]]]] = {
+    "approximations": (2.2, [(colour, dash) for dash in ("", "dashdot", "longdash") for colour in PALETTE]),
+    "lower bounds": (1.4, [(colour, dash) for colour in ("#46525c", "#8795a1") for dash in _DASHES]),
+    "upper bounds": (1.4, [(colour, dash) for colour in ("#a0522d", "#d08a5b") for dash in _DASHES]),
+    ASIDE: (1.6, [(colour, dash) for colour in ("#8a8a2a", "#b5b554") for dash in ("dot", "dashdot", "longdash")]),
+    TRUTH: (1.5, [(colour, "solid") for colour in ("#000000", *PALETTE)]),
+}
+"""Width, colours and dashes under each heading of the legend; an empty dash stands for the next of the above."""
 Curves = Mapping[str, LearningCurve]
 
 
@@ -259,3 +276,69 @@ def _guarantees(curves: Curves) -> str:
         told = [html.escape(text) for text in (relation, method.promise, method.source)]
         rows.append([f"<b>{method.name}</b><br>{html.escape(method.title)}", *told])
     return table("What each method guarantees", ("method", "what it is", "guarantee", "source"), rows)
+
+
+def kind_of(curve: LearningCurve) -> Kind:
+    """Return what a curve is in relation to the truth; a method that is not known here counts as an approximation."""
+    return METHODS[curve.method].kind if curve.method in METHODS else Kind.APPROXIMATION
+
+
+def group_of(curve: LearningCurve) -> str:
+    """Return the heading under which a legend lists a curve."""
+    return _heading(METHODS[curve.method]) if curve.method in METHODS else "approximations"
+
+
+def _heading(method: Method[Any]) -> str:
+    if method.kind is Kind.ESTIMATE:
+        return TRUTH
+    return ASIDE if method.kind is Kind.EXACT or method.scope is Scope.MODIFIED else f"{method.kind.value}s"
+
+
+def strokes(curves: Curves) -> dict[str, Stroke]:
+    """Return how each curve is drawn, so that no two look the same."""
+    if len({curve.method for curve in curves.values()}) < len(curves):
+        return _of_sweep(curves)
+    chosen: dict[str, Stroke] = {}
+    taken: dict[str, list[tuple[str, str]]] = {group: [] for group in _LOOKS}
+    for label, curve in curves.items():
+        group = group_of(curve)
+        width, looks = _LOOKS[group]
+        # a method has the look of its position among those of its group, so that it looks the same in every picture
+        same = [name for name, method in METHODS.items() if curve.axis in method.axes and _heading(method) == group]
+        first = same.index(curve.method) % len(looks) if curve.method in same else len(same)
+        look = next((look for look in looks[first:] + looks if look not in taken[group]), looks[0])
+        chosen[label] = Stroke(look[0], look[1] or _EITHER[len(taken[group]) % len(_EITHER)], width)
+        taken[group].append(look)
+    return chosen
+
+
+def _of_sweep(curves: Curves) -> dict[str, Stroke]:
+    """Give each setting a colour and each method a dash pattern."""
+    methods = list(dict.fromkeys(curve.method for curve in curves.values() if kind_of(curve) is not Kind.ESTIMATE))
+    problems: list[object] = []
+    settings: dict[str, tuple[int, int]] = {}
+    for label, curve in curves.items():
+        if curve.problem not in problems:
+            problems.append(curve.problem)
+        number = problems.index(curve.problem)
+        earlier = sum(curves[other].method == curve.method and settings[other][0] == number for other in settings)
+        settings[label] = (number, earlier)
+    distinct = sorted(set(settings.values()))
+    colours = PALETTE if len(distinct) <= len(PALETTE) else _sequence(len(distinct))
+    dashes = ("solid", *_DASHES)
+    return {
+        label: Stroke(
+            colours[distinct.index(settings[label])],
+            dashes[methods.index(curve.method) % len(dashes)] if curve.method in methods else "solid",
+            _LOOKS[group_of(curve)][0],
+        )
+        for label, curve in curves.items()
+    }
+
+
+def _sequence(count: int) -> list[str]:
+    """Return colours from dark blue to yellow, for settings that are too many to have colours of their own."""
+    at, stops = np.linspace(0, len(_SEQUENCE) - 1, count), range(len(_SEQUENCE))
+    channels = [[int(colour[i : i + 2], 16) for colour in _SEQUENCE] for i in (1, 3, 5)]
+    mixed = np.rint([np.interp(at, stops, channel) for channel in channels]).astype(int)
+    return ["#" + "".join(f"{part:02x}" for part in colour) for colour in mixed.T]
