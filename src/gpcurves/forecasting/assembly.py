@@ -14,11 +14,12 @@ from gpcurves.forecasting.effort import Computation
 from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
 from gpcurves.forecasting.evidence import JITTER
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
-from gpcurves.forecasting.posterior import Peak, WeightedProblems, draw_problems
+from gpcurves.forecasting.posterior import Peak, draw_problems
 from gpcurves.forecasting.relevance import Relevance, measure_relevance
 from gpcurves.forecasting.result import Forecast
 from gpcurves.forecasting.verdict import FAR_OUT, count_extreme
 from gpcurves.inputs import Copula, Inputs, Pool
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows, check_matrix, check_pool, draw_rows
 
@@ -28,13 +29,14 @@ _SAME_INPUTS = 4
 
 @dataclass(frozen=True)
 class FittedRows:
-    """Rows, the problems that they may come from, and cross-validated errors in units of the standardised target.
+    """Rows, the problems that they may come from with their probabilities, and cross-validated errors of standardised targets.
 
     The relevance of inputs is None if the user's own model is taken as it is.
     """
 
     rows: Rows
-    posterior: WeightedProblems
+    problems: tuple[Problem, ...]
+    weights: FloatArray
     observed: CrossValidation
     relevance: Relevance | None
     notes: tuple[str, ...]
@@ -50,13 +52,13 @@ def forecast_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> Fo
 def fit_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> FittedRows:
     """Draw from the posterior over problems, and cross-validate."""
     inputs = find_inputs(rows)
-    posterior = draw_problems(peaks, inputs, computation)
+    problems, weights = draw_problems(peaks, inputs, computation)
     observed = cross_validate(peaks, inputs, computation.rng)
     computation.progress.advance(10)
-    relevance = measure_relevance(rows.X, rows.columns, posterior)
+    relevance = measure_relevance(rows.X, rows.columns, problems, weights)
     deterministic = peaks[0].density.fixed_noise is not None
     notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
-    return FittedRows(rows, posterior, observed, relevance, notes, deterministic)
+    return FittedRows(rows, problems, weights, observed, relevance, notes, deterministic)
 
 
 def find_inputs(rows: Rows) -> Inputs:
@@ -81,7 +83,7 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
     problem = Problem(from_sklearn(signal), inputs, max(noise, JITTER * float(np.mean(variance))))
     observed = hold_out(problem, rows.X, rows.y, computation.rng)
     note = "The hyperparameters are those of your regressor: the interval does not allow for errors in them."
-    fit = FittedRows(rows, WeightedProblems((problem,), np.ones(1)), observed, None, (note,))
+    fit = FittedRows(rows, (problem,), np.ones(1), observed, None, (note,))
     return assemble(fit, simulate_posterior(fit, computation), computation)
 
 
@@ -111,14 +113,14 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
     rows, effort, rng = len(fit.rows.y), computation.effort, computation.rng
     size = max(min(16 * rows, effort.simulated_rows), (4 * rows) // 3)
     curves = []
-    for number, problem in enumerate(fit.posterior.problems):
+    for number, problem in enumerate(fit.problems):
         if number % _SAME_INPUTS == 0:
             X, test = problem.inputs.draw(size, rng), problem.inputs.draw(effort.test_inputs, rng)
         curves.append(simulate_curve(problem, X, test))
     if fit.relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise), since=rows) for curve in curves]
     computation.progress.advance(5)
-    return PosteriorCurves(tuple(curves), fit.posterior.weights, fit.observed, fit.rows.usable, rows, fit.rows.scale)
+    return PosteriorCurves(tuple(curves), fit.weights, fit.observed, fit.rows.usable, rows, fit.rows.scale)
 
 
 def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation) -> Forecast:
@@ -130,7 +132,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
             f"From about {resolved:,} rows on double precision does not resolve the error of all likely models: "
             "the forecast is an upper limit there."
         )
-    likeliest = fit.posterior.problems[int(np.argmax(fit.posterior.weights))]
+    likeliest = fit.problems[int(np.argmax(fit.weights))]
     remaining = measure_savings(likeliest, rows.X, computation)
     computation.progress.advance(5)
     units = CrossValidation(observed.n, observed.mse * rows.scale**2, observed.stderr)
@@ -163,6 +165,8 @@ def _find_outliers(rows: Rows, rmse: float) -> tuple[float, list[str]]:
         return 0.0, []
     away = float(np.sqrt(np.mean(distance[order[-few:]] ** 2)))
     outlying = away / others if others > 0 else math.inf
-    value, spread = rows.mean + rows.scale * rows.y[order[-1]], rows.scale * others
-    note = f"The target is {value:.4g} in the most extreme row; the others have a standard deviation of {spread:.3g}."
+    value, deviation = rows.mean + rows.scale * rows.y[order[-1]], rows.scale * others
+    note = (
+        f"The target is {value:.4g} in the most extreme row; the others have a standard deviation of {deviation:.3g}."
+    )
     return outlying, [note] if outlying > FAR_OUT else []

@@ -184,16 +184,10 @@ def _explained_share(x: FloatArray, y: FloatArray) -> float:
     return max(1e-3, 1 - float(np.var(residual) / np.var(y)))
 
 
-@dataclass(frozen=True)
-class WeightedProblems:
-    """Problems with their probabilities, which sum to 1."""
-
-    problems: tuple[Problem, ...]
-    weights: FloatArray
-
-
-def draw_problems(peaks: list[Peak], inputs: Inputs, computation: Computation) -> WeightedProblems:
-    """Draw from the posterior of each family."""
+def draw_problems(
+    peaks: list[Peak], inputs: Inputs, computation: Computation
+) -> tuple[tuple[Problem, ...], FloatArray]:
+    """Draw problems from the posterior of each family, and return them with their probabilities."""
     problems: list[Problem] = []
     weights: list[float] = []
     effort = computation.effort
@@ -205,7 +199,7 @@ def draw_problems(peaks: list[Peak], inputs: Inputs, computation: Computation) -
         draws = draw_hyperparameters(peak, count, evaluations, computation.rng, report)
         problems += [build_problem(peak.density.evidence.family, theta, inputs) for theta in draws]
         weights += [probability / count] * count
-    return WeightedProblems(tuple(problems), np.array(weights))
+    return tuple(problems), np.array(weights)
 
 
 def draw_hyperparameters(

@@ -60,12 +60,12 @@ def label_level(at: float, text: str, colour: str, marks: Iterable[Mark], x: Axi
 def label_point(at: tuple[float, float], text: str, colour: str, marks: Iterable[Mark], x: Axis, y: Axis) -> Text:
     """Write beside a point, as near as possible among the places where the fewest curves pass."""
     height = float(y.fraction(at[1]))
-    places: list[Text] = []
+    candidates: list[Text] = []
     for distance in (0.015, 0.06, 0.12):
         for across in ("left", "right", "center"):
             above = Text(at[0], y.at(height + distance), text, colour, across=across)
-            places += [above, replace(above, y=y.at(height - distance), up="top")]
-    return freest(places, marks, x, y)
+            candidates += [above, replace(above, y=y.at(height - distance), up="top")]
+    return freest(candidates, marks, x, y)
 
 
 def freest(candidates: Sequence[Text], marks: Iterable[Mark], x: Axis, y: Axis) -> Text:
