@@ -1,7 +1,7 @@
 """The command line: parse, call the library, serialise.
 
 Data goes to stdout and text for people to stderr. Exit code 0; 1 when a computation fails; 2 for bad input; 130 after
-Ctrl-C. Nothing heavy is imported before it is needed, so that help is quick.
+Ctrl-C. The module of a command is imported when the command is called, so that the list of commands is quick.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COMMANDS = {
     "draw": "Draw a graph, coloured by the error of one data set.",
     "figures": "Draw figures of the papers and check their claims.",
     "graph": "Compute the average error on the vertices of a graph.",
-    "methods": "List the methods: what each is, needs and promises.",
+    "methods": "List the methods: what each is, needs and guarantees.",
     "plan": "Forecast how many rows of a table a goal needs.",
     "predict": "Predict values at all vertices from those at some.",
 }
