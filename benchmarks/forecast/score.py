@@ -23,12 +23,11 @@ from tqdm import tqdm
 
 from benchmarks.forecast import tasks, truth
 from gpcurves.forecasting import Forecast, ForecastEffort
-from gpcurves.forecasting.assembly import Computation, assemble, simulate_posterior
-from gpcurves.forecasting.density import find_peaks
+from gpcurves.forecasting.assembly import assemble, fit_rows, simulate_posterior
+from gpcurves.forecasting.effort import Computation
 from gpcurves.forecasting.error_curve import simulate_curve
-from gpcurves.forecasting.evidence import build_problem
-from gpcurves.forecasting.from_rows import fit_rows
-from gpcurves.forecasting.regression import Regression
+from gpcurves.forecasting.evidence import Regression, build_problem
+from gpcurves.forecasting.posterior import find_peaks
 from gpcurves.inputs import Copula
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.tables.rows import standardise_arrays

@@ -16,9 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.forecast import tasks
-from gpcurves.forecasting.density import HyperPrior, LogPosterior
-from gpcurves.forecasting.evidence import FAMILIES, Evidence, Family, build_problem
-from gpcurves.forecasting.regression import Regression
+from gpcurves.forecasting.evidence import FAMILIES, Evidence, Family, Regression, build_problem
+from gpcurves.forecasting.posterior import HyperPrior, LogPosterior
 from gpcurves.inputs import Sample
 
 FILE = Path(__file__).with_name("truth.json")

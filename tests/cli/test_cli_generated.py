@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import click
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -13,7 +14,7 @@ import pytest
 import gpcurves as gpc
 from commands import failed, rows
 from gpcurves.cli import cli, run
-from gpcurves.cli.command import Option
+from gpcurves.cli.options import Option
 from gpcurves.cli.parse import metavar, value
 from gpcurves.designs import Design
 from gpcurves.errors import InputError
@@ -32,8 +33,8 @@ CURVE = ["curve", "--kernel", "rbf", "--noise", "0.1", "--n", "5", "-q"]
 
 def options_of(command: str) -> dict[str, Option]:
     """Return the options of a command by their names."""
-    made: Any = cli.commands[command]
-    return {name: each for each in made.make_options() if isinstance(each, Option) for name in each.opts}
+    made: Any = cli.resolve_command(click.Context(cli), [command])[1]
+    return {name: each for each in made.make_options(made.parts()) if isinstance(each, Option) for name in each.opts}
 
 
 @pytest.mark.parametrize(("command", "axis", "kernels"), [("curve", "n", Kernel), ("graph", "nu", GraphKernel)])

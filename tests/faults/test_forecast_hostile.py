@@ -18,7 +18,7 @@ from sklearn.svm import SVR
 import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.forecasting import Forecast, ForecastEffort
-from gpcurves.forecasting.band import Band
+from gpcurves.forecasting.intervals import Band
 from gpcurves.numerics.validation import FloatArray
 
 LABELS = {"more data helps", "noise-limited", "goal reached already", "goal cannot be reached", "too few rows to say"}

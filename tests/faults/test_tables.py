@@ -23,9 +23,10 @@ from hypothesis import strategies as st
 from gpcurves import tables
 from gpcurves.errors import InputError
 from gpcurves.tables.cells import interpret, parse_number
-from gpcurves.tables.encoding import has_few_values
+from gpcurves.tables.columns import has_few_values
 from gpcurves.tables.files import read_table
-from gpcurves.tables.preparing import Prepared, prepare
+from gpcurves.tables.preparing import prepare
+from gpcurves.tables.rows import Prepared
 
 Write = Callable[..., Path]
 

@@ -20,9 +20,8 @@ from gpcurves.render.formats import FORMATS, check_output, list_suffixes, output
 from gpcurves.render.labels import spread_apart
 from gpcurves.render.plotly import figure
 from gpcurves.render.scene import Axis, Line, Points, Text, plain
-from gpcurves.render.style import REGION, strokes
 from gpcurves.render.views import View, view_of
-from gpcurves.render.views.curves import region, spans_decades
+from gpcurves.render.views.curves import REGION, region, spans_decades, strokes
 from pictures import assert_drawn
 
 ROOT = Path(__file__).parents[2]

@@ -11,10 +11,16 @@ from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 from gpcurves import RBF, Box, Matern52, Problem
 from gpcurves.designs.greedy import choose_greedily
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
-from gpcurves.forecasting.density import NOISELESS, HyperPrior, LogPosterior, Peak, suggest_starts
 from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
 from gpcurves.forecasting.evidence import FAMILIES, JITTER, Evidence, Family, build_problem
-from gpcurves.forecasting.posterior import draw_hyperparameters
+from gpcurves.forecasting.posterior import (
+    NOISELESS,
+    HyperPrior,
+    LogPosterior,
+    Peak,
+    draw_hyperparameters,
+    suggest_starts,
+)
 from gpcurves.inputs import Copula, Pool
 from gpcurves.numerics.validation import FloatArray
 

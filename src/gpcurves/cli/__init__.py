@@ -1,7 +1,7 @@
 """The command line: parse, call the library, serialise.
 
 Data goes to stdout and text for people to stderr. Exit code 0; 1 when a computation fails; 2 for bad input; 130 after
-Ctrl-C. Nothing heavy is imported before it is needed, so that help is quick.
+Ctrl-C. The module of a command is imported when the command is called, so that the list of commands is quick.
 """
 
 from __future__ import annotations
@@ -9,23 +9,37 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 import click
 
 from gpcurves._version import __version__
-from gpcurves.cli.curve import curve
-from gpcurves.cli.diagnose import diagnose
-from gpcurves.cli.draw import draw
-from gpcurves.cli.figures import figures
-from gpcurves.cli.graph import graph
-from gpcurves.cli.methods import methods
-from gpcurves.cli.plan import plan
-from gpcurves.cli.predict import predict
 from gpcurves.errors import GPCurvesError, InputError
 
+_COMMANDS = {
+    "curve": "Compute the average error after n examples.",
+    "diagnose": "Report how uneven prior variances are over a graph.",
+    "draw": "Draw a graph, coloured by the error of one data set.",
+    "figures": "Draw figures of the papers and check their claims.",
+    "graph": "Compute the average error on the vertices of a graph.",
+    "methods": "List the methods: what each is, needs and guarantees.",
+    "plan": "Forecast how many rows of a table a goal needs.",
+    "predict": "Predict values at all vertices from those at some.",
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class CommandGroup(click.Group):
+    """Commands that are known by name and summary; the module of a command is imported when the command is called."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, known and getattr(import_module(f"gpcurves.cli.{name}"), str(name)), rest
+
+
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="gpcurves", message="%(prog)s %(version)s")
 def cli() -> None:
     """Tell how fast a Gaussian process learns.
@@ -43,8 +57,8 @@ def cli() -> None:
     """
 
 
-for _command in (curve, graph, diagnose, predict, draw, plan, methods, figures):
-    cli.add_command(_command)
+for _name, _summary in _COMMANDS.items():
+    cli.add_command(click.Command(_name, short_help=_summary))
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -62,40 +76,28 @@ def run(arguments: list[str] | None = None) -> int:
         code = cli.main(arguments, standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
-    except click.Abort:
-        click.echo("gpcurves: interrupted", err=True)
-        return 130
+    except (click.Abort, KeyboardInterrupt):
+        return _fail("interrupted", 130)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
     except click.ClickException as error:
+        message = error.format_message()
         if isinstance(error, click.UsageError) and error.ctx is not None:
-            click.echo(
-                f"gpcurves: {_sentence(error.format_message())} (see '{error.ctx.command_path} --help')", err=True
-            )
-        else:
-            click.echo(f"gpcurves: {error.format_message()}", err=True)
-        return error.exit_code
-    except InputError as error:
-        click.echo(f"gpcurves: {error}", err=True)
-        return 2
+            sentence = message[:1].lower() + message[1:].rstrip(".").replace("\n", " ")
+            message = f"{sentence} (see '{error.ctx.command_path} --help')"
+        return _fail(message, error.exit_code)
     except GPCurvesError as error:
-        click.echo(f"gpcurves: {error}", err=True)
-        return 1
+        return _fail(str(error), 2 if isinstance(error, InputError) else 1)
     except MemoryError:
-        click.echo("gpcurves: not enough memory for this", err=True)
-        return 1
-    except KeyboardInterrupt:
-        click.echo("gpcurves: interrupted", err=True)
-        return 130
-    except BrokenPipeError:  # the reader of our output left; nothing more to say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return _fail("not enough memory for this", 1)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing more is tried at exit
-        click.echo(f"gpcurves: cannot write the output: {error.strerror}", err=True)
-        return 1
+        if isinstance(error, BrokenPipeError):  # the reader of our output left; nothing more to say
+            return 1
+        return _fail(f"cannot write the output: {error.strerror}", 1)
 
 
-def _sentence(message: str) -> str:
-    return message[:1].lower() + message[1:].rstrip(".").replace("\n", " ")
+def _fail(message: str, code: int) -> int:
+    click.echo(f"gpcurves: {message}", err=True)
+    return code

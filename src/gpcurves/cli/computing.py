@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import numpy as np
 
+from gpcurves import goals
+from gpcurves.api import learning_curves
 from gpcurves.cli import output, parse
-from gpcurves.cli.command import Given, Option
-from gpcurves.cli.options import parameter_options
+from gpcurves.cli.options import Given, Option, parameter_options
+from gpcurves.curve import CurveSet
+from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, NumericalError
-
-if TYPE_CHECKING:
-    from gpcurves.curve import CurveSet
-    from gpcurves.goals import Goal
-    from gpcurves.methods import Method
-    from gpcurves.montecarlo import Run
-    from gpcurves.numerics.validation import FloatArray
-    from gpcurves.problem import Problem
+from gpcurves.graphs import Graph
+from gpcurves.methods import METHODS, Kind, Method
+from gpcurves.montecarlo import Run
+from gpcurves.numerics.parameters import parameters_of
+from gpcurves.numerics.validation import FloatArray, positive, sizes
+from gpcurves.problem import Problem
 
 _BEYOND, _POINTS = 1.5, 40
 """How far beyond the goal a picture shows curves, and by how many points it continues them."""
@@ -30,38 +32,18 @@ def size_options(axis: str, default: str) -> list[Option]:
     """Return the options that say what is computed."""
     section = "What to compute"
     what = "Numbers of examples" if axis == "n" else "Examples per vertex"
+    sizes = f"{what}: a list, start:stop:step, start:stop:log:count, or a mix.  [{default}]"
+    methods = "Methods separated by commas, see 'gpcurves methods'; all takes those that apply.  [all]"
+    goal = "Also say how many examples this error needs; may be given several times."
     return [
-        Option(
-            f"--{axis}",
-            "sizes",
-            default=default,
-            section=section,
-            metavar="LIST",
-            help=f"{what}: a list, start:stop:step, start:stop:log:count, or a mix.  [{default}]",
-        ),
-        Option(
-            "--methods",
-            default="all",
-            section=section,
-            metavar="NAMES",
-            help="Methods separated by commas, see 'gpcurves methods'; all takes those that apply.  [all]",
-        ),
-        Option(
-            "--goal",
-            "goals",
-            multiple=True,
-            section=section,
-            metavar="NUMBER",
-            help="Also say how many examples this error needs; may be given several times.",
-        ),
+        Option(f"--{axis}", "sizes", default=default, section=section, metavar="LIST", help=sizes),
+        Option("--methods", default="all", section=section, metavar="NAMES", help=methods),
+        Option("--goal", "goals", multiple=True, section=section, metavar="NUMBER", help=goal),
     ]
 
 
 def method_options(axis: str, taken: set[str], **aliases: str) -> list[Option]:
     """Return one option for each option of a method along an axis."""
-    from gpcurves.methods import METHODS
-    from gpcurves.numerics.parameters import parameters_of
-
     members = {
         name: [each for each in parameters_of(method.Options) if each.axis in (None, axis)]
         for name, method in METHODS.items()
@@ -75,63 +57,60 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
 
     ``adding`` are methods to compute besides those that were named.
     """
-    import numpy as np
-
-    from gpcurves.curve import CurveSet
-    from gpcurves.goals import answer_goal
-    from gpcurves.montecarlo import Run
-    from gpcurves.numerics.validation import positive, sizes
-
-    target, problem = output.Target.of(given, CurveSet), build(given)
+    output.check_out(given, CurveSet)
+    problem = build(given)
     axis = problem.axis
     at = sizes(axis, parse.size_list(f"--{axis}", given["sizes"], integers=axis == "n"))
     errors = [positive("--goal", parse.number("--goal", goal)) for goal in given["goals"]]
-    methods, skipped = choose_methods(given, problem, at, adding)
-    options = read_method_options(given, problem, methods)
+    methods, skipped = _choose_methods(given, problem, at, adding)
+    options = _read_options(given, problem, methods)
     _refuse_idle(given, problem, methods)
     run = Run(given["rng"], given["workers"] or 1, given["store"], False if given["quiet"] else None)
+    options[axis] = at
+    if any(method.random for method in methods):
+        options |= {each.name: getattr(run, each.name) for each in fields(run)}
     try:
-        curves = _compute(problem, at, methods, options, run)
+        curves = learning_curves(problem, methods=[method.name for method in methods], **options)
     except KeyboardInterrupt as stop:
         return output.say_interrupted(stop, given["store"])
     curves = replace(curves, skipped=skipped)
-    goals: list[Goal] = []
+    answers: list[goals.Goal] = []
+    stopped = False
     try:
         for error in errors:
-            goals.append(answer_goal(curves, error, run))  # noqa: PERF401  (those before an interruption are kept)
+            answers.append(goals.answer_goal(curves, error, run))  # noqa: PERF401  (those before an interruption are kept)
     except KeyboardInterrupt:
-        _emit(curves, goals, target)
+        stopped = True
+    output.emit_curves(_continue_to_goals(curves, answers) if output.is_shown(given) else curves, answers, given)
+    if stopped:
         click.echo("gpcurves: interrupted before all goals were answered", err=True)
         return 130
-    _emit(curves, goals, target)
     stuck = [label for label, curve in curves.items() if np.min(curve.diagnostics.get("converged", 1)) < 1]
     if stuck:
         click.echo(f"gpcurves: {', '.join(stuck)} did not converge; the result so far was written", err=True)
     return 1 if stuck else None
 
 
-def choose_methods(
+def _choose_methods(
     given: Given, problem: Problem, at: FloatArray, adding: Sequence[str] = ()
 ) -> tuple[list[Method[Any]], dict[str, str]]:
     """Return the methods to compute, and why others of "all" are left out."""
-    from gpcurves.methods import METHODS
-
     text = given["methods"].strip()
     if text != "all":
         names = [*parse.names("--methods", text), *adding]
         return [METHODS[name] for name in dict.fromkeys(names)], {}
     along = [method for method in METHODS.values() if problem.axis in method.axes]
-    reasons = {str(method.name): method.objection(problem, at) for method in along}
-    able = [method for method in along if reasons[str(method.name)] is None]
-    reasons |= {str(method.name): _spare(method, problem) for method in able}
-    chosen = [method for method in able if reasons[str(method.name)] is None]
+    reasons = {method.name: method.objection(problem, at) for method in along}
+    able = [method for method in along if reasons[method.name] is None]
+    reasons |= {method.name: _spare(method, problem) for method in able}
+    chosen = [method for method in able if reasons[method.name] is None]
     for option, value in given.of("method"):  # an option that no other method takes asks for its own
         if any(_takes(method, option, value, problem) for method in chosen):
             continue
         chosen += (method for method in able if _takes(method, option, value, problem))
         if not any(_takes(method, option, value, problem) for method in chosen):
             owner = METHODS[next(iter(option.owners))]
-            reason = reasons[str(owner.name)] or _read(owner, option, value, problem)[1]
+            reason = reasons[owner.name] or _read(owner, option, value, problem)[1]
             raise InputError(f"{option.flag} belongs to {owner.name}: {reason}")
     skipped = {name: why for name, why in reasons.items() if why and METHODS[name] not in chosen}
     if not chosen:
@@ -145,12 +124,7 @@ def _spare(method: Method[Any], problem: Problem) -> str | None:
     A simulation of vectors takes long, so that it is asked for. On a given graph that is small it is exact and quick, whereas
     the cavity method is an approximation; on a large one dense algebra takes long.
     """
-    from gpcurves.designs import Random
-    from gpcurves.goals import default_method
-    from gpcurves.graphs import Graph
-    from gpcurves.methods import Kind
-
-    default = default_method(problem)
+    default = goals.default_method(problem)
     if method.name == default:
         return None
     if problem.axis == "nu" and isinstance(problem.graph, Graph):
@@ -169,14 +143,14 @@ def _takes(method: Method[Any], option: Option, text: Any, problem: Problem) -> 
 
 def _read(method: Method[Any], option: Option, text: Any, problem: Problem) -> tuple[dict[str, Any], str | None]:
     """Return an option as a method knows it, and why the method does not take it (None if it does)."""
-    own = option.owners.get(str(method.name))
+    own = option.owners.get(method.name)
     if own is None:
         return {}, ""
     value = {own.name: parse.value(option.flag, text, own.kind)}
     return value, method.Options(**value).objection(problem)
 
 
-def read_method_options(given: Given, problem: Problem, methods: Sequence[Method[Any]]) -> dict[str, Any]:
+def _read_options(given: Given, problem: Problem, methods: Sequence[Method[Any]]) -> dict[str, Any]:
     """Return the options of methods that were given; refuse those that none of the methods takes."""
     options: dict[str, Any] = {}
     for option, text in given.of("method"):
@@ -188,7 +162,7 @@ def read_method_options(given: Given, problem: Problem, methods: Sequence[Method
             continue
         if any(reasons):
             raise InputError(f"{option.flag}: {next(filter(None, reasons))}")
-        names = ", ".join(str(method.name) for method in methods)
+        names = ", ".join(method.name for method in methods)
         who = f"the method {names} takes" if len(methods) == 1 else f"none of the methods {names} takes"
         not_ = " no" if len(methods) == 1 else ""
         raise InputError(f"{who}{not_} {option.flag}: it belongs to {', '.join(option.owners)}")
@@ -201,38 +175,16 @@ def _refuse_idle(given: Given, problem: Problem, methods: Sequence[Method[Any]])
         return
     for name in ("rng", "workers", "store"):
         if given.has(name):
-            names = ", ".join(str(method.name) for method in methods)
+            names = ", ".join(method.name for method in methods)
             remedy = "--simulate N" if problem.axis == "n" else "--methods simulation"
             raise InputError(f"--{name} is not used: nothing is drawn at random by {names}; add {remedy} to simulate")
 
 
-def _compute(
-    problem: Problem, at: FloatArray, methods: Sequence[Method[Any]], options: dict[str, Any], run: Run
-) -> CurveSet:
-    from gpcurves.api import learning_curves
-
-    names = [str(method.name) for method in methods]
-    if any(method.random for method in methods):
-        options = options | {each.name: getattr(run, each.name) for each in fields(run)}
-    if problem.axis == "nu":
-        return learning_curves(problem, nu=at, methods=names, **options)
-    return learning_curves(problem, at, names, **options)
-
-
-def _emit(curves: CurveSet, goals: Sequence[Goal], target: output.Target) -> None:
-    output.emit_curves(continue_to_goals(curves, goals) if target.shows else curves, goals, target)
-
-
-def continue_to_goals(curves: CurveSet, goals: Sequence[Goal]) -> CurveSet:
+def _continue_to_goals(curves: CurveSet, answers: Sequence[goals.Goal]) -> CurveSet:
     """Return curves that a picture can show up to the goals: deterministic ones go on until an approximation reaches them."""
-    import numpy as np
-
-    from gpcurves.curve import CurveSet
-    from gpcurves.methods import METHODS, Kind
-
     sure = [label for label, curve in curves.items() if not METHODS[curve.method].draws(curve.problem)]
     near = [label for label in sure if METHODS[curves[label].method].kind is Kind.APPROXIMATION]
-    reach = max((goal.needed[label] for goal in goals for label in near if label in goal.needed), default=0.0)
+    reach = max((goal.needed[label] for goal in answers for label in near if label in goal.needed), default=0.0)
     longer = dict(curves)
     for label in sure:
         curve = curves[label]

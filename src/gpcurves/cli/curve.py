@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from gpcurves.cli import computing, pieces
-from gpcurves.cli.command import FILE, Command, Given, Option, names_of, output_options, run_options
+from gpcurves.cli.options import FILE, Command, Given, Option, Part, output_options, run_options
+from gpcurves.curve import CurveSet
 
-_DEFAULT_N = "0,1:1000:log:40"
 
-
-def _options() -> list[click.Parameter]:
-    from gpcurves.curve import CurveSet
-
-    spectrum = Option(
-        "--spectrum",
-        type=FILE,
-        section="Inputs",
-        metavar="FILE",
-        help="File with eigenvalues (and multiplicities) instead of a kernel and inputs.",
-    )
-    sizes, running = computing.size_options("n", _DEFAULT_N), run_options()
-    writing = output_options(CurveSet)
-    taken = names_of([spectrum, *sizes, *running, *writing])
-    kernels = pieces.kernels()
+def _parts() -> list[Part]:
+    spectrum = "File with eigenvalues (and multiplicities) instead of a kernel and inputs."
     return [
-        *kernels.options(taken),
-        *pieces.input_distributions().options(taken),
-        spectrum,
-        *pieces.designs().options(taken),
-        *pieces.likelihoods().options(taken),
-        *sizes,
-        *pieces.teacher_options(kernels, taken),
-        *computing.method_options("n", taken, datasets="simulate"),
-        *running,
-        *writing,
+        pieces.KERNELS.options,
+        pieces.INPUTS.options,
+        Option("--spectrum", type=FILE, section="Inputs", metavar="FILE", help=spectrum),
+        pieces.DESIGNS.options,
+        pieces.LIKELIHOODS.options,
+        *computing.size_options("n", "0,1:1000:log:40"),
+        pieces.KERNELS.teacher_options,
+        partial(computing.method_options, "n", datasets="simulate"),
+        *run_options(),
+        *output_options(CurveSet),
     ]
 
 
-@click.command(cls=Command, options=_options)
+@click.command(cls=Command, parts=_parts)
 def curve(given: Given) -> int | None:
     """Compute the average error after n examples: by theory, by rigorous bounds and by simulation.
 

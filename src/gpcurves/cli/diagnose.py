@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from gpcurves.cli import output, pieces
-from gpcurves.cli.command import Command, Given, names_of, output_options
+from gpcurves.cli.options import Command, Given, output_options
 from gpcurves.errors import InputError
+from gpcurves.graphs import Graph
+from gpcurves.graphs import diagnosis as about
 
 _VERTICES = 500
+_KERNELS = replace(pieces.GRAPH_KERNELS, without=("normalise",))
 
 
-def _options() -> list[click.Parameter]:
-    from gpcurves.graphs.diagnosis import Diagnosis
-
-    graph = pieces.graph_options(argument=True)
-    graph += [pieces.vertices_option(), pieces.seed_option()]
-    writing = output_options(Diagnosis)
-    taken = names_of([*graph, *writing])
-    return [*graph, *pieces.graph_kernels("normalise").options(taken), *writing]
-
-
-@click.command(cls=Command, options=_options)
+@click.command(
+    cls=Command,
+    parts=lambda: [*pieces.single_graph_options(), _KERNELS.options, *output_options(about.Diagnosis)],
+)
 def diagnose(given: Given) -> None:
     """Report how uneven prior variances are over the vertices of a graph under global normalisation.
 
@@ -34,17 +32,13 @@ def diagnose(given: Given) -> None:
       gpcurves diagnose network.csv --kernel diffusion --scale 2 --out prior.png
       gpcurves diagnose --ensemble er:3 --vertices 300 --json
     """
-    from gpcurves.graphs import Graph
-    from gpcurves.graphs.diagnosis import Diagnosis
-    from gpcurves.graphs.diagnosis import diagnose as examine
-
-    target = output.Target.of(given, Diagnosis)
-    kernel = pieces.build_piece(given, pieces.graph_kernels("normalise"))
+    output.check_out(given, about.Diagnosis)
+    kernel = _KERNELS.build(given)
     graph = pieces.read_graph(given, given["vertices"])
     if not isinstance(graph, Graph):
         graph = graph.sample(given["vertices"] or _VERTICES, given["rng"])
     elif given.has("rng"):
         raise InputError("--rng is not used: the graph is given, and nothing is drawn at random")
-    report = examine(graph, kernel)
-    target.write(report, report.report())
-    target.say()
+    report = about.diagnose(graph, kernel)
+    output.write(given, report, report.report())
+    output.say(given)

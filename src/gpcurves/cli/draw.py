@@ -5,32 +5,25 @@ from __future__ import annotations
 import click
 
 from gpcurves.cli import output, parse, pieces
-from gpcurves.cli.command import Command, Given, Option, names_of, output_options
+from gpcurves.cli.options import Command, Given, Option, Part, output_options
 from gpcurves.errors import InputError
+from gpcurves.methods.simulation.single import one_data_set
+from gpcurves.numerics.display import Display
+from gpcurves.render.drawing import draw_graph
 
-_DEFAULT_NU = "1"
 
-
-def _options() -> list[click.Parameter]:
-    from gpcurves.numerics.display import Display
-
-    graph = pieces.graph_options(argument=True)
-    graph += [pieces.vertices_option(), pieces.seed_option()]
-    nu = Option("--nu", default=_DEFAULT_NU, section="Labels", metavar="NUMBER", help="Examples per vertex.  [1]")
-    writing = output_options(Display)
-    taken = names_of([*graph, nu, *writing])
-    kernels = pieces.graph_kernels()
+def _parts() -> list[Part]:
     return [
-        *graph,
-        *kernels.options(taken),
-        *pieces.likelihoods().options(taken),
-        nu,
-        *pieces.teacher_options(kernels, taken),
-        *writing,
+        *pieces.single_graph_options(),
+        pieces.GRAPH_KERNELS.options,
+        pieces.LIKELIHOODS.options,
+        Option("--nu", default="1", section="Labels", metavar="NUMBER", help="Examples per vertex.  [1]"),
+        pieces.GRAPH_KERNELS.teacher_options,
+        *output_options(Display),
     ]
 
 
-@click.command(cls=Command, options=_options)
+@click.command(cls=Command, parts=_parts)
 def draw(given: Given) -> None:
     """Draw a graph, coloured by the error at each vertex after one data set, with the training vertices marked.
 
@@ -42,13 +35,9 @@ def draw(given: Given) -> None:
       gpcurves draw network.csv --noise 0.1 --nu 0.5 --out network.png
       gpcurves draw --ensemble er:3 --vertices 100 --normalise local --noise 0.1 --out random.svg
     """
-    from gpcurves.methods.simulation.single import one_data_set
-    from gpcurves.numerics.display import Display
-    from gpcurves.render.drawing import draw_graph
-
     if given["out"] is None:
         raise InputError("--out is needed: the picture to write")
-    target = output.Target.of(given, Display)
+    output.check_out(given, Display)
     nu = parse.number("--nu", given["nu"])
     problem = pieces.build_graph_problem(given, pieces.read_graph(given, given["vertices"]))
     size = given["vertices"] if problem.ensemble is not None else None
@@ -56,5 +45,5 @@ def draw(given: Given) -> None:
     label = "posterior variance" if problem.teacher is None else "squared error, averaged over teachers"
     examples = f"{int(drawn.counts.sum())} examples (ν = {nu:g}), mean error {drawn.error.mean():.3g}"
     title = f"{problem.describe()}\n{examples}"
-    target.write(draw_graph(drawn.graph, drawn.error, marked=drawn.counts, label=label, title=title))
-    target.say()
+    output.write(given, draw_graph(drawn.graph, drawn.error, marked=drawn.counts, label=label, title=title))
+    output.say(given)

@@ -7,17 +7,18 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterable
+from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
+from gpcurves import papers
 from gpcurves.errors import InputError, unknown_name
-
-if TYPE_CHECKING:
-    from gpcurves.papers import Claim
-
-_STORE = "figures.sqlite"
+from gpcurves.montecarlo.store import Store
+from gpcurves.papers import FIGURES, Claim
+from gpcurves.papers.folder import make_folder, read_finished, save, save_gallery
 
 
 @click.command()
@@ -43,11 +44,10 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
       gpcurves figures sollich1999-1a sollich1999-1b --quick --out pictures
       gpcurves figures all --out pictures --workers 2
     """
-    from gpcurves.papers import FIGURES
-    from gpcurves.papers.folder import make_folder, save_gallery
-
     if not names:
-        _list()
+        for paper, entries in groupby(FIGURES.values(), key=lambda entry: entry.paper):
+            listed = [f"  {entry.name:<16}{entry.title}" for entry in entries]
+            click.echo("\n".join([click.style(paper, bold=True), *listed]))
         return None
     everything = "all" in names
     if again and not everything:
@@ -56,87 +56,59 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
         if name not in FIGURES:
             raise unknown_name("figure", name, ["all", *FIGURES])
     folder = make_folder(out)
+    store = folder / "figures.sqlite" if everything else None
     chosen = list(FIGURES) if everything else list(dict.fromkeys(names))
-    store = folder / _STORE if everything else None
-    found: dict[str, tuple[Claim, ...]] = {}
+    running: dict[str, Any] = {"workers": workers, "store": store, "progress": not quiet and sys.stderr.isatty()}
+    by_figure: dict[str, tuple[Claim, ...]] = {}
     try:
-        for name in chosen:
-            place = f"[{len(found) + 1}/{len(chosen)}] "
-            found[name] = _one(name, folder, quick, workers, store, quiet, place, skip=everything and not again)
+        for number, name in enumerate(chosen, start=1):
+            claims = read_finished(name, folder, quick=quick) if everything and not again else None
+            say = partial(_say, quiet, f"[{number}/{len(chosen)}] ")
+            if claims is None:
+                say(f"{name}: {FIGURES[name].title}")
+                start = time.monotonic()
+                drawn = papers.draw(name, quick=quick, **running)
+                save(name, drawn, folder, quick=quick)
+                claims = drawn.claims
+                say(f"wrote {folder / name}.png in {time.monotonic() - start:.1f} s")
+            else:
+                say(f"{name}: finished already")
+            click.echo(_describe(name, claims))
+            by_figure[name] = claims
     except KeyboardInterrupt:
         kept = f"; what is finished is kept in {folder}: run the same command again to go on" if everything else ""
         click.echo(f"gpcurves: interrupted{kept}", err=True)
         return 130
-    if everything:
-        save_gallery(found, folder)
-        _forget(folder / _STORE)
-    return _summary(found, folder, everything)
+    if store is not None:
+        save_gallery(by_figure, folder)
+        if store.exists():  # every figure is finished; opening it makes sure that it is not somebody else's file
+            Store(store).close()
+            store.unlink()
+    return _summarise(by_figure, folder, everything)
 
 
-def _list() -> None:
-    from gpcurves.papers import FIGURES
-
-    paper = ""
-    for entry in FIGURES.values():
-        if entry.paper != paper:
-            paper = entry.paper
-            click.echo(click.style(paper, bold=True))
-        click.echo(f"  {entry.name:<16}{entry.title}")
+def _say(quiet: bool, number: str, words: str) -> None:
+    if not quiet:
+        click.echo(f"{number}{words}", err=True)
 
 
-def _one(
-    name: str, folder: Path, quick: bool, workers: str, store: Path | None, quiet: bool, place: str, *, skip: bool
-) -> tuple[Claim, ...]:
-    """Draw one figure, or find it finished; print its claims."""
-    from gpcurves.papers import FIGURES, draw
-    from gpcurves.papers.folder import read_finished, save
-
-    claims = read_finished(name, folder, quick=quick) if skip else None
-    if claims is None:
-        if not quiet:
-            click.echo(f"{place}{name}: {FIGURES[name].title}", err=True)
-        start = time.monotonic()
-        shown = not quiet and sys.stderr.isatty()
-        drawn = draw(name, quick=quick, workers=workers, store=store, progress=shown)
-        save(name, drawn, folder, quick=quick)
-        claims = drawn.claims
-        if not quiet:
-            click.echo(f"{place}wrote {folder / name}.png in {time.monotonic() - start:.1f} s", err=True)
-    elif not quiet:
-        click.echo(f"{place}{name}: finished already", err=True)
-    click.echo(_table(name, claims))
-    return claims
-
-
-def _forget(store: Path) -> None:
-    """Remove the store when every figure is finished, unless it is somebody else's file."""
-    from gpcurves.montecarlo.store import Store
-
-    if store.exists():
-        Store(store).close()
-        store.unlink()
-
-
-def _table(name: str, claims: Iterable[Claim]) -> str:
+def _describe(name: str, claims: Iterable[Claim]) -> str:
     """Return the claims of a figure as text."""
     width = min(110, max(60, shutil.get_terminal_size((100, 24)).columns))
     lines = [name]
     for claim in claims:
-        lines += textwrap.wrap(
-            claim.text, width, initial_indent="  holds  " if claim.holds else "  FAILS  ", subsequent_indent=" " * 9
-        )
+        first = "  holds  " if claim.holds else "  FAILS  "
+        lines += textwrap.wrap(claim.text, width, initial_indent=first, subsequent_indent=" " * 9)
         lines.append(f"{'':9}expected {claim.expected}; found {claim.found}")
         lines += textwrap.wrap(claim.note, width, initial_indent=" " * 9, subsequent_indent=" " * 9)
     return "\n".join(lines) + "\n"
 
 
-def _summary(found: dict[str, tuple[Claim, ...]], folder: Path, everything: bool) -> int:
-    claims = [claim for each in found.values() for claim in each]
-    failed = [name for name, each in found.items() if not all(claim.holds for claim in each)]
-    holding = sum(claim.holds for claim in claims)
-    click.echo(
-        f"{holding} of {len(claims)} claims about {len(found)} figures hold; the files are in {folder.resolve()}"
-    )
+def _summarise(by_figure: dict[str, tuple[Claim, ...]], folder: Path, everything: bool) -> int:
+    holds = [claim.holds for claims in by_figure.values() for claim in claims]
+    failed = [name for name, claims in by_figure.items() if not all(claim.holds for claim in claims)]
+    about = f"{sum(holds)} of {len(holds)} claims about {len(by_figure)} figures hold"
+    click.echo(f"{about}; the files are in {folder.resolve()}")
     if everything:
         click.echo(f"open {folder / 'index.html'} to see them all")
     if failed:

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import click
 
 from gpcurves.cli import computing, parse, pieces
-from gpcurves.cli.command import Command, Given, names_of, output_options, run_options
-
-if TYPE_CHECKING:
-    from gpcurves.problem import Problem
-
-_DEFAULT_NU = "0.1:10:log:20"
+from gpcurves.cli.options import Command, Given, Part, output_options, run_options
+from gpcurves.curve import CurveSet
+from gpcurves.problem import Problem
 
 
-def _options() -> list[click.Parameter]:
-    from gpcurves.curve import CurveSet
-
-    graph, sizes = pieces.graph_options(argument=False), computing.size_options("nu", _DEFAULT_NU)
-    running, writing = run_options(), output_options(CurveSet)
-    taken = names_of([*graph, *sizes, *running, *writing])
-    kernels = pieces.graph_kernels()
+def _parts() -> list[Part]:
     return [
-        *graph,
-        *kernels.options(taken),
-        *pieces.likelihoods().options(taken),
-        *sizes,
-        *pieces.teacher_options(kernels, taken),
-        *computing.method_options("nu", taken),
-        *running,
-        *writing,
+        *pieces.graph_options(),
+        pieces.GRAPH_KERNELS.options,
+        pieces.LIKELIHOODS.options,
+        *computing.size_options("nu", "0.1:10:log:20"),
+        pieces.GRAPH_KERNELS.teacher_options,
+        partial(computing.method_options, "nu"),
+        *run_options(),
+        *output_options(CurveSet),
     ]
 
 
-@click.command(cls=Command, options=_options)
+@click.command(cls=Command, parts=_parts)
 def graph(given: Given) -> int | None:
     """Compute the average error on the vertices of a graph after nu examples per vertex.
 

@@ -1,20 +1,137 @@
-"""Options of the command line, made from the parameters that pieces of problems and methods declare.
+"""Options of the command line: in sections, made when a command is called from what pieces and methods declare.
 
 A kernel, an input distribution, an observation or a method that is registered has its options here without being named here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
 
 from gpcurves.cli import parse
-from gpcurves.cli.command import Given, Option, Owners
 from gpcurves.errors import InputError
+from gpcurves.numerics.parameters import Parameter, parameters_of
+from gpcurves.render.formats import list_suffixes, suffixes
 
-if TYPE_CHECKING:
-    from gpcurves.numerics.parameters import Parameter
+FILE = click.Path(path_type=Path)
+Owners = Mapping[str, Parameter]
+"""The pieces or methods that take an option, by name, each with its own parameter."""
+Part = click.Parameter | Callable[[set[str]], Sequence[click.Parameter]]
+"""An option, or a function that makes options whose names differ from those that are taken, and takes theirs."""
+_CHOICES = {"--kernel", "--inputs", "--design", "--likelihood", "--teacher-kernel", "--teacher-noise", "--help"}
+_TEACHER = "Misspecified model: where the data come from, if not from the model (what is left out is as for the model)"
+
+
+class Option(click.Option):
+    """An option: the section of the help that lists it, and who of which group, such as "kernel", takes it as a parameter.
+
+    The group of an option of the command itself is empty.
+    """
+
+    def __init__(
+        self, *names: str, section: str = "Output", group: str = "", owners: Owners | None = None, **settings: Any
+    ) -> None:
+        super().__init__(names, **settings)
+        self.section, self.group, self.owners = section, group, owners or {}
+
+    @property
+    def flag(self) -> str:
+        """The option as it is written on the command line."""
+        return self.opts[0]
+
+
+class Command(click.Command):
+    """A command whose function takes a `Given`; options may be made when it is called, and are listed in sections."""
+
+    def __init__(self, *args: Any, parts: Callable[[], Sequence[Part]] | None = None, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.parts = parts
+
+    def make_context(self, *args: Any, **settings: Any) -> click.Context:
+        """Make the options before the command line is read."""
+        if self.parts is not None:
+            self.params = self.make_options(self.parts())
+        return super().make_context(*args, **settings)
+
+    def make_options(self, parts: Sequence[Part]) -> list[click.Parameter]:
+        """Return the options of all parts; generated ones do not take the names of others, or of what chooses pieces."""
+        taken = {name for part in parts if isinstance(part, click.Parameter) for name in part.opts} | _CHOICES
+        made = [[part] if isinstance(part, click.Parameter) else part(taken) for part in parts]
+        return [option for options in made for option in options]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the function of the command with what was given."""
+        assert self.callback is not None
+        return self.callback(Given(ctx))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options under the headings of their sections."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        usual = "Options" if self.parts is None else "Output"
+        for each in self.get_params(ctx):
+            if isinstance(each, click.Option) and (record := each.get_help_record(ctx)) is not None:
+                sections.setdefault(getattr(each, "section", usual), []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a command was called with."""
+
+    context: click.Context
+    used: set[str] = field(default_factory=set)
+    """Options of a group that are used up, and no longer belong to it."""
+
+    def __getitem__(self, name: str) -> Any:
+        return self.context.params[name]
+
+    def has(self, name: str) -> bool:
+        """Tell whether an option is on the command line; a default does not count."""
+        return self.context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+    def take(self, name: str) -> Any:
+        """Return the text of an option of a group that is used by the command itself; None if it is not given."""
+        self.used.add(name)
+        return self.context.params.get(name)
+
+    def options(self, group: str) -> list[Option]:
+        """Return the options that set parameters of a group, given or not."""
+        return [each for each in self.context.command.params if isinstance(each, Option) and each.group == group]
+
+    def of(self, group: str) -> list[tuple[Option, Any]]:
+        """Return the options of a group that are on the command line, each with its text."""
+        names = [(each, str(each.name)) for each in self.options(group)]
+        return [(each, self[name]) for each, name in names if self.has(name) and name not in self.used]
+
+
+def run_options() -> list[Option]:
+    """Return the options that say how random methods run."""
+    section = "Running"
+    workers = "Local processes, or tcp://HOST:PORT of a Dask scheduler.  [1]"
+    store = "SQLite file that keeps what is finished: the same command goes on from there."
+    return [
+        Option("--rng", type=int, default=0, section=section, metavar="SEED", help="Seed of random numbers.  [0]"),
+        Option("--workers", section=section, metavar="N|ADDRESS", help=workers),
+        Option("--store", section=section, type=FILE, metavar="FILE", help=store),
+    ]
+
+
+def output_options(kind: type) -> list[Option]:
+    """Return the options that say where results of a type go."""
+    options = [
+        Option("--out", type=FILE, metavar="FILE", help=f"Write a {list_suffixes(kind)} file."),
+        Option("--quiet", "-q", is_flag=True, help="Suppress progress and messages."),
+    ]
+    if ".json" in suffixes(kind):
+        options.insert(1, Option("--json", "as_json", is_flag=True, help="Write JSON instead of text to stdout."))
+    return options
 
 
 def parameter_options(
@@ -28,18 +145,8 @@ def parameter_options(
 ) -> list[Option]:
     """Return one option for each parameter of the members of a group, whoever of them takes it.
 
-    Parameters
-    ----------
-    group, section
-        As for `Option`.
-    members
-        The parameters of each member.
-    taken
-        Names that are in use; the new ones are added. A parameter whose name is in use gets the group before its name.
-    prefix
-        What stands before every name.
-    aliases
-        Further names of some options, which come first.
+    A parameter whose name is ``taken`` gets the group before its name; the new names are added to those taken. ``prefix``
+    stands before every name, and ``aliases`` are further names of some options, which come first.
     """
     owners: dict[str, dict[str, Parameter]] = {}
     for name, parameters in members.items():
@@ -104,18 +211,8 @@ def read_options(given: Given, group: str, name: str) -> dict[str, Any]:
 class Family:
     """Pieces among which one option chooses, and whose parameters further options set.
 
-    Attributes
-    ----------
-    root
-        The class of all of them.
-    option
-        The option that chooses, without dashes; it names the group of the others.
-    default
-        Which is taken unless one is chosen; None if one must be.
-    section
-        Heading in the help.
-    without
-        Parameters that are not offered.
+    ``root`` is the class of all of them. The ``option`` that chooses, without dashes, names the group of the others;
+    without a ``default`` one must be chosen. Parameters ``without`` are not offered.
     """
 
     root: Any
@@ -127,8 +224,6 @@ class Family:
     @property
     def members(self) -> dict[str, tuple[Parameter, ...]]:
         """The parameters of each piece, by its name."""
-        from gpcurves.numerics.parameters import parameters_of
-
         return {
             name: tuple(each for each in parameters_of(kind) if each.name not in self.without)
             for name, kind in self.root.offered().items()
@@ -142,11 +237,13 @@ class Family:
         made = parameter_options(self.option, self.members, taken, section=self.section)
         return made if len(self.members) == 1 else [choose, *made]  # of one there is nothing to choose
 
-    def teacher_options(self, taken: set[str], section: str) -> list[Option]:
-        """Return the same options for the process that the data come from."""
+    def teacher_options(self, taken: set[str]) -> list[Option]:
+        """Return the same options for the process that the data come from, and one for its noise."""
         name = f"teacher-{self.option}"
-        choose = Option(f"--{name}", section=section, metavar="NAME", help=f"True {self.root.family}.")
-        return [choose, *parameter_options(name, self.members, taken, section=section, prefix="teacher-")]
+        choose = Option(f"--{name}", section=_TEACHER, metavar="NAME", help=f"True {self.root.family}.")
+        made = parameter_options(name, self.members, taken, section=_TEACHER, prefix="teacher-")
+        noise = Option("--teacher-noise", section=_TEACHER, metavar="NUMBER", help="True noise variance.")
+        return [choose, *made, noise]
 
     def name(self, given: Given) -> str:
         """Return the name of the piece that was chosen."""
@@ -155,22 +252,37 @@ class Family:
             raise InputError(f"--{self.option} is needed: one of {', '.join(self.members)}")
         return str(self.root.named(chosen).name)
 
-    def arguments(self, given: Given, name: str, group: str | None = None) -> dict[str, Any]:
+    def arguments(self, given: Given, name: str, group: str) -> dict[str, Any]:
         """Return the parameters of a piece that are on the command line; refuse those that it does not take."""
-        group = group or self.option
         for option, _ in given.of(group):
             if name not in option.owners:
-                flags = {each.owners[name].name: each.flag for each in given.options(group) if name in each.owners}
+                flags = _flags(given, group, name)
                 ordered = [flags[each.name] for each in self.members[name] if each.name in flags]
                 listed = f"it takes {', '.join(ordered)}" if ordered else "it has no parameters"
                 raise InputError(f"the {self.root.family} {name!r} takes no {option.flag}: {listed}")
         return read_options(given, group, name)
 
-    def build(self, given: Given, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Return the piece of a name with these parameters; say which are missing."""
-        flags = {each.owners[name].name: each.flag for each in given.options(self.option) if name in each.owners}
-        for each in self.members[name]:
+    def build(self, given: Given, **usual: Any) -> Any:
+        """Return the piece that was given; ``usual`` are values of parameters that are left out, if it takes them."""
+        return self._build(given, self.name(given), self.option, usual)
+
+    def build_teacher(self, given: Given) -> Any:
+        """Return the piece that the data come from; what is left out is as for the model."""
+        student = self.name(given)
+        name = str(self.root.named(given[f"teacher_{self.option}"] or student).name)
+        return self._build(given, name, f"teacher-{self.option}", self.arguments(given, student, self.option))
+
+    def _build(self, given: Given, name: str, group: str, usual: Mapping[str, Any]) -> Any:
+        takes = self.members[name]
+        arguments = {each.name: usual[each.name] for each in takes if each.name in usual}
+        arguments |= self.arguments(given, name, group)
+        for each in takes:
             if each.required and each.name not in arguments:
-                flag = flags.get(each.name, each.name)
+                flag = _flags(given, self.option, name).get(each.name, each.name)
                 raise InputError(f"{flag} is needed: {each.help[:1].lower()}{each.help[1:]}")
         return self.root.named(name)(**arguments)
+
+
+def _flags(given: Given, group: str, name: str) -> dict[str, str]:
+    """Return how the parameters of a member of a group are written on the command line."""
+    return {each.owners[name].name: each.flag for each in given.options(group) if name in each.owners}

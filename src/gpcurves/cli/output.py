@@ -4,93 +4,68 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import click
 
-from gpcurves.cli.command import Given
+from gpcurves.cli.options import Given
+from gpcurves.curve import CurveSet
 from gpcurves.errors import InputError
-
-if TYPE_CHECKING:
-    from gpcurves.curve import CurveSet, LearningCurve
-    from gpcurves.goals import Goal
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where results go: to a file, or to stdout as CSV or JSON; and whether messages are wanted."""
-
-    out: Path | None
-    as_json: bool
-    quiet: bool
-
-    @classmethod
-    def of(cls, given: Given, kind: type) -> Self:
-        """Return where results of a type go, or refuse a file that cannot be written before anything is computed."""
-        target = cls(given["out"], given.context.params.get("as_json", False), given["quiet"])
-        check_out(target.out, target.as_json, kind)
-        return target
-
-    @property
-    def shows(self) -> bool:
-        """Whether the file shows results, as pictures and pages do, rather than holding their numbers."""
-        from gpcurves.render.formats import FORMATS
-
-        return self.out is not None and FORMATS[self.out.suffix.lower()].needs in ("picture", "page")
-
-    def write(self, result: Any, text: str | None = None, **options: Any) -> None:
-        """Write a result; ``text`` goes to stdout instead of CSV, also if the result goes to a file."""
-        from gpcurves.render.formats import render, save
-
-        if self.out is not None:
-            save(result, self.out, **options)
-        if self.as_json:
-            click.echo(render(result, ".json", **options).decode(), nl=False)
-        elif text is not None:
-            click.echo(text)
-        elif self.out is None:
-            click.echo(render(result, ".csv", **options).decode(), nl=False)
-
-    def say(self, *sentences: str) -> None:
-        """Print messages for people, and which file was written."""
-        if self.quiet:
-            return
-        for sentence in sentences:
-            click.echo(sentence, err=True)
-        if self.out is not None:
-            click.echo(f"wrote {self.out}", err=True)
+from gpcurves.goals import Goal
+from gpcurves.graphs import Graph
+from gpcurves.methods import METHODS, Kind, Scope
+from gpcurves.render.formats import FORMATS, check_output, render, save
 
 
-def check_out(out: Path | None, as_json: bool, kind: type | None = None) -> None:
-    """Refuse an output that cannot be written before anything is computed."""
-    from gpcurves.render.formats import check_output
-
-    if out is None:
+def check_out(given: Given, kind: type | None = None) -> None:
+    """Refuse an output that cannot be written before anything is computed; ``kind`` is the type of the result."""
+    if given["out"] is None:
         return
-    check_output(out, kind)
-    if as_json:
+    check_output(given["out"], kind)
+    if given.context.params.get("as_json"):
         raise InputError("--json writes to stdout: give either --json or --out FILE.json")
 
 
-def emit_curves(curves: CurveSet, goals: Sequence[Goal], target: Target) -> None:
+def is_shown(given: Given) -> bool:
+    """Tell whether the file shows results, as pictures and pages do, rather than holding their numbers."""
+    return given["out"] is not None and FORMATS[given["out"].suffix.lower()].needs in ("picture", "page")
+
+
+def write(given: Given, result: Any, text: str | None = None, **options: Any) -> None:
+    """Write a result; ``text`` goes to stdout instead of CSV, also if the result goes to a file."""
+    if given["out"] is not None:
+        save(result, given["out"], **options)
+    if given.context.params.get("as_json"):
+        click.echo(render(result, ".json", **options).decode(), nl=False)
+    elif text is not None:
+        click.echo(text)
+    elif given["out"] is None:
+        click.echo(render(result, ".csv", **options).decode(), nl=False)
+
+
+def say(given: Given, *sentences: str) -> None:
+    """Print messages for people, and which file was written."""
+    for sentence in () if given["quiet"] else sentences:
+        click.echo(sentence, err=True)
+    if given["out"] is not None and not given["quiet"]:
+        click.echo(f"wrote {given['out']}", err=True)
+
+
+def emit_curves(curves: CurveSet, goals: Sequence[Goal], given: Given) -> None:
     """Write curves, then what people should know about them, and at the end what goals need."""
-    target.write(curves, goals=goals)
-    target.say(*_notes(curves))
-    if target.out is not None or not target.quiet:
+    write(given, curves, goals=goals)
+    say(given, *_notes(curves))
+    if given["out"] is not None or not given["quiet"]:
         for goal in goals:
             for line in _answer(curves, goal):
-                click.echo(line, err=target.out is None)  # on stdout if that is free of data
+                click.echo(line, err=given["out"] is None)  # on stdout if that is free of data
 
 
 def say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
     """Print what there is after Ctrl-C, and how to go on."""
     curve = getattr(stop, "curve", None)
     if curve is not None:
-        from gpcurves.methods import METHODS
-        from gpcurves.render.formats import render
-
         click.echo(render(curve, ".csv").decode(), nl=False)
         method: Any = METHODS[curve.method]
         drawn = f"{curve.diagnostics['drawn']} {method.unit(curve.problem)}"
@@ -116,38 +91,19 @@ def _notes(curves: CurveSet) -> list[str]:
 
 def _answer(curves: CurveSet, goal: Goal) -> list[str]:
     """Return what each curve says about a goal, by kind, and then the one sentence that answers."""
-    from gpcurves.methods import METHODS, Kind, Scope
-
+    graph = curves.problem.graph if curves.axis == "nu" else None
+    unit, examples = "examples" if graph is None else "examples per vertex", 1 if graph is None else None
+    if isinstance(graph, Graph):
+        unit, examples = f"labels (of {graph.vertices:,} vertices)", graph.vertices
     order = [Kind.ESTIMATE, Kind.EXACT, Kind.APPROXIMATION, Kind.LOWER_BOUND, Kind.UPPER_BOUND]
     labels = sorted(curves, key=lambda label: order.index(METHODS[curves[label].method].kind))
     width = max(11, 1 + max(map(len, labels)))
-    lines = [f"{_unit(curves)} needed for an error of {goal.error:g}:"]
+    lines = [f"{unit} needed for an error of {goal.error:g}:"]
     for label in labels:
-        method = METHODS[curves[label].method]
-        said = goal.missing.get(label) or _size(curves[label], goal.needed[label])
-        other = method.scope in (Scope.MODIFIED, Scope.OTHER_PROBLEM)
-        lines.append(
-            f"  {method.kind.value:<14}{label:<{width}}{said}" + (f"  (of {method.scope.value})" if other else "")
-        )
+        method, said = METHODS[curves[label].method], goal.missing.get(label)
+        if said is None:  # integer numbers of examples or labels; of an ensemble, any number of examples per vertex
+            size = goal.needed[label]
+            said = f"{size:.4g}" if examples is None else f"{math.ceil(size * examples - 1e-9):,}"
+        other = f"  (of {method.scope.value})" if method.scope in (Scope.MODIFIED, Scope.OTHER_PROBLEM) else ""
+        lines.append(f"  {method.kind.value:<14}{label:<{width}}{said}{other}")
     return [*lines, goal.sentence]
-
-
-def _vertices(curve: LearningCurve) -> int | None:
-    """Return the number of vertices of a given graph; None for vectors and ensembles."""
-    from gpcurves.graphs import Graph
-
-    graph = curve.problem.graph if curve.axis == "nu" else None
-    return graph.vertices if isinstance(graph, Graph) else None
-
-
-def _unit(curves: CurveSet) -> str:
-    vertices = _vertices(next(iter(curves.values())))
-    if vertices is not None:
-        return f"labels (of {vertices:,} vertices)"
-    return "examples" if curves.axis == "n" else "examples per vertex"
-
-
-def _size(curve: LearningCurve, size: float) -> str:
-    """Return a size in words: an integer number of examples or labels, or examples per vertex of an ensemble."""
-    vertices = 1 if curve.axis == "n" else _vertices(curve)
-    return f"{size:.4g}" if vertices is None else f"{math.ceil(size * vertices - 1e-9):,}"

@@ -1,4 +1,4 @@
-"""Turning texts into numbers, and files into numbers. No heavy imports at the top."""
+"""Turning texts into numbers, and files into numbers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
+
+import numpy as np
 
 from gpcurves.errors import InputError, unknown_name
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from gpcurves.spectra import Spectrum
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.spectra import Spectrum
 
 _MOST_VALUES = 10_000_000
 _SWITCH = {"true": True, "yes": True, "false": False, "no": False}
@@ -47,8 +46,7 @@ def names(name: str, text: str) -> list[str]:
 def metavar(kind: Any) -> str | None:
     """Return what help shows for the value of an option of this type; None if such values cannot be given as text."""
     shown = [_shown(each) for each in _alternatives(kind)]
-    known = [each for each in shown if each is not None]
-    return known[-1] if len(known) == len(shown) else None
+    return None if None in shown else shown[-1]
 
 
 def _shown(kind: Any) -> str | None:
@@ -68,7 +66,7 @@ def _alternatives(kind: Any) -> list[Any]:
 
 
 def _is_array(kind: Any) -> bool:
-    return getattr(get_origin(kind) or kind, "__name__", "") == "ndarray"
+    return (get_origin(kind) or kind) is np.ndarray
 
 
 def value(name: str, text: Any, kind: Any) -> Any:
@@ -152,8 +150,6 @@ def _logarithmic(name: str, part: str, ends: tuple[float, float], count: str) ->
 
 def spectrum(path: Path) -> Spectrum:
     """Read eigenvalues, and optionally multiplicities, from a text file with one or two columns."""
-    from gpcurves.spectra import Spectrum
-
     table = read_table(path, "eigenvalues")
     if table.shape[1] > 2:
         raise InputError(f"{path} must have one column (eigenvalue) or two (and multiplicity), got {table.shape[1]}")
@@ -189,10 +185,8 @@ def labels(path: Path) -> tuple[list[str], list[float]]:
     return vertices, values
 
 
-def read_table(path: Path, what: str) -> np.ndarray[Any, Any]:
+def read_table(path: Path, what: str) -> FloatArray:
     """Read rows of numbers, separated by commas or blanks; a first row of words and lines after # are skipped."""
-    import numpy as np
-
     rows: list[list[float]] = []
     for position, line in _lines(path):
         fields = line.split("#")[0].replace(",", " ").split()

@@ -2,98 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import click
 
+from gpcurves import graphs
 from gpcurves.cli import parse
-from gpcurves.cli.command import FILE, Given, Option
-from gpcurves.cli.options import Family
+from gpcurves.cli.options import FILE, Family, Given, Option
+from gpcurves.designs import Design
 from gpcurves.errors import InputError
+from gpcurves.graphs import Ensemble, Graph, GraphKernel
+from gpcurves.inputs import Inputs
+from gpcurves.kernels import Kernel
+from gpcurves.numerics.parameters import Parameter, parameters_of
+from gpcurves.observations import Observation
+from gpcurves.problem import GraphProblem, Problem, SpectrumProblem, Teacher
 
-if TYPE_CHECKING:
-    from gpcurves.graphs import Ensemble, Graph
-    from gpcurves.inputs import Inputs
-    from gpcurves.numerics.parameters import Parameter
-    from gpcurves.problem import Problem, Teacher
-
-TEACHER = "Misspecified model: where the data come from, if not from the model (what is left out is as for the model)"
-
-
-def kernels() -> Family:
-    """Return the covariance functions on vectors."""
-    from gpcurves.kernels import Kernel
-
-    return Family(Kernel, "kernel", None, "Kernel")
+KERNELS = Family(Kernel, "kernel", None, "Kernel")
+GRAPH_KERNELS = Family(GraphKernel, "kernel", "random-walk", "Kernel")
+INPUTS = Family(Inputs, "inputs", "torus", "Inputs")
+LIKELIHOODS = Family(Observation, "likelihood", "gaussian", "Labels")
+DESIGNS = Family(Design, "design", "random", "Inputs")
 
 
-def graph_kernels(*without: str) -> Family:
-    """Return the covariances between vertices."""
-    from gpcurves.graphs import GraphKernel
-
-    return Family(GraphKernel, "kernel", "random-walk", "Kernel", without)
-
-
-def input_distributions() -> Family:
-    """Return the input distributions."""
-    from gpcurves.inputs import Inputs
-
-    return Family(Inputs, "inputs", "torus", "Inputs")
-
-
-def likelihoods() -> Family:
-    """Return what a label may be."""
-    from gpcurves.observations import Observation
-
-    return Family(Observation, "likelihood", "gaussian", "Labels")
-
-
-def designs() -> Family:
-    """Return how training inputs may be chosen."""
-    from gpcurves.designs import Design
-
-    return Family(Design, "design", "random", "Inputs")
-
-
-def teacher_options(family: Family, taken: set[str]) -> list[Option]:
-    """Return the options that describe the process that the data come from."""
-    noise = Option("--teacher-noise", section=TEACHER, metavar="NUMBER", help="True noise variance.")
-    return [*family.teacher_options(taken, TEACHER), noise]
-
-
-def graph_options(*, argument: bool) -> list[click.Parameter]:
-    """Return the options that say which graph; the file is an argument or the option --edges."""
-    from gpcurves.graphs import Ensemble
-
-    section = "Graph"
-    forms = map(_form, Ensemble.offered().values())
-    help_file = "Your own graph: an edge list, or .graphml, .gml or .mtx, also with .gz."
-    own: click.Parameter = (
-        click.Argument(["edges"], required=False, type=FILE)
-        if argument
-        else Option("--edges", type=FILE, section=section, metavar="FILE", help=help_file)
-    )
+def graph_options() -> list[Option]:
+    """Return the options that say which graph."""
+    forms = ", ".join(map(_form, Ensemble.offered().values()))
+    own = "Your own graph: an edge list, or .graphml, .gml or .mtx, also with .gz."
+    repair = "Your own graph: make edges undirected, drop self-loops, merge repeats."
     return [
-        own,
-        Option("--ensemble", section=section, metavar="NAME:NUMBERS", help=f"Random graphs: {', '.join(forms)}."),
-        Option(
-            "--repair",
-            is_flag=True,
-            section=section,
-            help="Your own graph: make edges undirected, drop self-loops, merge repeats.",
-        ),
+        Option("--edges", type=FILE, section="Graph", metavar="FILE", help=own),
+        Option("--ensemble", section="Graph", metavar="NAME:NUMBERS", help=f"Random graphs: {forms}."),
+        Option("--repair", is_flag=True, section="Graph", help=repair),
     ]
 
 
-def vertices_option() -> Option:
-    """Return the option for the number of vertices, for commands that have no methods with such an option."""
-    text = "Size of a graph of the ensemble [500]; of your own graph, to count vertices without edges."
-    return Option("--vertices", type=int, section="Graph", metavar="INTEGER", help=text)
-
-
-def seed_option() -> Option:
-    """Return the option for the seed of the random graph."""
-    return Option("--rng", type=int, default=0, section="Graph", metavar="SEED", help="Seed of random numbers.  [0]")
+def single_graph_options() -> list[click.Parameter]:
+    """Return the options of commands about one graph: the file is an argument, or the graph is drawn from an ensemble."""
+    size = "Size of a graph of the ensemble [500]; of your own graph, to count vertices without edges."
+    return [
+        click.Argument(["edges"], required=False, type=FILE),
+        *graph_options()[1:],
+        Option("--vertices", type=int, section="Graph", metavar="INTEGER", help=size),
+        Option("--rng", type=int, default=0, section="Graph", metavar="SEED", help="Seed of random numbers.  [0]"),
+    ]
 
 
 def read_graph(given: Given, vertices: int | None) -> Graph | Ensemble:
@@ -102,9 +52,7 @@ def read_graph(given: Given, vertices: int | None) -> Graph | Ensemble:
     if (ensemble is None) == (edges is None):
         raise InputError("give either --ensemble (random graphs) or your own graph, a file of edges")
     if edges is not None:
-        from gpcurves.graphs import read_graph as read_file
-
-        return read_file(edges, vertices=vertices, repair=given["repair"])
+        return graphs.read_graph(edges, vertices=vertices, repair=given["repair"])
     if given["repair"]:
         raise InputError("--repair belongs to your own graph, not to --ensemble")
     return read_ensemble(ensemble)
@@ -112,9 +60,6 @@ def read_graph(given: Given, vertices: int | None) -> Graph | Ensemble:
 
 def read_ensemble(text: str) -> Ensemble:
     """Return the ensemble with a name and numbers, such as ``powerlaw:2.5,2``; its own numbers if there are none."""
-    from gpcurves.graphs import Ensemble
-    from gpcurves.numerics.parameters import parameters_of
-
     name, _, rest = text.partition(":")
     kind = Ensemble.named(name)
     parameters = parameters_of(kind)
@@ -128,8 +73,6 @@ def read_ensemble(text: str) -> Ensemble:
 
 def _form(kind: type[Ensemble]) -> str:
     """Return how an ensemble is written, such as ``powerlaw:ALPHA,CUTOFF``."""
-    from gpcurves.numerics.parameters import parameters_of
-
     words = [(each.name.upper(), _is_list(each)) for each in parameters_of(kind)]
     numbers = ",".join(f"{word}0,{word}1,..." if several else word for word, several in words)
     return f"{kind.name}:{numbers}" if numbers else kind.name
@@ -139,67 +82,34 @@ def _is_list(parameter: Parameter) -> bool:
     return str(parse.metavar(parameter.kind)).endswith(",...")
 
 
-def build_piece(given: Given, family: Family) -> Any:
-    """Return the piece of a family that was given, with its parameters."""
-    name = family.name(given)
-    return family.build(given, name, family.arguments(given, name))
-
-
 def build_vector_problem(given: Given) -> Problem:
     """Return the problem of a kernel and inputs, or of a spectrum, that was given."""
-    from gpcurves.problem import Problem, SpectrumProblem
-
     if given["spectrum"] is not None:
-        _refuse_beside_spectrum(given)
-        return SpectrumProblem(parse.spectrum(given["spectrum"]), build_piece(given, likelihoods()))
-    family = kernels()
-    kernel = build_piece(given, family)
-    inputs = _inputs(given, kernel.input_dim)
-    observation = build_piece(given, likelihoods())
-    teacher = build_teacher(given, family, observation.noise)
-    return Problem(kernel, inputs, observation, teacher, build_piece(given, designs()))
-
-
-def _refuse_beside_spectrum(given: Given) -> None:
-    for each in given.context.command.params:
-        part = getattr(each, "group", "") or str(each.name)
-        if part.startswith(("kernel", "inputs", "design", "teacher")) and given.has(str(each.name)):
-            raise InputError(f"--spectrum replaces the kernel and the inputs: {each.opts[0]} is not used")
-
-
-def _inputs(given: Given, dim: int | None) -> Inputs:
-    """Return the inputs that were given, with as many dimensions as the kernel has lengthscales if nothing else is said."""
-    family = input_distributions()
-    name = family.name(given)
-    arguments = family.arguments(given, name)
-    if dim is not None and "dim" in {each.name for each in family.members[name]}:
-        arguments.setdefault("dim", dim)
-    inputs: Inputs = family.build(given, name, arguments)
-    return inputs
+        for each in given.context.command.params:
+            part = getattr(each, "group", "") or str(each.name)
+            if part.startswith(("kernel", "inputs", "design", "teacher")) and given.has(str(each.name)):
+                raise InputError(f"--spectrum replaces the kernel and the inputs: {each.opts[0]} is not used")
+        return SpectrumProblem(parse.spectrum(given["spectrum"]), LIKELIHOODS.build(given))
+    kernel = KERNELS.build(given)
+    dim = {} if kernel.input_dim is None else {"dim": kernel.input_dim}  # as many as the kernel has lengthscales
+    inputs, observation = INPUTS.build(given, **dim), LIKELIHOODS.build(given)
+    teacher = _build_teacher(given, KERNELS, observation)
+    return Problem(kernel, inputs, observation, teacher, DESIGNS.build(given))
 
 
 def build_graph_problem(given: Given, graph: Graph | Ensemble) -> Problem:
     """Return the problem on a graph that was given."""
-    from gpcurves.problem import GraphProblem
-
-    family = graph_kernels()
-    kernel, observation = build_piece(given, family), build_piece(given, likelihoods())
-    return GraphProblem(graph, kernel, observation, build_teacher(given, family, observation.noise))
+    kernel, observation = GRAPH_KERNELS.build(given), LIKELIHOODS.build(given)
+    return GraphProblem(graph, kernel, observation, _build_teacher(given, GRAPH_KERNELS, observation))
 
 
-def build_teacher(given: Given, family: Family, noise: float | None) -> Teacher | None:
+def _build_teacher(given: Given, family: Family, observation: Observation) -> Teacher | None:
     """Return the teacher that the options describe, or None; what they leave out is as for the student."""
-    from gpcurves.problem import Teacher
-
-    described = given.has("teacher_kernel") or given.has("teacher_noise") or given.of("teacher-kernel")
-    if not described:
+    noise = given["teacher_noise"]
+    if not (given.has("teacher_kernel") or given.has("teacher_noise") or given.of("teacher-kernel")):
         return None
-    student = family.name(given)
-    name = str(family.root.named(given["teacher_kernel"] or student).name)
-    own = family.arguments(given, name, "teacher-kernel")
-    takes = {each.name for each in family.members[name]}
-    shared = {key: value for key, value in family.arguments(given, student).items() if key in takes}
-    level = noise if given["teacher_noise"] is None else parse.number("--teacher-noise", given["teacher_noise"])
+    kernel = family.build_teacher(given)
+    level = observation.noise if noise is None else parse.number("--teacher-noise", noise)
     if level is None:
         raise InputError("--teacher-noise is needed: the true noise variance")
-    return Teacher(family.build(given, name, shared | own), level)
+    return Teacher(kernel, level)

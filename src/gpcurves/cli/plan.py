@@ -6,15 +6,17 @@ import csv
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from gpcurves.cli import output, parse
-from gpcurves.cli.command import FILE, Command, Given
+from gpcurves.cli.options import FILE, Command, Given
 from gpcurves.errors import InputError
+from gpcurves.forecasting import Forecast, forecast
+from gpcurves.numerics.files import write_complete
+from gpcurves.numerics.validation import integer, positive
+from gpcurves.render.formats import check_output, render
 
-_MISSING = ("drop", "impute")
 _MOST_SIZES = 10_000
 
 
@@ -30,11 +32,7 @@ _MOST_SIZES = 10_000
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
 @click.option("--draws", type=int, help="Draws from the posterior of the model; fewer are faster and rougher.  [16]")
 @click.option("--rng", type=int, default=0, show_default=True, help="Seed; the same seed gives the same answer.")
-@click.option(
-    "--report",
-    type=FILE,
-    help="Page to write (.html), with a picture (.png) and data (.json) beside.",
-)
+@click.option("--report", type=FILE, help="Page to write (.html), with a picture (.png) and data (.json) beside.")
 @click.option("--out", type=FILE, help="Write to a .csv, .json, .png, .svg or .html file.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
 @click.option("--quiet", "-q", is_flag=True, help="Suppress progress and messages.")
@@ -50,32 +48,22 @@ def plan(given: Given) -> None:
       gpcurves plan runs.csv --target drag --deterministic --n 100,200,400 --json
       gpcurves plan data.csv --target price --drop drag --missing impute --out forecast.csv
     """
-    goal = None if given["goal_rmse"] is None else _goal(given["goal_rmse"])
-    if given["missing"] not in _MISSING:
+    goal, out = given["goal_rmse"], given["out"]
+    if goal is not None:
+        goal = positive("--goal-rmse", parse.number("--goal-rmse", goal))
+    if given["missing"] not in ("drop", "impute"):
         raise InputError(f"--missing must be drop or impute, got {given['missing']!r}")
     n = None if given["sizes"] is None else _sizes(given["sizes"])
-    data, pool, out = given["data"], given["pool"], given["out"]
-    output.check_out(out, given["as_json"])
-    from gpcurves.forecasting import forecast
-    from gpcurves.numerics.files import write_complete
-    from gpcurves.render.formats import render
-
+    output.check_out(given)
     written = [] if given["report"] is None else _report_files(given["report"])
     written += [out] if out is not None else []
-    for source in filter(None, (data, pool)):
-        _check_kept(source, written)
-    result = forecast(
-        data,
-        given["target"],
-        pool=pool,
-        features=_names(given["features"]),
-        drop=_names(given["drop"]),
-        missing=given["missing"],
-        deterministic=given["deterministic"],
-        draws=given["draws"],
-        rng=given["rng"],
-        progress=False if given["quiet"] else None,
-    )
+    for source in filter(None, (given["data"], given["pool"])):
+        for path in written:
+            if path.exists() and source.exists() and path.samefile(source):
+                raise InputError(f"cannot write {path}: the data are read from it")
+    options = {name: given[name] for name in ("pool", "missing", "deterministic", "draws", "rng")}
+    options |= {name: _names(given[name]) for name in ("features", "drop")}
+    result = forecast(given["data"], given["target"], progress=False if given["quiet"] else None, **options)
     contents = {path: render(result, path.suffix.lower(), n=n, goal=goal) for path in written}
     for path, content in contents.items():
         write_complete(path, content)
@@ -89,8 +77,6 @@ def plan(given: Given) -> None:
 
 def _report_files(path: Path) -> list[Path]:
     """Return the page, the picture and the data that a report consists of, if they can be written."""
-    from gpcurves.render.formats import check_output
-
     if path.suffix.lower() != ".html":
         raise InputError(f"--report writes a page: its name must end with .html, got {path}")
     files = [path, path.with_suffix(".png"), path.with_suffix(".json")]
@@ -99,26 +85,11 @@ def _report_files(path: Path) -> list[Path]:
     return files
 
 
-def _goal(text: str) -> float:
-    from gpcurves.numerics.validation import positive
-
-    return positive("--goal-rmse", parse.number("--goal-rmse", text))
-
-
 def _sizes(text: str) -> list[int]:
-    from gpcurves.numerics.validation import integer
-
     values = parse.size_list("--n", text, integers=True)
     if len(values) > _MOST_SIZES:
         raise InputError(f"--n must be at most {_MOST_SIZES:,} numbers, got {len(values):,}")
     return [integer("--n", value, 1, 1e15) for value in values]
-
-
-def _check_kept(source: Path, written: list[Path]) -> None:
-    """Refuse to write over the rows that are read."""
-    for path in written:
-        if path.exists() and source.exists() and path.samefile(source):
-            raise InputError(f"cannot write {path}: the data are read from it")
 
 
 def _names(text: str | None) -> list[str] | None:
@@ -128,14 +99,10 @@ def _names(text: str | None) -> list[str] | None:
     return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
 
 
-def _say(result: Any, goal: float | None, written: list[Path]) -> None:
+def _say(result: Forecast, goal: float | None, written: list[Path]) -> None:
     verdict = result.verdict(goal)
-    click.echo(f"\n{click.style(verdict.label, bold=True) if sys.stderr.isatty() else verdict.label}", err=True)
-    for sentence in verdict.sentences:
-        click.echo(f"  {sentence}", err=True)
-    for step in result.steps:
-        click.echo(f"data: {step}", err=True)
-    for note in result.notes:
-        click.echo(f"note: {note}", err=True)
-    for path in written:
-        click.echo(f"wrote {path}", err=True)
+    label = click.style(verdict.label, bold=True) if sys.stderr.isatty() else verdict.label
+    lines = [f"\n{label}", *(f"  {sentence}" for sentence in verdict.sentences)]
+    lines += [f"data: {step}" for step in result.steps] + [f"note: {note}" for note in result.notes]
+    for line in [*lines, *(f"wrote {path}" for path in written)]:
+        click.echo(line, err=True)

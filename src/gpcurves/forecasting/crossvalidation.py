@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import least_squares
 
-from gpcurves.forecasting.density import Peak
-from gpcurves.forecasting.evidence import build_problem
-from gpcurves.forecasting.regression import Regression
+from gpcurves.forecasting.evidence import Regression, build_problem
+from gpcurves.forecasting.posterior import Peak
 from gpcurves.inputs import Inputs
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
@@ -20,23 +20,15 @@ Split = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 _SMALLEST = 4
 _WORK = 4_000
 """Refits times rows, about."""
-_REPEATS = 4
-_ITERATIONS = 20
-_SPLITS = 20
+_REPEATS, _ITERATIONS, _SPLITS = 4, 20, 20
 
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """Mean squared errors on rows held out, after training on fewer rows than there are.
+    """Mean squared errors on rows held out, after training on n rows, fewer than there are.
 
-    Attributes
-    ----------
-    n
-        Sizes of the training sets.
-    mse
-        Mean squared errors; logarithms are averaged over the covariance functions.
-    stderr
-        Standard errors of the logarithms, from the scatter of the squared residuals.
+    Logarithms are averaged over the covariance functions; ``stderr`` are standard errors of the logarithms, from the scatter
+    of the squared residuals.
     """
 
     n: FloatArray
@@ -52,7 +44,7 @@ def cross_validate(peaks: list[Peak], inputs: Inputs, rng: np.random.Generator) 
         size = round(share * count)
         if size < _SMALLEST:
             continue
-        splits = _draw_folds(count, rng) if share == _SHARES[-1] else _draw_splits(count, size, rng)
+        splits = _draw_splits(count, share, rng)
         residuals = [_refit_and_predict(peak, inputs, splits) for peak in peaks]
         means = [float(np.mean(r**2)) for r in residuals]
         sizes.append(size)
@@ -75,17 +67,14 @@ def hold_out(problem: Problem, X: FloatArray, y: FloatArray, rng: np.random.Gene
     return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter))
 
 
-def _draw_folds(count: int, rng: np.random.Generator) -> list[Split]:
-    """Return the parts of ten-fold cross-validation, which is repeated if there are few rows."""
+def _draw_splits(count: int, share: float, rng: np.random.Generator) -> list[Split]:
+    """Return training sets that are a share of the rows, each with the rows that are left; of the largest, ten folds."""
+    if share < _SHARES[-1]:
+        orders = [rng.permutation(count) for _ in range(min(6, max(2, _WORK // count)))]
+        return [(order[: round(share * count)], order[round(share * count) :]) for order in orders]
     orders = [rng.permutation(count) for _ in range(min(_REPEATS, max(1, _WORK // (10 * count))))]
     parts = [part for order in orders for part in np.array_split(order, min(10, count))]
     return [(np.setdiff1d(np.arange(count), part), part) for part in parts]
-
-
-def _draw_splits(count: int, size: int, rng: np.random.Generator) -> list[Split]:
-    """Return training sets of one size, drawn at random, each with the rows that are left."""
-    orders = [rng.permutation(count) for _ in range(min(6, max(2, _WORK // count)))]
-    return [(order[:size], order[size:]) for order in orders]
 
 
 def _refit_and_predict(peak: Peak, inputs: Inputs, splits: list[Split]) -> FloatArray:
@@ -122,22 +111,14 @@ class PowerLawFit:
     @classmethod
     def fit(cls, observed: CrossValidation) -> PowerLawFit:
         """Fit by least squares in the logarithm, with none of the three below zero."""
-        from scipy.optimize import least_squares
-
         n, log_mse = observed.n / observed.n[-1], np.log(observed.mse)
 
         def mismatch(p: FloatArray) -> FloatArray:
             return np.asarray(np.log(np.exp(p[0]) + np.exp(p[1]) * n ** -np.exp(p[2])) - log_mse)
 
         last = log_mse[-1]
-        runs = [
-            least_squares(
-                mismatch,
-                [last + np.log(share), last + np.log1p(-share), np.log(c)],
-                bounds=([last - 15, last - 9, -4], [last + 1, last + 3, 1.2]),
-            )
-            for share in (0.1, 0.6)
-            for c in (0.4, 1.0)
-        ]
+        starts = [(last + np.log(a), last + np.log1p(-a), np.log(c)) for a in (0.1, 0.6) for c in (0.4, 1.0)]
+        bounds = ([last - 15, last - 9, -4], [last + 1, last + 3, 1.2])
+        runs = [least_squares(mismatch, start, bounds=bounds) for start in starts]
         a, b, c = np.exp(min(runs, key=lambda run: float(run.cost)).x)
         return cls(float(a), float(b * observed.n[-1] ** c), float(c))

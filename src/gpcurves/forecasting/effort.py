@@ -1,9 +1,13 @@
-"""How much a forecast computes."""
+"""How a forecast is computed: how much, from which random numbers, and with which progress."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
+import numpy as np
+
+from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import integer
 from gpcurves.tables.rows import FEWEST_ROWS
 
@@ -46,3 +50,24 @@ def choose_effort(effort: ForecastEffort | None, draws: int | None) -> ForecastE
     """Return the effort that is asked for: the default one if None, with another number of draws if given."""
     effort = ForecastEffort() if effort is None else effort
     return effort if draws is None else replace(effort, draws=draws)
+
+
+@dataclass(frozen=True)
+class Computation:
+    """How a forecast is computed: its seed, the random numbers that follow from it, its effort, and its progress."""
+
+    seed: int
+    rng: np.random.Generator
+    effort: ForecastEffort
+    progress: Progress
+
+    def start_stage(self, units: int) -> Callable[[float], None]:
+        """Return a function that takes the share of a stage that is done; the whole stage is so many units of progress."""
+        reported = 0
+
+        def report(share: float) -> None:
+            nonlocal reported
+            self.progress.advance(int(units * share) - reported)
+            reported = int(units * share)
+
+        return report

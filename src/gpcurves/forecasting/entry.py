@@ -7,16 +7,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting.assembly import Computation
-from gpcurves.forecasting.density import find_peaks
-from gpcurves.forecasting.effort import ForecastEffort, choose_effort
-from gpcurves.forecasting.from_rows import forecast_rows
+from gpcurves.forecasting.assembly import forecast_regressor, forecast_rows
+from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
+from gpcurves.forecasting.posterior import find_peaks
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.seeds import Rng, seed_of
-from gpcurves.tables.rows import Rows, find_name, standardise_arrays, standardise_table
+from gpcurves.tables.files import read_table
+from gpcurves.tables.preparing import prepare
+from gpcurves.tables.rows import Rows, find_name, standardise, standardise_arrays
 
 _SAME_TARGET = 1e-3
 """Targets, in standard deviations, that differ by less may be those of a function without noise."""
@@ -72,18 +75,14 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     >>> list(result.at([40, 160]).columns)
     ['n', 'rmse', 'low', 'high']
     """
-    from threadpoolctl import threadpool_limits
-
     seed, effort = seed_of(rng), choose_effort(effort, draws)
     with threadpool_limits(1), Progress(progress, "%") as shown:
         shown.expect(100, 0)
         computation = Computation(seed, np.random.default_rng(seed), effort, shown)
         if _is_model(X, y):
-            from gpcurves.forecasting.from_regressor import forecast_regressor
-
             return forecast_regressor(X, pool, computation)
         if isinstance(X, str | Path) or hasattr(X, "columns"):
-            rows = _read_table(X, y, pool, features, drop, missing, computation)
+            rows = _read_table(X, y, pool, computation, features=features, drop=drop, missing=missing)
         elif features is not None or drop is not None or missing != "drop":
             raise InputError("features, drop and missing are for tables: give a pandas DataFrame or a file")
         else:
@@ -109,38 +108,14 @@ def _is_model(X: Any, y: Any) -> bool:
     return False
 
 
-def _read_table(
-    X: Any,
-    y: Any,
-    pool: Any,
-    features: Sequence[str] | None,
-    drop: Sequence[str] | None,
-    missing: Literal["drop", "impute"],
-    computation: Computation,
-) -> Rows:
-    import pandas as pd
-
-    from gpcurves.tables.files import read_table
-    from gpcurves.tables.preparing import prepare
-
+def _read_table(X: Any, y: Any, pool: Any, computation: Computation, **choices: Any) -> Rows:
+    """Return the standardised rows of a table, or of a file; ``choices`` are those of `prepare`."""
     table, unlabelled = (read_table(part) if isinstance(part, str | Path) else part for part in (X, pool))
-    if isinstance(y, str):
-        target = y
-    else:
-        table, target = _add_target(table, y)
+    table, target = (table, y) if isinstance(y, str) else _add_target(table, y)
     if unlabelled is not None and not hasattr(unlabelled, "columns"):
         unlabelled = pd.DataFrame(np.asarray(unlabelled), columns=[c for c in table.columns if c != target])
-    prepared = prepare(
-        table,
-        target,
-        features=features,
-        drop=drop,
-        pool=unlabelled,
-        missing=missing,
-        rng=computation.seed,
-        most_rows=computation.effort.most_rows,
-    )
-    return standardise_table(prepared)
+    most_rows = computation.effort.most_rows
+    return standardise(prepare(table, target, pool=unlabelled, rng=computation.seed, most_rows=most_rows, **choices))
 
 
 def _add_target(table: Any, y: Any) -> tuple[Any, str]:

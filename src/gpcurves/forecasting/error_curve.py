@@ -3,7 +3,8 @@ r"""Learning curves of known problems: simulated as far as one factorisation car
 Nested Cholesky factors give the average posterior variance :math:`\epsilon(n)` for every n up to the size of the factor
 (see `methods.simulation.dataset`). Beyond, LC says
 :math:`\epsilon = g(h)`, :math:`n = h(\sigma^2+\epsilon)` with a function g of the spectrum alone (Sollich & Halees 2002,
-eq. 16): the simulated curve is read as g, which is continued as a power law.
+eq. 16): the simulated curve is read as g, which is continued as a power law. `measure_savings` compares curves for inputs
+that are chosen with curves for random ones.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpcurves.designs.greedy import choose_greedily
+from gpcurves.forecasting.effort import Computation
 from gpcurves.forecasting.evidence import JITTER
 from gpcurves.methods.simulation.dataset import Prior, TestPoints, errors
 from gpcurves.numerics.cholesky import Factor
@@ -22,6 +25,8 @@ from gpcurves.problem import Problem
 
 _MARGIN = 1.0
 """Errors must exceed the rounding errors by this factor: intervals are so wide that one digit is enough."""
+_RANDOM = 4
+"""Data sets with random inputs beside the one with chosen inputs."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ class ErrorCurve:
 def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray) -> ErrorCurve:
     """Return the learning curve for training inputs in the order of the rows of X, averaged over test inputs."""
     prior = Prior(problem.kernel, problem.inputs, problem.noise)
-    factor = factorise(prior, X)
+    factor = Factor.from_matrix(prior.observe(X), _MARGIN)  # as far as the jitter in the noise carries it
     average = TestPoints(test, np.full(len(test), 1.0 / len(test)))
     before = float(average.weights @ prior.variances(test))
     error = errors(prior, None, factor, X, average, before, _MARGIN)[: factor.size + 1]
@@ -86,6 +91,27 @@ def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray) -> ErrorCu
     return ErrorCurve(np.where(unresolved, limit, error), problem.noise, resolved=resolved)
 
 
-def factorise(prior: Prior, X: FloatArray) -> Factor:
-    """Return the factor of the observed covariances, as far as the jitter in the noise carries it."""
-    return Factor.from_matrix(prior.observe(X), _MARGIN)
+def measure_savings(problem: Problem, known: FloatArray, computation: Computation) -> FloatArray:
+    """Return which share of the error remains if further inputs are chosen, after 0, 1, … of them, at most 1.
+
+    Inputs are chosen by the variance at reference inputs; the error is the average over others.
+    """
+    effort, rng = computation.effort, computation.rng
+    counts = (effort.candidates, effort.test_inputs, effort.test_inputs)
+    candidates, reference, test = (problem.inputs.draw(count, rng) for count in counts)
+    prior = Prior(problem.kernel, problem.inputs, problem.noise)
+    factor = Factor.from_matrix(prior.observe(known), _MARGIN)
+    points = np.concatenate((candidates, reference))
+    W = factor.solve(prior.between(known, points))
+    C = prior.between(candidates, points) - W[:, : len(candidates)].T @ W
+    own, across = np.split(C, [len(candidates)], axis=1)
+    chosen = candidates[choose_greedily(own, across, problem.noise, effort.chosen)]
+    random = [problem.inputs.draw(effort.chosen, rng) for _ in range(_RANDOM)]
+    errors = [
+        simulate_curve(problem, np.concatenate((known, more)), test).error[len(known) :] for more in (chosen, *random)
+    ]
+    resolved = min(map(len, errors))
+    if resolved == 0:  # the factor ends before the rows do, since they leave nothing to learn
+        return np.ones(1)
+    best, *others = (error[:resolved] for error in errors)
+    return np.asarray(np.minimum(1.0, best / np.mean(others, axis=0)))

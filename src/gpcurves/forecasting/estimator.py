@@ -17,13 +17,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting.assembly import Computation
-from gpcurves.forecasting.density import find_peaks, weigh_families
-from gpcurves.forecasting.effort import ForecastEffort, choose_effort
+from gpcurves.forecasting.assembly import find_inputs, forecast_rows
+from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
 from gpcurves.forecasting.entry import forecast
-from gpcurves.forecasting.evidence import build_problem
-from gpcurves.forecasting.from_rows import find_inputs, forecast_rows
-from gpcurves.forecasting.regression import Mixture, Regression
+from gpcurves.forecasting.evidence import Regression, build_problem
+from gpcurves.forecasting.posterior import find_peaks, weigh_families
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.seeds import Rng, seed_of
@@ -93,12 +91,13 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         if len(set(names)) < len(names):
             raise InputError(f"columns must have different names, got {', '.join(names)}")
         rng = np.random.default_rng(seed)
-        data = self._data = standardise_arrays(X, y, None, rng, effort.most_rows, names, called)
+        data = replace(standardise_arrays(X, y, None, rng, effort.most_rows, names), target=called)
+        self._data = data
         with threadpool_limits(1):
             peaks = find_peaks(data.X, data.y, bool(self.deterministic))
             modes = [build_problem(peak.density.evidence.family, peak.mode, find_inputs(data)) for peak in peaks]
             self.odds_ = weigh_families(peaks)
-            self._mixture = Mixture([Regression.fit(mode, data.X, data.y) for mode in modes], self.odds_)
+            self._regressions = [Regression.fit(mode, data.X, data.y) for mode in modes]
         self._used = np.isin(names, data.columns.sources)
         self._begun = (peaks, effort, seed, rng)
         self.__dict__.pop("forecast_", None)  # of former rows
@@ -117,9 +116,15 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         columns = self._data.columns
-        standard = (X[:, self._used] - columns.centres) / columns.spreads
-        mean = self._data.mean + self._data.scale * self._mixture.mean(standard)
-        return (mean, self._data.scale * self._mixture.deviation(standard)) if return_std else mean
+        standard = (X[:, self._used] - columns.centres) / columns.deviations
+        means = np.array([each.mean(standard) for each in self._regressions])
+        mean = self._data.mean + self._data.scale * (self.odds_ @ means)
+        if not return_std:
+            return np.asarray(mean)
+        # the variance of a mixture is that within the covariance functions and that between their means
+        between = self.odds_ @ (means - self.odds_ @ means) ** 2
+        within = self.odds_ @ np.array([each.variance(standard) for each in self._regressions])
+        return mean, self._data.scale * np.sqrt(within + between)
 
     def plot(self, ax: Any = None, goal: float | None = None) -> Display:
         """Draw the forecast, and the rows that a goal (a root mean squared error) needs; returns a `Display`."""
@@ -173,14 +178,10 @@ def _find_last(estimator: Any) -> Any:
         )
     if hasattr(last, "best_estimator_"):
         raise InputError(f"from_estimator takes {possible}: give the best_estimator_ of this {type(last).__name__}")
-    raise InputError(f"from_estimator takes {possible}, got {_describe(estimator)}")
-
-
-def _describe(estimator: Any) -> str:
+    given = f"the class {last.__name__}" if isinstance(last, type) else type(last).__name__
     if isinstance(estimator, Pipeline):
-        last = estimator.steps[-1][1]
-        return f"a Pipeline that ends with {last if isinstance(last, str) else type(last).__name__}"
-    return f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
+        given = f"a Pipeline that ends with {last if isinstance(last, str) else type(last).__name__}"
+    raise InputError(f"from_estimator takes {possible}, got {given}")
 
 
 def _transform(pipeline: Pipeline, X: Any, y: Any) -> Any:

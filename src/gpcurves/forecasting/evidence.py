@@ -1,4 +1,4 @@
-r"""Log evidence of a Gaussian process with one lengthscale per input, and its gradient.
+r"""A Gaussian process with one lengthscale per input: its log evidence and the gradient of it, and what it predicts.
 
 For standardised data and hyperparameters :math:`\theta = (\ln s^2, \ln l_1, \dots, \ln l_d, \ln\sigma^2)`,
 
@@ -8,11 +8,17 @@ For standardised data and hyperparameters :math:`\theta = (\ln s^2, \ln l_1, \do
 :math:`\alpha = K^{-1}y` (5.9). Both correlations depend on :math:`r^2 = \sum_i z_i^2`, differences in units of the
 lengthscale, so with :math:`M = (\alpha\alpha^T - K^{-1})\circ 2s^2|\rho'(r^2)|` all lengthscales together need one product
 `MZ`: :math:`\tfrac12\sum_{jk}M_{jk}(z_{ji}-z_{ki})^2 = \sum_j z_{ji}^2\sum_kM_{jk} - (Z^TMZ)_{ii}`.
+
+With known hyperparameters, the posterior mean and the variance of a new observation are (2.25, 2.26)
+
+.. math:: m(x) = k^T\alpha, \qquad v(x) = C(x,x) - |L^{-1}k|^2 + \sigma^2, \qquad k = C(X, x), \qquad K = LL^T.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -20,7 +26,7 @@ from scipy.linalg import blas, lapack
 from gpcurves.errors import NumericalError
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import RBF, Matern52
-from gpcurves.numerics.cholesky import factorise, solve_factorised
+from gpcurves.numerics.cholesky import factorise, solve_factorised, solve_lower
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -34,9 +40,7 @@ class Evidence:
     """The log evidence of data as a function of log hyperparameters."""
 
     def __init__(self, family: Family, X: FloatArray, y: FloatArray) -> None:
-        self.family = family
-        self.X = X
-        self.y = y
+        self.family, self.X, self.y = family, X, y
         self._shape = family()
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
@@ -84,3 +88,31 @@ def build_problem(family: Family, theta: FloatArray, inputs: Inputs) -> Problem:
     """Return the problem with these log hyperparameters."""
     variance, lengthscales, noise = unpack(theta)
     return Problem(family(tuple(lengthscales.tolist()), variance), inputs, noise + JITTER * variance)
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A Gaussian process that has learnt from rows with inputs X: the factor L, and the weights of the posterior mean."""
+
+    problem: Problem
+    X: FloatArray
+    factor: FloatArray
+    alpha: FloatArray
+
+    @classmethod
+    def fit(cls, problem: Problem, X: FloatArray, y: FloatArray) -> Self:
+        """Learn from rows."""
+        K = problem.kernel(X)
+        K.ravel()[:: len(K) + 1] += problem.noise
+        L = factorise(K)
+        return cls(problem, X, L, solve_factorised(L, y))
+
+    def mean(self, X: FloatArray) -> FloatArray:
+        """Return the posterior mean at each input."""
+        return np.asarray(self.problem.kernel(X, self.X) @ self.alpha)
+
+    def variance(self, X: FloatArray) -> FloatArray:
+        """Return the variance of a noisy observation at each input, which is never below the noise."""
+        W = solve_lower(self.factor, self.problem.kernel(self.X, X))
+        left = self.problem.kernel.diag(X) - np.einsum("ij,ij->j", W, W)
+        return np.asarray(np.maximum(left, 0.0) + self.problem.noise)

@@ -1,4 +1,4 @@
-"""Intervals around a forecast, from what is learnt on the tasks of ``benchmarks/forecast``.
+"""The band of a forecast: the error to expect with intervals learnt on the tasks of ``benchmarks/forecast``.
 
 `benchmarks.forecast.calibrate` fits the constants, and reports the coverage on tasks left out.
 """
@@ -6,17 +6,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.forecasting.band import HORIZON, Band, goal_grid
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, frozen
 
+HORIZON = 1_000
+"""Required numbers of rows are looked for up to this multiple of the rows at hand."""
+_GOALS = 400
 LEVEL = 0.3
 """Share of the gap between cross-validated and expected error by which the whole curve is moved."""
 _ASSURANCE = 0.842 / 1.645
@@ -32,6 +34,61 @@ UP = (0.102, 0.999, 1.98, 0.365, 0.677, 0.818)
 _STEP, _LONG_STEP = 0.01, 0.1
 """Distance of knots in the logarithm of n, up to the horizon and beyond: interpolation is accurate to about 1e-6."""
 _LARGEST = 1e15
+
+
+def goal_grid(rows: int) -> FloatArray:
+    """Return numbers of rows at which goals are looked for, from 1 to the horizon.
+
+    They are fewer than all, so that no ups and downs from one number to the next decide.
+    """
+    return np.unique(np.geomspace(1, HORIZON * rows, _GOALS).round())
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Root mean squared errors against noisy targets, in the target's own units, at increasing numbers of rows.
+
+    ``estimate`` is the error to expect, ``low`` and ``high`` are the ends of the 90 % interval, and the error is below
+    ``assured`` with a probability of 80 %. Between the knots ``n``, logarithms are interpolated.
+    """
+
+    n: FloatArray
+    estimate: FloatArray
+    low: FloatArray
+    high: FloatArray
+    assured: FloatArray
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            object.__setattr__(self, each.name, frozen(np.array(getattr(self, each.name), dtype=np.float64)))
+
+    def at(self, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return estimate, low, high and assured at each n."""
+        knots, wanted = np.log1p(self.n), np.log1p(n)
+        estimate, low, high, assured = (np.exp(np.interp(wanted, knots, np.log(curve))) for curve in self._curves)
+        return estimate, low, high, assured
+
+    def find(self, goal: float, grid: FloatArray) -> tuple[int | None, ...]:
+        """Return the smallest n at which each curve is at the goal, looked for on a grid of knots; None if it never is."""
+        marked = np.isin(self.n, grid)
+        return tuple(_find_first(self.n[marked], curve[marked], goal) for curve in self._curves)
+
+    @property
+    def _curves(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        return self.estimate, self.low, self.high, self.assured
+
+
+def _find_first(n: FloatArray, curve: FloatArray, goal: float) -> int | None:
+    """Return the smallest n at which a falling curve is at the goal."""
+    reached = curve <= goal
+    if not reached.any():
+        return None
+    i = int(np.argmax(reached))
+    if i == 0:
+        return int(n[0])
+    before, after = float(n[i - 1]), float(n[i])
+    share = math.log(curve[i - 1] / goal) / math.log(curve[i - 1] / curve[i])
+    return math.ceil(before * math.pow(after / before, share) - 1e-9)
 
 
 def fading(noise: float) -> float:

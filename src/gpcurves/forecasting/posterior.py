@@ -1,7 +1,8 @@
-"""What the rows say about kernel and noise: a weighted set of problems.
+"""What the rows say about kernel and noise: the posterior density of the hyperparameters, its modes, and draws from it.
 
-Hyperparameters are drawn by Hamiltonian Monte Carlo in coordinates whitened by the curvature at the mode; the two families
-of covariance functions are weighted by Laplace's approximation to their evidence.
+The prior of each log hyperparameter is Student's t: weak, and with tails heavy enough for irrelevant inputs and for
+noise-free simulators. Draws are made by Hamiltonian Monte Carlo in coordinates whitened by the curvature at the mode; the two
+families of covariance functions are weighted by Laplace's approximation to their evidence.
 """
 
 from __future__ import annotations
@@ -11,64 +12,205 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
 
-from gpcurves.forecasting.density import LogPosterior, Peak, weigh_families
-from gpcurves.forecasting.effort import ForecastEffort
-from gpcurves.forecasting.evidence import build_problem
+from gpcurves.forecasting.effort import Computation
+from gpcurves.forecasting.evidence import FAMILIES, Evidence, build_problem
 from gpcurves.inputs import Inputs
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
+NOISELESS = math.log(1e-8)
+"""Log noise variance of a deterministic simulator, in units of the target's variance."""
+_LIMITS = ((-12.0, 12.0), (-5.0, 12.0), (-20.0, 5.0))
+"""Of the log variance, lengthscales and noise, beyond which double precision gets difficult and nothing changes."""
+_SCOUTING, _ITERATIONS = 25, 100
+"""Iterations from each start before the best one is chosen, and from that one."""
+_WARM = 400
+"""More rows than this are fitted starting from a fit to so many."""
 _MANY = 200
 """So many rows pin the hyperparameters down: fewer need more draws, more need shorter chains."""
 
 
 @dataclass(frozen=True)
-class WeightedProblems:
-    """Problems with their probabilities, which sum to 1."""
+class HyperPrior:
+    """Independent Student t distributions of the log hyperparameters."""
 
-    problems: tuple[Problem, ...]
-    weights: FloatArray
+    location: FloatArray
+    scale: FloatArray
+    tails: float = 4.0
+
+    @classmethod
+    def default(cls, dim: int) -> HyperPrior:
+        """Return the prior for standardised data: learnt from the tasks of ``benchmarks/forecast``."""
+        lengthscale = math.log(3 * math.sqrt(dim))
+        return cls(np.array([1.0, *[lengthscale] * dim, -1.5]), np.array([2.0, *[1.4] * dim, 2.2]))
+
+    def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return the log density, up to a constant, and its gradient."""
+        z = (theta - self.location) / self.scale
+        tails = self.tails
+        value = -0.5 * (tails + 1) * float(np.log1p(z * z / tails).sum())
+        return value, -(tails + 1) * z / (tails + z * z) / self.scale
+
+
+class LogPosterior:
+    """Log posterior density of the hyperparameters, up to a constant, and its gradient; the noise may be fixed."""
+
+    def __init__(self, evidence: Evidence, prior: HyperPrior, fixed_noise: float | None = None) -> None:
+        self.evidence, self.prior, self.fixed_noise = evidence, prior, fixed_noise
+        variance, lengthscale, noise = _LIMITS
+        self.bounds = [variance, *[lengthscale] * evidence.X.shape[1], noise]
+        self._low, self._high = np.array(self.bounds).T
+
+    def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return the log density and its gradient; minus infinity outside the limits."""
+        if (theta < self._low).any() or (theta > self._high).any():
+            return -math.inf, np.zeros(len(theta))
+        value, gradient = self.evidence(theta)
+        prior, slope = self.prior(theta)
+        gradient += slope
+        if self.fixed_noise is not None:
+            gradient[-1] = 0.0
+        return value + prior, gradient
+
+    def of_rows(self, rows: slice | npt.NDArray[np.int64]) -> LogPosterior:
+        """Return the density given a part of the rows."""
+        evidence = self.evidence
+        part = Evidence(evidence.family, evidence.X[rows], evidence.y[rows])
+        return LogPosterior(part, self.prior, self.fixed_noise)
+
+    def find_mode(self, starts: list[FloatArray], iterations: int) -> FloatArray:
+        """Return the highest of the modes reached from the starts: a few steps from each, the rest from the best."""
+        if len(starts) > 1:
+            starts = [max((self._climb(start, _SCOUTING) for start in starts), key=lambda pair: pair[0])[1]]
+        return self._climb(starts[0], iterations)[1]
+
+    def _climb(self, start: FloatArray, iterations: int) -> tuple[float, FloatArray]:
+        def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = self(theta)
+            return (-value, -gradient) if math.isfinite(value) else (1e12, np.zeros(len(theta)))
+
+        if self.fixed_noise is not None:
+            start = np.concatenate((start[:-1], [self.fixed_noise]))
+        options = {"maxiter": iterations, "ftol": 1e-7, "gtol": 1e-3}
+        top = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=self.bounds, options=options)
+        return -float(top.fun), np.asarray(top.x)
+
+    def curvature(self, mode: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return eigenvalues and eigenvectors of minus the Hessian at a mode, the former kept from vanishing."""
+        step = 1e-3
+        rows = [self(mode + step * unit)[1] - self(mode - step * unit)[1] for unit in np.eye(len(mode))]
+        H = -np.array(rows) / (2 * step)
+        if self.fixed_noise is not None:
+            H[-1], H[:, -1] = 0.0, 0.0
+            H[-1, -1] = 1.0
+        values, vectors = np.linalg.eigh((H + H.T) / 2)
+        return np.maximum(values, 0.2), vectors
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The most probable hyperparameters under one family, and how the density falls off around them.
+
+    Steps along the columns of ``whitening`` change the density about equally. The evidence is Laplace's approximation, up to
+    a constant that is the same for all families.
+    """
+
+    density: LogPosterior
+    mode: FloatArray
+    whitening: FloatArray
+    log_evidence: float
+
+    @classmethod
+    def find(cls, density: LogPosterior) -> Peak:
+        """Find the mode; given many rows, starting from the mode given a part of them."""
+        X, y = density.evidence.X, density.evidence.y
+        starts = suggest_starts(X[:_WARM], y[:_WARM])
+        if len(y) > _WARM:
+            starts = [density.of_rows(slice(_WARM)).find_mode(starts, _ITERATIONS)]
+        mode = density.find_mode(starts, _ITERATIONS)
+        value = density(mode)[0]
+        values, vectors = density.curvature(mode)
+        whitening = vectors / np.sqrt(values)
+        if density.fixed_noise is not None:
+            whitening[-1] = 0.0
+        return cls(density, mode, whitening, value - 0.5 * float(np.log(values).sum()))
+
+
+def find_peaks(X: FloatArray, y: FloatArray, deterministic: bool) -> list[Peak]:
+    """Return the most probable hyperparameters of each covariance function; this needs no random numbers."""
+    noise = NOISELESS if deterministic else None
+    prior = HyperPrior.default(X.shape[1])
+    return [Peak.find(LogPosterior(Evidence(family, X, y), prior, noise)) for family in FAMILIES]
+
+
+def weigh_families(peaks: list[Peak]) -> FloatArray:
+    """Return the probability of each covariance function."""
+    evidence = np.array([peak.log_evidence for peak in peaks])
+    relative = np.exp(evidence - evidence.max())
+    return np.asarray(relative / relative.sum())
+
+
+def suggest_starts(X: FloatArray, y: FloatArray) -> list[FloatArray]:
+    """Return hyperparameters to start from, since there are many modes.
+
+    Some have equal lengthscales. In the others, inputs along which a cubic polynomial explains little begin with long ones.
+    """
+    dim = X.shape[1]
+    explained = [_explained_share(column, y) for column in X.T]
+    longer = np.clip(0.5 * np.log(max(explained) / np.array(explained)), 0.0, 2.5)
+    equal = np.full(dim, 0.5 * math.log(dim))
+    return [
+        np.concatenate(([math.log(variance)], shape + shift, [math.log(noise)]))
+        for shape, variance, shift, noise in (
+            (equal, 1.0, 0.4, 0.1),
+            (equal, 1.0, -0.5, 0.01),
+            (equal, 3.0, 1.2, 0.5),
+            (longer, 7.0, 1.5, 0.05),
+            (longer, 7.0, 1.0, 0.005),
+            (longer, 3.0, 0.0, 0.05),
+            (longer, 3.0, -1.0, 0.005),
+            (longer, 1.0, -2.5, 0.1),
+        )
+    ]
+
+
+def _explained_share(x: FloatArray, y: FloatArray) -> float:
+    """Return the share of the variance of y that a cubic polynomial in x explains, at least a thousandth."""
+    powers = np.vander(x, 4)
+    residual = y - powers @ np.linalg.lstsq(powers, y, rcond=None)[0]
+    return max(1e-3, 1 - float(np.var(residual) / np.var(y)))
 
 
 def draw_problems(
-    peaks: list[Peak], inputs: Inputs, rng: np.random.Generator, effort: ForecastEffort, report: Callable[[float], None]
-) -> WeightedProblems:
-    """Draw from the posterior of each family; ``report`` receives the share that is done."""
+    peaks: list[Peak], inputs: Inputs, computation: Computation
+) -> tuple[tuple[Problem, ...], FloatArray]:
+    """Draw problems from the posterior of each family, and return them with their probabilities."""
     problems: list[Problem] = []
     weights: list[float] = []
-    for number, (peak, probability) in enumerate(zip(peaks, weigh_families(peaks), strict=True)):
+    effort = computation.effort
+    for peak, probability in zip(peaks, weigh_families(peaks), strict=True):
         rows = len(peak.density.evidence.y)
         count = math.ceil(effort.draws * min(effort.most_draws, max(1.0, _MANY / rows)))
         evaluations = math.ceil(effort.draws * effort.evaluations / rows * min(1.0, math.sqrt(_MANY / rows)))
-
-        def advance(share: float, done: int = number) -> None:
-            report((done + share) / len(peaks))
-
-        draws = draw_hyperparameters(peak, count, evaluations, rng, advance)
+        report = computation.start_stage(80 // len(peaks))
+        draws = draw_hyperparameters(peak, count, evaluations, computation.rng, report)
         problems += [build_problem(peak.density.evidence.family, theta, inputs) for theta in draws]
         weights += [probability / count] * count
-    return WeightedProblems(tuple(problems), np.array(weights))
+    return tuple(problems), np.array(weights)
 
 
 def draw_hyperparameters(
     peak: Peak, count: int, evaluations: int, rng: np.random.Generator, report: Callable[[float], None]
 ) -> FloatArray:
-    """Return draws of the log hyperparameters, one per row, evenly from one chain."""
-    chain = _run_chain(peak.density, peak.mode, peak.whitening, evaluations, rng, report)
-    return np.asarray(chain[np.linspace(0, len(chain) - 1, count).round().astype(int)])
+    """Return draws of the log hyperparameters, one per row, evenly from one chain.
 
-
-def _run_chain(
-    density: LogPosterior,
-    mode: FloatArray,
-    whitening: FloatArray,
-    evaluations: int,
-    rng: np.random.Generator,
-    report: Callable[[float], None],
-) -> FloatArray:
-    """Run a chain from the mode and return its states after the first third, which also tunes the step."""
-    theta = mode
+    The chain starts at the mode; its first third, which tunes the step, is left out. ``report`` takes the share that is done.
+    """
+    density, whitening = peak.density, peak.whitening
+    theta = peak.mode
     value, gradient = density(theta)
     step, states, spent = 0.4, [], 0
     while spent < evaluations:
@@ -93,4 +235,4 @@ def _run_chain(
         else:
             states.append(theta)
         report(min(1.0, spent / evaluations))
-    return np.array(states)
+    return np.array([states[i] for i in np.linspace(0, len(states) - 1, count).round().astype(int)])

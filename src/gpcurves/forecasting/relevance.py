@@ -7,14 +7,15 @@ inputs stay as they are, with the average over pairs of rows. The share of an in
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from gpcurves.forecasting.posterior import WeightedProblems
 from gpcurves.kernels.stationary import Stationary
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.problem import Problem
 from gpcurves.tables.rows import Columns
 
 _PAIRS = 300
@@ -24,19 +25,11 @@ _KEYS = ("name", "lengthscale_sd", "lengthscale", "share")
 
 @dataclass(frozen=True)
 class Relevance:
-    """What each of the user's columns contributes.
+    """What each of the user's columns contributes: its share of the explainable variance, and its lengthscale.
 
-    Attributes
-    ----------
-    names
-        The user's columns.
-    lengthscales
-        Geometric means over the posterior, in standard deviations of the input: functions hardly change over much less
-        than this. For a category, the shortest of its columns.
-    units
-        The same in the input's own units; NaN for a category, or if there are only two values.
-    share
-        Each input's share of the explainable variance; they sum to 1.
+    Lengthscales are geometric means over the posterior, in standard deviations of the input: functions hardly change over
+    much less. For a category it is the shortest of its columns. ``units`` are the same in the input's own units, NaN for a
+    category, or if there are only two values.
     """
 
     names: tuple[str, ...]
@@ -57,19 +50,17 @@ class Relevance:
         return cls(tuple(names), *(np.array(column, dtype=np.float64) for column in columns))
 
 
-def measure_relevance(X: FloatArray, columns: Columns, posterior: WeightedProblems) -> Relevance:
-    """Average over the posterior."""
+def measure_relevance(X: FloatArray, columns: Columns, problems: Sequence[Problem], weights: FloatArray) -> Relevance:
+    """Average over problems with their probabilities."""
     groups = columns.groups
-    kernels = [kernel for problem in posterior.problems if isinstance(kernel := problem.kernel, Stationary)]
-    logs = posterior.weights @ np.log([kernel.lengthscale for kernel in kernels])
-    effects = np.array(
-        [[_effect(kernel, X[:_PAIRS], positions) for positions in groups.values()] for kernel in kernels]
-    )
-    share = posterior.weights @ (effects / effects.sum(axis=1, keepdims=True))
+    kernels = [kernel for problem in problems if isinstance(kernel := problem.kernel, Stationary)]
+    logs = weights @ np.log([kernel.lengthscale for kernel in kernels])
+    effects = np.array([[_effect(kernel, X[:_PAIRS], at) for at in groups.values()] for kernel in kernels])
+    share = weights @ (effects / effects.sum(axis=1, keepdims=True))
     shortest = [positions[int(np.argmin(logs[positions]))] for positions in groups.values()]
     lengthscales = np.exp(logs[shortest])
-    is_number = [len(places) == 1 and len(np.unique(X[:, places[0]])) > 2 for places in groups.values()]
-    units = np.where(is_number, lengthscales * columns.spreads[shortest], np.nan)
+    is_number = [len(at) == 1 and len(np.unique(X[:, at[0]])) > 2 for at in groups.values()]
+    units = np.where(is_number, lengthscales * columns.deviations[shortest], np.nan)
     return Relevance(tuple(groups), lengthscales, units, share)
 
 

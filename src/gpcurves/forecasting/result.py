@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from gpcurves._version import __version__
 from gpcurves.curve import SCHEMA
-from gpcurves.forecasting.band import HORIZON, Band
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
-from gpcurves.forecasting.intervals import never_rise
+from gpcurves.forecasting.intervals import HORIZON, Band, never_rise
 from gpcurves.forecasting.relevance import Relevance
 from gpcurves.forecasting.verdict import Prospects, RequiredN, Verdict, judge
 from gpcurves.numerics.display import Shown
 from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.validation import FloatArray, positive, sizes
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _PLAIN = ("target", "rows", "fitted_rows", "columns", "noise_rmse", "deterministic")
 
@@ -36,12 +33,8 @@ class Forecast(Shown):
     ----------
     target
         What is predicted.
-    rows
-        How many usable labelled rows there are.
-    fitted_rows
-        How many of them the model was fitted to.
-    columns
-        How many inputs are used.
+    rows, fitted_rows, columns
+        How many usable labelled rows there are, how many of them the model was fitted to, and how many inputs are used.
     band
         The error with its interval.
     noise_rmse
@@ -50,18 +43,14 @@ class Forecast(Shown):
         Which share of the reducible error remains if further inputs are chosen, after 0, 1, … of them.
     outlying
         Distance of the most extreme 1 % of the rows from the rest, in standard deviations; 0 if the model explains them.
-    cross_validation
-        Errors on held-out rows after training on fewer.
-    power_law
-        The curve a + b n^-c through their squares, for comparison.
+    cross_validation, power_law
+        Errors on held-out rows after training on fewer; the curve a + b n^-c through their squares, for comparison.
     relevance
         What each input contributes; None if the user's own model was taken as it is.
     deterministic
         Whether the target was taken as a function of the inputs without noise.
-    steps
-        What was done to the data, in sentences.
-    notes
-        What a reader should know about these numbers, in sentences.
+    steps, notes
+        What was done to the data, and what a reader should know about these numbers, in sentences.
     seed
         Determines all random numbers.
     """
@@ -87,8 +76,6 @@ class Forecast(Shown):
 
         As everywhere in gpcurves, a single integer stands for 0, 1, …, n: write ``[n]`` for this one alone.
         """
-        import pandas as pd
-
         wanted = sizes("n", n)
         rmse, low, high, _ = self.band.at(wanted)
         return pd.DataFrame({"n": wanted.astype(np.int64), "rmse": rmse, "low": low, "high": high})
@@ -110,8 +97,6 @@ class Forecast(Shown):
 
         The choice is greedy and assumes known lengthscales; in practice expect a smaller gain.
         """
-        import pandas as pd
-
         wanted = sizes("n", n)
         ahead = self.rows + np.arange(len(self.remaining), dtype=np.float64)
         asked = np.concatenate((wanted, ahead))
@@ -127,8 +112,6 @@ class Forecast(Shown):
 
     def split(self, n: object) -> pd.DataFrame:
         """Return a table with the columns n, noise, removable: the irreducible and the reducible part of the squared error."""
-        import pandas as pd
-
         table = self.at(n)
         total = table["rmse"].to_numpy() ** 2
         noise = np.minimum(self.noise_rmse**2, total)
@@ -169,11 +152,13 @@ class Forecast(Shown):
 
     def to_dict(self, n: object = None, goal: float | None = None) -> dict[str, Any]:
         """Return the answers, and under "record" all else that is needed to build the forecast again with `from_dict`."""
+        arrays = (asdict(self.band), asdict(self.cross_validation))
+        band, observed = ({name: array.tolist() for name, array in each.items()} for each in arrays)
         record = {
-            "band": _as_plain(self.band),
+            "band": band,
             "remaining": self.remaining.tolist(),
             "outlying": str(self.outlying),  # it may be infinite, which JSON has no number for
-            "cross_validation": _as_plain(self.cross_validation),
+            "cross_validation": observed,
             "power_law": asdict(self.power_law),
         }
         return self.answers(n, goal) | {"record": record}
@@ -220,10 +205,6 @@ class Forecast(Shown):
 
     def __repr__(self) -> str:
         return f"<Forecast of {self.target!r} from {self.rows} rows and {self.columns} inputs: {self.verdict()}>"
-
-
-def _as_plain(arrays: Any) -> dict[str, list[float]]:
-    return {each.name: getattr(arrays, each.name).tolist() for each in fields(arrays)}
 
 
 def _list_errors(n: FloatArray, mse: FloatArray) -> list[dict[str, float]]:

@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gpcurves.forecasting.band import HORIZON, Band, goal_grid
-from gpcurves.forecasting.intervals import lasting_width
+from gpcurves.forecasting.intervals import HORIZON, Band, goal_grid, lasting_width
 
 Label = Literal[
     "more data helps", "noise-limited", "goal reached already", "goal cannot be reached", "too few rows to say"
@@ -88,6 +87,9 @@ class Prospects:
         self.width = math.log(self.later.high / self.later.low) / math.log(_TOO_WIDE)
         self.is_open = self.width > 1 and self.far.high > (1 - _NOTICEABLE) * self.now.estimate
         self.begin = f"With your current {rows:,} rows, the RMSE is {self.now.words}."
+        self.soon = (
+            f"With {4 * rows:,} rows, it may be anything between {self.later.low:.3g} and {self.later.high:.3g}."
+        )
         self.ahead = f"With {_FAR * rows:,} rows, it should be {self.far.words}."
 
     def require(self, goal: float) -> RequiredN:
@@ -129,25 +131,20 @@ def _judge_outliers(prospects: Prospects) -> Verdict:
     """Say that a few rows dominate the error."""
     rows, count = prospects.fitted_rows, count_extreme(prospects.fitted_rows)
     away = f"{prospects.outlying:.0f} SD from the rest" if prospects.outlying < 1e4 else "far from the rest"
-    check = f"{count} outliers ({away}) dominate the error. Check them for data-entry mistakes; if they are wrong, remove them"
-    genuine = "If they are genuine"
+    who, they, them, mistakes = f"{count} outliers ({away}) dominate", "they are", "them", "data-entry mistakes"
     if count == 1:
-        check = (
-            f"One outlier ({away}) dominates the error. Check it for a data-entry mistake; if it is wrong, remove it"
-        )
-        genuine = "If it is genuine"
-    enough = rounded(math.ceil(rows * _ENOUGH_OUTLIERS / count))
-    needed = (
-        f"{genuine}, you need about {enough} rows (roughly {_ENOUGH_OUTLIERS} such cases) to estimate their effect."
-    )
-    return Verdict("too few rows to say", (prospects.begin, f"{check} and run the plan again.", needed))
+        who, they, them, mistakes = f"One outlier ({away}) dominates", "it is", "it", "a data-entry mistake"
+    check = f"{who} the error. Check {them} for {mistakes}; if {they} wrong, remove {them} and run the plan again."
+    enough = f"{rounded(math.ceil(rows * _ENOUGH_OUTLIERS / count))} rows (roughly {_ENOUGH_OUTLIERS} such cases)"
+    needed = f"If {they} genuine, you need about {enough} to estimate their effect."
+    return Verdict("too few rows to say", (prospects.begin, check, needed))
 
 
 def _judge_alone(prospects: Prospects) -> Verdict:
     """Say what more rows would do."""
     now, far, gain, floor = prospects.now, prospects.far, prospects.gain, prospects.floor
     if prospects.is_open:
-        return _ask_for_rows(prospects, _describe_later(prospects), shrink=prospects.width)
+        return _ask_for_rows(prospects, prospects.soon, shrink=prospects.width)
     begin = (prospects.begin, prospects.ahead)
     noise = f"The noise floor (irreducible error) is about {floor:.3g}."
     if gain >= _NOTICEABLE:
@@ -156,10 +153,8 @@ def _judge_alone(prospects: Prospects) -> Verdict:
             less = f"{less[:-1]}, but at the pessimistic end of the interval there is little or no gain."
         return Verdict("more data helps", (*begin, less) if prospects.deterministic else (*begin, less, noise))
     if floor < _NOTICEABLE * far.estimate:
-        words = (
-            "The error barely improves although little of it looks like noise: the model has not yet found a pattern."
-        )
-        return Verdict("too few rows to say", (*begin, words))
+        little = "The error barely improves although little of it looks like noise"
+        return Verdict("too few rows to say", (*begin, f"{little}: the model has not yet found a pattern."))
     if floor < (1 - _NOTICEABLE) * far.estimate:
         noise = f"{noise[:-1]}, but to get near it takes far more rows."
     doubt, hope = "More rows will hardly help.", 1 - far.low / now.estimate
@@ -186,17 +181,16 @@ def _judge_goal(prospects: Prospects, goal: float) -> Verdict:
         shrink = math.sqrt(max(width, 0.0) / max(distance, 1e-9))
         return _ask_for_rows(prospects, prospects.ahead, reason, shrink=shrink, is_close=True)
     reached = now.estimate <= goal
-    answer = _describe_success(prospects, goal, needed) if reached else _describe_need(prospects, goal, needed)
+    answer = _describe_need(prospects, goal, needed)
     if prospects.is_open:
-        return _ask_for_rows(prospects, _describe_later(prospects), answer, shrink=prospects.width)
+        return _ask_for_rows(prospects, prospects.soon, answer, shrink=prospects.width)
     if needed.assured is None and prospects.gain < _NOTICEABLE:
         moment = now if reached else prospects.far
         shrink = math.log(moment.assured / moment.estimate) / max(1e-9, math.log(goal / moment.estimate))
         words = f"{answer} More rows change the error so little that this number may be far off."
         if reached:
-            words = (
-                f"That is close to the goal of {goal:.4g}; these data cannot tell whether you are above or below it."
-            )
+            close = f"That is close to the goal of {goal:.4g}"
+            words = f"{close}; these data cannot tell whether you are above or below it."
         return _ask_for_rows(prospects, words, shrink=shrink, is_close=True)
     return Verdict("more data helps", (begin, answer))
 
@@ -218,19 +212,13 @@ def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bo
     return Verdict("too few rows to say", (prospects.begin, *words, enough))
 
 
-def _describe_later(prospects: Prospects) -> str:
-    low, high = prospects.later.low, prospects.later.high
-    return f"With {4 * prospects.rows:,} rows, it may be anything between {low:.3g} and {high:.3g}."
-
-
-def _describe_success(prospects: Prospects, goal: float, needed: RequiredN) -> str:
-    begin = f"You have probably reached the goal of {goal:.4g} already, but"
-    if needed.assured is None:
-        return f"{begin} no number of rows makes that 80 % sure. {prospects.ahead}"
-    return f"{begin} this is not 80 % sure. To be 80 % sure, plan for {rounded(needed.assured)} rows."
-
-
 def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
+    """Say how many rows a goal needs that is reached somewhere, perhaps already."""
+    if prospects.now.estimate <= goal:
+        begin = f"You have probably reached the goal of {goal:.4g} already, but"
+        if needed.assured is None:
+            return f"{begin} no number of rows makes that 80 % sure. {prospects.ahead}"
+        return f"{begin} this is not 80 % sure. To be 80 % sure, plan for {rounded(needed.assured)} rows."
     total, low = _round_up(needed.estimate or 0), needed.low or 0
     few = f"{rounded(low)} could be enough" if low > prospects.rows else "your current rows could be enough"
     many = f"{rounded(needed.high)} may be needed" if needed.high else "the goal may be out of reach"

@@ -52,14 +52,14 @@ def draw_graph(
     if known.vertices > MOST_VERTICES:
         raise InputError(f"a drawing shows at most {MOST_VERTICES} vertices, and this graph has {known.vertices}")
     axes = new_axes(ax, (8.4, 7.2))
-    place = layout(known)
+    positions = layout(known)
     size = float(np.clip(12_000 / known.vertices, 9, 120))
     pairs, _ = known.edge_list()
-    axes.add_collection(LineCollection(list(place[pairs]), colors=_EDGE, linewidths=min(1.2, size / 22), zorder=1))
+    axes.add_collection(LineCollection(list(positions[pairs]), colors=_EDGE, linewidths=min(1.2, size / 22), zorder=1))
     seen = np.zeros(known.vertices, dtype=bool) if marked is None else np.asarray(marked) > 0
     colours = _colours(values, signed)
     points = axes.scatter(
-        *place.T,
+        *positions.T,
         s=size,
         c=values,
         linewidths=np.where(seen, 1.1, 0.15),
@@ -69,7 +69,7 @@ def draw_graph(
     )
     if values is not None:
         axes.figure.colorbar(points, ax=axes, label=label, shrink=0.8)
-    for vertex, at in enumerate(place if known.vertices <= MOST_NAMES else ()):
+    for vertex, at in enumerate(positions if known.vertices <= MOST_NAMES else ()):
         look = {"fontsize": 6.5, "color": "#333333", "ha": "center", "va": "bottom"}
         axes.annotate(str(known.label(vertex)), at, (0, 0.5 * math.sqrt(size)), textcoords="offset points", **look)
     if seen.any():
@@ -96,27 +96,24 @@ def _colours(values: FloatArray | None, signed: bool) -> dict[str, Any]:
 
 
 def layout(graph: Graph) -> FloatArray:
-    """Return a place in the plane for each vertex: components side by side, neighbours close to each other."""
+    """Return a position in the plane for each vertex: components side by side, neighbours close to each other."""
     sizes = graph.component_sizes
     order = np.argsort(graph.components, kind="stable")
     groups = np.split(order, np.cumsum(sizes)[:-1])
     shapes = [_component(graph, group) for group in groups]
-    place = np.empty((graph.vertices, 2))
-    if len(shapes) == 1:
-        place[groups[0]] = shapes[0]
-        return place
+    positions = np.empty((graph.vertices, 2))
     first = shapes[0]
     width = max(float(np.ptp(first[:, 0])), math.sqrt(graph.vertices))
     left, top = float(first[:, 0].min()), float(first[:, 1].min()) - 2.0
-    place[groups[0]] = first
+    positions[groups[0]] = first
     x, row = left, 0.0
     for group, shape in zip(groups[1:], shapes[1:], strict=True):
         span = np.ptp(shape, axis=0) + 1.2
         if x > left and x + span[0] > left + width:
             x, top, row = left, top - row, 0.0
-        place[group] = shape - shape.min(axis=0) + (x, top - span[1])
+        positions[group] = shape - shape.min(axis=0) + (x, top - span[1])
         x, row = x + float(span[0]), max(row, float(span[1]))
-    return place
+    return positions
 
 
 def _component(graph: Graph, vertices: IntArray) -> FloatArray:
@@ -125,25 +122,25 @@ def _component(graph: Graph, vertices: IntArray) -> FloatArray:
     if count <= 2:
         return np.stack((np.arange(count, dtype=np.float64), np.zeros(count)), axis=1)
     inner = graph.adjacency[vertices][:, vertices].tocsr()
-    place = _from_pivots(inner)
+    positions = _from_pivots(inner)
     pairs = np.stack(inner.nonzero(), axis=1)
     pairs = pairs[pairs[:, 0] < pairs[:, 1]]
-    length = np.linalg.norm(place[pairs[:, 0]] - place[pairs[:, 1]], axis=1).mean()
-    place = place / max(float(length), 1e-9) + 0.3 * np.random.default_rng(0).standard_normal(place.shape)
-    heat = 0.1 * float(np.ptp(place, axis=0).max()) + 0.5
+    length = np.linalg.norm(positions[pairs[:, 0]] - positions[pairs[:, 1]], axis=1).mean()
+    positions = positions / max(float(length), 1e-9) + 0.3 * np.random.default_rng(0).standard_normal(positions.shape)
+    heat = 0.1 * float(np.ptp(positions, axis=0).max()) + 0.5
     for turn in range(_ROUNDS):
-        x, y = place[:, 0].astype(np.float32), place[:, 1].astype(np.float32)
+        x, y = positions[:, 0].astype(np.float32), positions[:, 1].astype(np.float32)
         dx, dy = x[:, None] - x, y[:, None] - y
         inverse = 1 / (dx * dx + dy * dy + np.float32(1e-2))
         force = np.stack(((dx * inverse).sum(axis=1), (dy * inverse).sum(axis=1)), axis=1).astype(np.float64)
-        pull = place[pairs[:, 0]] - place[pairs[:, 1]]
+        pull = positions[pairs[:, 0]] - positions[pairs[:, 1]]
         pull *= np.linalg.norm(pull, axis=1, keepdims=True)
         for axis in (0, 1):
             force[:, axis] -= np.bincount(pairs[:, 0], weights=pull[:, axis], minlength=count)
             force[:, axis] += np.bincount(pairs[:, 1], weights=pull[:, axis], minlength=count)
         reach = np.linalg.norm(force, axis=1, keepdims=True)
-        place = place + force / np.maximum(reach, 1e-9) * np.minimum(reach, heat * (1 - turn / _ROUNDS))
-    return place
+        positions = positions + force / np.maximum(reach, 1e-9) * np.minimum(reach, heat * (1 - turn / _ROUNDS))
+    return positions
 
 
 def _from_pivots(adjacency: Any) -> FloatArray:

@@ -49,29 +49,11 @@ def output_format(suffix: str, needs: str = "table") -> Callable[[Write], Write]
     return enter
 
 
-@output_format(".csv")
-def _csv(view: View) -> bytes:
-    return view.to_csv().encode()
-
-
-@output_format(".json", needs="data")
-def _json(view: View) -> bytes:
-    return view.to_json().encode()
-
-
-@output_format(".png", needs="picture")
-def _png(view: View) -> bytes:
-    return view.draw().to_bytes("png")
-
-
-@output_format(".svg", needs="picture")
-def _svg(view: View) -> bytes:
-    return view.draw().to_bytes("svg")
-
-
-@output_format(".html", needs="page")
-def _html(view: View) -> bytes:
-    return view.page().encode()
+output_format(".csv")(lambda view: view.to_csv().encode())
+output_format(".json", needs="data")(lambda view: view.to_json().encode())
+output_format(".png", needs="picture")(lambda view: view.draw().to_bytes("png"))
+output_format(".svg", needs="picture")(lambda view: view.draw().to_bytes("svg"))
+output_format(".html", needs="page")(lambda view: view.page().encode())
 
 
 def suffixes(kind: type | None = None) -> tuple[str, ...]:

@@ -60,18 +60,24 @@ def label_level(at: float, text: str, colour: str, marks: Iterable[Mark], x: Axi
 def label_point(at: tuple[float, float], text: str, colour: str, marks: Iterable[Mark], x: Axis, y: Axis) -> Text:
     """Write beside a point, as near as possible among the places where the fewest curves pass."""
     height = float(y.fraction(at[1]))
-    places: list[Text] = []
+    candidates: list[Text] = []
     for distance in (0.015, 0.06, 0.12):
         for across in ("left", "right", "center"):
             above = Text(at[0], y.at(height + distance), text, colour, across=across)
-            places += [above, replace(above, y=y.at(height - distance), up="top")]
-    return freest(places, marks, x, y)
+            candidates += [above, replace(above, y=y.at(height - distance), up="top")]
+    return freest(candidates, marks, x, y)
 
 
 def freest(candidates: Sequence[Text], marks: Iterable[Mark], x: Axis, y: Axis) -> Text:
     """Return the text in whose place the least is drawn already; the first of them if there are several."""
     drawn = list(marks)
-    return min(candidates, key=lambda text: sum(_covered(text, mark, x, y) for mark in drawn) + _outside(text, x, y))
+
+    def cost(text: Text) -> int:
+        left, right, bottom, top = _box(text, x, y)
+        inside = min(left, bottom) >= -1e-9 and max(right, top) <= 1 + 1e-9
+        return sum(_covered(text, mark, x, y) for mark in drawn) + (0 if inside else 100)
+
+    return min(candidates, key=cost)
 
 
 def _box(text: Text, x: Axis, y: Axis) -> tuple[float, float, float, float]:
@@ -80,11 +86,6 @@ def _box(text: Text, x: Axis, y: Axis) -> tuple[float, float, float, float]:
     left = float(x.fraction(text.x)) - {"left": 0.0, "center": width / 2, "right": width}[text.across]
     bottom = float(y.fraction(text.y)) - {"bottom": 0.0, "center": height / 2, "top": height}[text.up]
     return left, left + width, bottom, bottom + height
-
-
-def _outside(text: Text, x: Axis, y: Axis) -> int:
-    left, right, bottom, top = _box(text, x, y)
-    return 0 if min(left, bottom) >= -1e-9 and max(right, top) <= 1 + 1e-9 else 100
 
 
 def _covered(text: Text, mark: Mark, x: Axis, y: Axis) -> int:

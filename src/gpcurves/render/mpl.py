@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from functools import singledispatch
 from typing import Any
 
 from gpcurves.numerics.display import Display
-from gpcurves.render.scene import Area, Axis, Bars, Line, Mark, Points, Scene, Text, plain
+from gpcurves.render.scene import Area, Bars, Line, Mark, Points, Scene, Text, plain
 
 _DASHES: dict[str, Any] = {
     "solid": "-",
@@ -34,19 +33,20 @@ def new_axes(ax: Any = None, size: tuple[float, float] = (8, 5)) -> Any:
 def draw(scene: Scene, ax: Any = None, result: Any = None) -> Display:
     """Draw a scene into ``ax``, or into a new figure."""
     own, ax = ax is None, new_axes(ax, scene.size)
-    for axis, set_scale, set_ticks in (
-        (scene.x, ax.set_xscale, ax.set_xticks),
-        (scene.y, ax.set_yscale, ax.set_yticks),
-    ):
-        set_scale("log" if axis.log else "linear")
-        set_ticks(axis.ticks, [plain(tick) for tick in axis.ticks])
-    ax.set(xlabel=_words(scene.x.label), ylabel=_words(scene.y.label), xlim=_ends(scene.x), ylim=_ends(scene.y))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_tick_params(which="minor", labelbottom=False, labelleft=False)
+    for name, axis in (("x", scene.x), ("y", scene.y)):
+        getattr(ax, f"set_{name}scale")("log" if axis.log else "linear")
+        getattr(ax, f"set_{name}ticks")(axis.ticks, [plain(tick) for tick in axis.ticks])
+        ax.set(**{f"{name}label": _words(axis.label), f"{name}lim": (axis.low, axis.high)})
+    ax.tick_params(which="minor", labelbottom=False, labelleft=False)
     parts = [(mark, _draw(mark, ax)) for mark in scene.marks]
     ax.grid(True, which="major", color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
-    _write_title(scene, ax)
+    caption = textwrap.fill(_words(scene.caption), int(15 * _inches(ax)))  # lines that are no wider than the axes
+    title = textwrap.fill(_words(scene.title), int(13 * _inches(ax)))
+    ax.set_title(title, fontsize=10.5, pad=6 + _LINE_HEIGHT * len(caption.splitlines()))
+    if caption:
+        look = {"ha": "center", "va": "bottom", "fontsize": 9, "color": "#444444", "annotation_clip": False}
+        ax.annotate(caption, (0.5, 1.0), (0, 5), xycoords="axes fraction", textcoords="offset points", **look)
     listed = [(mark, part) for mark, part in parts if mark.label]
     rows = _list_marks(listed, ax) if listed else 0
     if own:
@@ -54,68 +54,33 @@ def draw(scene: Scene, ax: Any = None, result: Any = None) -> Display:
     return Display(ax, ax.figure, {mark.name: part for mark, part in parts if mark.name}, result)
 
 
-def _ends(axis: Axis) -> tuple[float, float]:
-    return axis.low, axis.high
-
-
 def _words(text: str) -> str:
     """Return a text in which a pair of dollars is not a formula."""
     return text.replace("$", r"\$")
 
 
-@singledispatch
-def _draw(mark: Mark, ax: Any) -> Any:
-    raise NotImplementedError
-
-
-@_draw.register
-def _line(mark: Line, ax: Any) -> Any:
-    stroke, dot = mark.stroke, "o" if len(mark.x) == 1 else None
-    look = {"color": stroke.colour, "linestyle": _DASHES[stroke.dash], "linewidth": stroke.width, "marker": dot}
-    (line,) = ax.plot(mark.x, mark.y, zorder=mark.layer, **look)
-    return line
-
-
-@_draw.register
-def _band(mark: Area, ax: Any) -> Any:
-    return ax.fill_between(
-        mark.x, mark.low, mark.high, color=mark.colour, alpha=mark.opacity, linewidth=0, zorder=mark.layer
-    )
-
-
-@_draw.register
-def _points(mark: Points, ax: Any) -> Any:
-    bars = None if mark.below is None or mark.above is None else (mark.below, mark.above)
-    symbol = {"circle": "o", "diamond": "D"}[mark.symbol]
-    return ax.errorbar(
-        mark.x, mark.y, bars, fmt=symbol, color=mark.colour, markersize=mark.size, linewidth=1, zorder=mark.layer
-    )
-
-
-@_draw.register
-def _bars(mark: Bars, ax: Any) -> Any:
-    widths = mark.edges[1:] - mark.edges[:-1]
-    return ax.bar(mark.edges[:-1], mark.heights, widths, align="edge", color=mark.colour, zorder=mark.layer)
-
-
-@_draw.register
-def _text(mark: Text, ax: Any) -> Any:
-    shift = ({"left": 4, "center": 0, "right": -4}[mark.across], {"bottom": 3, "center": 0, "top": -3}[mark.up])
-    look = {"color": mark.colour, "ha": mark.across, "va": mark.up, "fontsize": _SMALL, "zorder": mark.layer + 4}
-    return ax.annotate(
-        _words(mark.text), (mark.x, mark.y), shift, textcoords="offset points", annotation_clip=False, **look
-    )
-
-
-def _write_title(scene: Scene, ax: Any) -> None:
-    """Write the title over the axes and the caption between the two, broken into lines that are no wider than they."""
-    inches = _inches(ax)
-    caption = textwrap.fill(_words(scene.caption), int(15 * inches))
-    title = textwrap.fill(_words(scene.title), int(13 * inches))
-    ax.set_title(title, fontsize=10.5, pad=6 + _LINE_HEIGHT * len(caption.splitlines()))
-    if caption:
-        look = {"ha": "center", "va": "bottom", "fontsize": 9, "color": "#444444", "annotation_clip": False}
-        ax.annotate(caption, (0.5, 1.0), (0, 5), xycoords="axes fraction", textcoords="offset points", **look)
+def _draw(mark: Any, ax: Any) -> Any:
+    """Draw one mark, and return the artist."""
+    match mark:
+        case Line(stroke=stroke):
+            look = {"color": stroke.colour, "linestyle": _DASHES[stroke.dash], "linewidth": stroke.width}
+            dot = "o" if len(mark.x) == 1 else None
+            return ax.plot(mark.x, mark.y, zorder=mark.layer, marker=dot, **look)[0]
+        case Area():
+            look = {"color": mark.colour, "alpha": mark.opacity, "linewidth": 0, "zorder": mark.layer}
+            return ax.fill_between(mark.x, mark.low, mark.high, **look)
+        case Points():
+            bars = None if mark.below is None or mark.above is None else (mark.below, mark.above)
+            look = {"color": mark.colour, "markersize": mark.size, "linewidth": 1, "zorder": mark.layer}
+            return ax.errorbar(mark.x, mark.y, bars, fmt={"circle": "o", "diamond": "D"}[mark.symbol], **look)
+        case Bars(edges=edges):
+            look = {"align": "edge", "color": mark.colour, "zorder": mark.layer}
+            return ax.bar(edges[:-1], mark.heights, edges[1:] - edges[:-1], **look)
+        case Text():
+            shift = {"left": 4, "center": 0, "right": -4}[mark.across], {"bottom": 3, "center": 0, "top": -3}[mark.up]
+            look = {"color": mark.colour, "ha": mark.across, "va": mark.up, "fontsize": _SMALL}
+            look |= {"zorder": mark.layer + 4, "textcoords": "offset points", "annotation_clip": False}
+            return ax.annotate(_words(mark.text), (mark.x, mark.y), shift, **look)
 
 
 def _inches(ax: Any) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import html
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.scene import Area, Axis, Bars, Line, Mark, Points, Scene, Text, plain
 
 _HEIGHT, _ROW = 460, 22
@@ -28,12 +28,13 @@ def figure(scene: Scene) -> Any:
     import plotly.graph_objects as go
 
     drawn = go.Figure()
+    texts = [mark for mark in scene.marks if isinstance(mark, Text)]
     for mark in sorted(scene.marks, key=lambda mark: mark.layer):
         if not isinstance(mark, Text):
-            drawn.add_trace(_trace(mark, scene) | _about(mark, scene))
-    for mark in scene.marks:
-        if isinstance(mark, Text):
-            drawn.add_annotation(_annotation(mark, scene))
+            drawn.add_trace(_trace(mark) | _about(mark, scene))
+    for text in texts:
+        drawn.add_annotation(_annotation(text, scene))
+    overhang = max((len(text.text) for text in texts if text.x == scene.x.high), default=0)
     groups = [mark.group or mark.label for mark in scene.marks if mark.label]
     rows = 1 + max((groups.count(group) for group in groups), default=0)
     drawn.update_layout(
@@ -41,18 +42,13 @@ def figure(scene: Scene) -> Any:
         xaxis=_axis(scene.x),
         yaxis=_axis(scene.y),
         height=_HEIGHT + _ROW * rows,
-        margin={"t": 20, "l": 60, "r": 20 + 7 * _overhang(scene), "b": 45},
+        margin={"t": 20, "l": 60, "r": 20 + 7 * overhang, "b": 45},
         legend={"orientation": "h", "y": -0.18, "yanchor": "top", "font": {"size": 12}, "groupclick": "toggleitem"},
         hovermode="closest",
         bargap=0,
         showlegend=bool(groups),
     )
     return drawn
-
-
-def _overhang(scene: Scene) -> int:
-    """Return how many letters the longest name beside the right edge has."""
-    return max((len(mark.text) for mark in scene.marks if isinstance(mark, Text) and mark.x == scene.x.high), default=0)
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
@@ -77,58 +73,34 @@ def _about(mark: Mark, scene: Scene) -> dict[str, Any]:
     return about | {"hovertemplate": f"<b>{label}</b><br>{x} = %{{x:,.8~g}}<br>{y} = %{{y:.4g}}<extra></extra>"}
 
 
-@singledispatch
-def _trace(mark: Mark, scene: Scene) -> dict[str, Any]:
-    raise NotImplementedError
+def _trace(mark: Any) -> dict[str, Any]:
+    """Return what draws one mark."""
+    look: dict[str, Any]
+    match mark:
+        case Line(stroke=stroke):
+            line = {"color": stroke.colour, "dash": stroke.dash, "width": stroke.width, "simplify": False}
+            look = {"mode": "lines" if len(mark.x) > 1 else "markers", "line": line, "marker": {"color": stroke.colour}}
+            return _scatter(mark.x, mark.y) | look
+        case Area():
+            look = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": mark.colour}
+            around = np.concatenate((mark.x, mark.x[::-1])), np.concatenate((mark.low, mark.high[::-1]))
+            return _scatter(*around) | look | {"opacity": mark.opacity}
+        case Points():
+            symbol = {"color": mark.colour, "size": 1.6 * mark.size, "symbol": mark.symbol}
+            trace = _scatter(mark.x, mark.y) | {"mode": "markers", "marker": symbol}
+            if mark.below is not None and mark.above is not None:
+                sides = {"array": np.nan_to_num(mark.above).tolist(), "arrayminus": np.nan_to_num(mark.below).tolist()}
+                trace["error_y"] = {"type": "data", "color": mark.colour, "width": 2, "thickness": 1, **sides}
+            return trace
+        case Bars(edges=edges):
+            sizes = {"x": (edges[1:] + edges[:-1]) / 2, "y": mark.heights, "width": np.diff(edges)}
+            look = {"type": "bar", "marker": {"color": mark.colour, "line": {"width": 0}}}
+            return look | {name: values.tolist() for name, values in sizes.items()}
+    raise TypeError(f"{type(mark).__name__} is not a mark that is drawn as a trace")
 
 
-@_trace.register
-def _line(mark: Line, scene: Scene) -> dict[str, Any]:
-    stroke = mark.stroke
-    return {
-        "type": "scatter",
-        "x": mark.x.tolist(),
-        "y": mark.y.tolist(),
-        "mode": "lines" if len(mark.x) > 1 else "markers",
-        "line": {"color": stroke.colour, "dash": stroke.dash, "width": stroke.width, "simplify": False},
-        "marker": {"color": stroke.colour},
-    }
-
-
-@_trace.register
-def _band(mark: Area, scene: Scene) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "x": np.concatenate((mark.x, mark.x[::-1])).tolist(),
-        "y": np.concatenate((mark.low, mark.high[::-1])).tolist(),
-        "mode": "lines",
-        "line": {"width": 0},
-        "fill": "toself",
-        "fillcolor": mark.colour,
-        "opacity": mark.opacity,
-    }
-
-
-@_trace.register
-def _points(mark: Points, scene: Scene) -> dict[str, Any]:
-    trace: dict[str, Any] = {"type": "scatter", "x": mark.x.tolist(), "y": mark.y.tolist(), "mode": "markers"}
-    trace["marker"] = {"color": mark.colour, "size": 1.6 * mark.size, "symbol": mark.symbol}
-    if mark.below is not None and mark.above is not None:
-        sides = {"array": np.nan_to_num(mark.above).tolist(), "arrayminus": np.nan_to_num(mark.below).tolist()}
-        trace["error_y"] = {"type": "data", "color": mark.colour, "width": 2, "thickness": 1, **sides}
-    return trace
-
-
-@_trace.register
-def _bars(mark: Bars, scene: Scene) -> dict[str, Any]:
-    middle, widths = (mark.edges[1:] + mark.edges[:-1]) / 2, np.diff(mark.edges)
-    return {
-        "type": "bar",
-        "x": middle.tolist(),
-        "y": mark.heights.tolist(),
-        "width": widths.tolist(),
-        "marker": {"color": mark.colour, "line": {"width": 0}},
-    }
+def _scatter(x: FloatArray, y: FloatArray) -> dict[str, Any]:
+    return {"type": "scatter", "x": x.tolist(), "y": y.tolist()}
 
 
 def _annotation(mark: Text, scene: Scene) -> dict[str, Any]:

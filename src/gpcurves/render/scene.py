@@ -49,9 +49,9 @@ class Axis:
             return _even(self.low, self.high)
         decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         for digits in _STEPS:
-            found = [value for k in decades for d in digits if self.low <= (value := float(f"{d}e{k}")) <= self.high]
-            if len(found) >= _ENOUGH:
-                return found[:: math.ceil(len(found) / _MOST)]
+            ticks = [tick for k in decades for d in digits if self.low <= (tick := float(f"{d}e{k}")) <= self.high]
+            if len(ticks) >= _ENOUGH:
+                return ticks[:: math.ceil(len(ticks) / _MOST)]
         return _even(self.low, self.high)
 
 
@@ -166,3 +166,8 @@ def level(at: float, x: Axis, stroke: Stroke, **about: str) -> Line:
 def upright(at: float, y: Axis, stroke: Stroke, **about: str) -> Line:
     """Return a vertical line across the picture."""
     return Line(np.array([at, at]), np.array([y.low, y.high]), stroke, layer=1, **about)
+
+
+def diamond(x: float, y: float, colour: str, size: float, name: str) -> Points:
+    """Return a single point that marks where a goal is reached."""
+    return Points(np.array([x]), np.array([y]), colour, symbol="diamond", size=size, name=name, layer=6)

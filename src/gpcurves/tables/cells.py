@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -57,12 +57,11 @@ def interpret(cells: pd.Series[Any], decimal: str) -> Reading:
         return _dates_reading(cells, "ISO8601")
     words = [word for word in as_texts(cells) if word is not None]
     meant = [word for word in words if word.casefold() not in _NOT_A_NUMBER]
-    return (
-        _find_flags(words)
-        or _find_numbers(meant, decimal)
-        or _find_dates(cells, meant, decimal)
-        or Reading("text", as_texts)
-    )
+    different = {word.casefold() for word in words}
+    flags = [_flags_reading(pair) for pair in _FLAGS if different and different <= set(pair)]
+    if flags:
+        return flags[0]
+    return _find_numbers(meant, decimal) or _find_dates(cells, meant, decimal) or Reading("text", as_texts)
 
 
 def as_texts(cells: pd.Series[Any]) -> Values:
@@ -124,36 +123,33 @@ def _find_numbers(words: Sequence[str], decimal: str) -> Reading | None:
     marks = (decimal, "." if decimal == "," else ",")
     matches = {mark: [match for word in words if (match := _match(word, mark))] for mark in marks}
     mark = max(marks, key=lambda mark: len(matches[mark]))
-    strays = [word for word in words if not is_number(word, mark)]
-    if not _are_negligible(strays, len(words)):
+    strays = _describe_strays(words, [is_number(word, mark) for word in words])
+    if strays is None:
         return None
+    chosen = matches[mark]
     details = [
-        _count_cells("thousands separators in", sum(bool(match["group"]) for match in matches[mark])),
-        _count_cells(
-            "decimal commas in", sum(match["fraction"] is not None for match in matches[mark]) * (mark == ",")
-        ),
-        _count_cells("currency signs in", sum(bool(match["before"] or match["after"]) for match in matches[mark])),
-        _count_cells("percent signs in", sum(bool(match["percent"]) for match in matches[mark]), "(12% is read as 12)"),
-        _describe_strays(strays),
+        _count_cells("thousands separators in", sum(bool(match["group"]) for match in chosen)),
+        _count_cells("decimal commas in", sum(match["fraction"] is not None for match in chosen) * (mark == ",")),
+        _count_cells("currency signs in", sum(bool(match["before"] or match["after"]) for match in chosen)),
+        _count_cells("percent signs in", sum(bool(match["percent"]) for match in chosen), "(12% is read as 12)"),
+        strays,
     ]
-    return Reading(
-        "number", partial(_read_numbers, mark=mark), _join_details("numbers" if any(details) else "", details)
-    )
+    said = _join_details("numbers" if any(details) else "", details)
+    return Reading("number", partial(_read_numbers, mark=mark), said)
 
 
 def _count_cells(before: str, count: int, after: str = "") -> str:
     return f"{before} {count:,} {'cell' if count == 1 else 'cells'} {after}".strip() if count else ""
 
 
-def _are_negligible(strays: Sequence[str], cells: int) -> bool:
-    few = len(set(strays)) <= _FEW_WORDS or len(strays) <= _FEW_CELLS * cells
-    return few and cells - len(strays) >= _ENOUGH * cells
-
-
-def _describe_strays(words: Sequence[str]) -> str:
-    return (
-        _count_cells("", len(words), f"taken as missing that could not be read, such as {words[0]!r}") if words else ""
-    )
+def _describe_strays(words: Sequence[str], known: Iterable[bool]) -> str | None:
+    """Say which words could not be read and count as missing; None if they are too many for that."""
+    strays = [word for word, good in zip(words, known, strict=True) if not good]
+    few = len(set(strays)) <= _FEW_WORDS or len(strays) <= _FEW_CELLS * len(words)
+    if not few or len(words) - len(strays) < _ENOUGH * len(words):
+        return None
+    example = f"taken as missing that could not be read, such as {strays[0]!r}" if strays else ""
+    return _count_cells("", len(strays), example)
 
 
 def _join_details(what: str, details: Sequence[str]) -> str:
@@ -174,11 +170,6 @@ def _read_durations(cells: pd.Series[Any]) -> FloatArray:
 
 
 # True or false
-
-
-def _find_flags(words: Sequence[str]) -> Reading | None:
-    different = {word.casefold() for word in words}
-    return next((_flags_reading(pair) for pair in _FLAGS if different and different <= set(pair)), None)
 
 
 def _flags_reading(pair: tuple[str, str]) -> Reading:
@@ -221,15 +212,14 @@ def _find_dates(cells: pd.Series[Any], words: Sequence[str], decimal: str) -> Re
     formats = ["ISO8601", *(form for form in written if re.sub("%.", "", form) == shape)]
     fits = {form: int(_parse_dates(tried, form).notna().sum()) for form in formats}
     best = max(formats, key=lambda form: fits[form])
-    known = _parse_dates(pd.Series(words, dtype=object), best).notna()
-    strays = [word for word, good in zip(words, known, strict=True) if not good]
-    if not _are_negligible(strays, len(words)):
+    strays = _describe_strays(words, _parse_dates(pd.Series(words, dtype=object), best).notna())
+    if strays is None:
         return None
     swapped = best.translate(_SWAP)
     either = swapped != best and fits.get(swapped) == fits[best]
     first = "month" if best.startswith("%m") else "day"
     order = f"the {first} first, though it could be the other way round" if either else ""
-    return _dates_reading(cells, best, order, _describe_strays(strays))
+    return _dates_reading(cells, best, order, strays)
 
 
 def _dates_reading(cells: pd.Series[Any], form: str, *details: str) -> Reading:

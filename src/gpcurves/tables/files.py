@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -23,7 +23,10 @@ _DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars", " ":
 _HEAD = 1 << 20  # bytes, and
 _SNIFFED = 100  # rows of them, from which delimiter and decimal mark are found
 _CONTROL = re.compile("[\x00-\x08\x0e-\x19\x1c-\x1f]")
+_Numbered = tuple[int, list[str]]  # the number of a line, and its cells
 _NA_VALUES = sorted({"NaN", *MISSING, *map(str.upper, MISSING), *map(str.title, MISSING)})
+_OPTIONS: dict[str, Any] = {"header": 0, "index_col": False, "skipinitialspace": True, "low_memory": False}
+_OPTIONS |= {"na_values": _NA_VALUES, "keep_default_na": False}
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
@@ -97,15 +100,6 @@ def _read_excel(path: Path, data: bytes) -> pd.DataFrame:
     return table
 
 
-class _Layout(NamedTuple):
-    """How a text is cut into named columns; ``names`` has one more than ``header`` if R wrote row names."""
-
-    delimiter: str
-    decimal: str
-    header: list[str]
-    names: list[str]
-
-
 def _read_text(path: Path, data: bytes) -> tuple[pd.DataFrame, list[str], str]:
     encoding = _find_encoding(data)
     head = data[:_HEAD].decode(encoding, errors="ignore")
@@ -113,59 +107,44 @@ def _read_text(path: Path, data: bytes) -> tuple[pd.DataFrame, list[str], str]:
         raise InputError(f"cannot read {path}: it is a binary file, neither text nor Parquet nor Excel")
     if len(data) > _HEAD:
         head = head[: head.rfind("\n") + 1] or head
+    delimiter = _find_delimiter(head)
     try:
-        layout = _find_layout(path, head)
-        table = _parse_rows(path, data, encoding, layout)
+        lines = _read_first_rows(head, delimiter)
+        if not lines:
+            raise InputError(f"{path} is empty")
+        (_, header), *numbered = lines
+        rows = [cells for _, cells in numbered]
+        row_names = _has_row_names(header, rows)
+        _check_header(path, header, rows)
+        names = _check_names(path, ["row names", *header] if row_names else header)
+        _check_widths(path, numbered, len(names))
+        decimal = "." if delimiter == "," else _find_decimal((cell for cells in rows for cell in cells), delimiter)
+        how = {"sep": r"\s+" if delimiter == " " else delimiter, "decimal": decimal, "encoding": encoding}
+        everything = _iterate_rows(io.TextIOWrapper(io.BytesIO(data), encoding), delimiter)
+        table = _parse_rows(path, data, names, islice(everything, 1, None), how)
     except csv.Error as error:
         raise InputError(f"cannot read {path}: {error}") from error
-    marked = " and decimal commas" if layout.decimal == "," else ""
-    steps = [f"Read as text with {_DELIMITERS[layout.delimiter]} between the columns{marked}."]
+    marked = " and decimal commas" if decimal == "," else ""
+    steps = [f"Read as text with {_DELIMITERS[delimiter]} between the columns{marked}."]
     if encoding in ("cp1252", "latin-1"):
         steps.append("The text is not UTF-8; it was read as Western European (Latin-1).")
-    if len(layout.names) > len(layout.header):
+    if row_names:
         steps.append("The header has one name fewer than the rows have cells: the first cells were taken as row names.")
-    return table, steps, layout.decimal
+    return table, steps, decimal
 
 
-def _find_layout(path: Path, head: str) -> _Layout:
-    delimiter = _find_delimiter(head)
-    lines = _read_first_rows(head, delimiter)
-    if not lines:
-        raise InputError(f"{path} is empty")
-    (_, header), *rows = lines
-    row_names = _has_row_names(header, [cells for _, cells in rows])
-    _check_header(path, header, [cells for _, cells in rows])
-    names = _check_names(path, ["row names", *header] if row_names else header)
-    _check_widths(path, rows, len(names))
-    decimal = "." if delimiter == "," else _find_decimal((cell for _, cells in rows for cell in cells), delimiter)
-    return _Layout(delimiter, decimal, header, names)
-
-
-def _parse_rows(path: Path, data: bytes, encoding: str, layout: _Layout) -> pd.DataFrame:
+def _parse_rows(path: Path, data: bytes, names: list[str], rows: Iterable[_Numbered], how: Any) -> pd.DataFrame:
     """Read the rows with pandas; only if that fails, or a line may be short, look for the line that is wrong."""
-    rows = islice(_iterate_rows(io.TextIOWrapper(io.BytesIO(data), encoding), layout.delimiter), 1, None)
     try:
-        table = pd.read_csv(
-            io.BytesIO(data),
-            sep=r"\s+" if layout.delimiter == " " else layout.delimiter,
-            header=0,
-            names=layout.names,
-            index_col=False,
-            encoding=encoding,
-            decimal=layout.decimal,
-            na_values=_NA_VALUES,
-            keep_default_na=False,
-            skipinitialspace=True,
-            low_memory=False,
-        )
+        table: pd.DataFrame = pd.read_csv(io.BytesIO(data), names=names, **_OPTIONS, **how)
     except pd.errors.ParserError as error:
         if match := re.search(r"EOF inside string starting at row (\d+)", str(error)):
             line = int(match[1]) + 1
             raise InputError(f"{path}: a quotation mark opened near line {line} is never closed") from error
-        _check_widths(path, rows, len(layout.names))
+        _check_widths(path, rows, len(names))
         raise InputError(f"cannot read {path}: {str(error).strip()}") from error
     if table.iloc[:, -1].isna().any():
-        _check_widths(path, rows, len(layout.names))
+        _check_widths(path, rows, len(names))
     return table
 
 
@@ -181,7 +160,7 @@ def _find_encoding(data: bytes) -> str:
     return "latin-1"
 
 
-def _iterate_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _iterate_rows(lines: Iterable[str], delimiter: str) -> Iterator[_Numbered]:
     """Yield the number of its first line and the cells of each row that is not blank."""
     if delimiter == " ":
         lines = (" ".join(line.split()) + "\n" for line in lines)
@@ -193,7 +172,7 @@ def _iterate_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, l
         start = reader.line_num + 1
 
 
-def _read_first_rows(head: str, delimiter: str) -> list[tuple[int, list[str]]]:
+def _read_first_rows(head: str, delimiter: str) -> list[_Numbered]:
     return list(islice(_iterate_rows(io.StringIO(head, newline=None), delimiter), _SNIFFED))
 
 
@@ -247,7 +226,7 @@ def _check_header(path: Path, header: Sequence[str], rows: Sequence[Sequence[str
         raise InputError(f"{path} has no header: its first row holds data ({', '.join(names[:4])}), not column names")
 
 
-def _check_widths(path: Path, records: Iterable[tuple[int, list[str]]], width: int) -> None:
+def _check_widths(path: Path, records: Iterable[_Numbered], width: int) -> None:
     for line, cells in records:
         if len(cells) != width:
             raise InputError(f"{path}, line {line}: {width} cells expected, as in the header, got {len(cells)}")

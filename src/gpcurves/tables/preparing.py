@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -12,51 +13,24 @@ import pandas as pd
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray, frozen, integer
-from gpcurves.tables.choosing import check_column, choose_inputs, list_names, name_columns
-from gpcurves.tables.draft import (
-    Draft,
-    check_enough_rows,
-    check_target_varies,
-    describe_readings,
-    drop_copies,
-    read_columns,
-    screen_columns,
-    settle_missing,
-)
-from gpcurves.tables.encoding import (
+from gpcurves.tables.cells import Reading, Values, as_texts, interpret, is_number
+from gpcurves.tables.columns import (
     ColumnEncoding,
+    check_column,
     choose_encoding,
     choose_filler,
-    describe_design,
+    choose_inputs,
+    enumerate_names,
     fill_missing,
-    is_missing,
+    find_defect,
+    find_identity,
+    has_few_values,
+    name_columns,
 )
-from gpcurves.tables.rows import FEWEST_ROWS
-from gpcurves.tables.words import count, enumerate_names
+from gpcurves.tables.rows import FEWEST_ROWS, Prepared
 
 _MOST_LOOKED_AT = 20_000  # rows of a longer table, or pool, that are drawn at random before anything else
-
 Fillers = Mapping[str, float | str]
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """Inputs and targets as numbers, and what was done to get them.
-
-    ``X`` and ``pool`` have one column per design column, which ``names`` names (``colour=red`` for a category) and
-    ``sources`` traces to the table's column. ``steps`` are sentences, ``dropped`` says why a column of the table is not
-    used, and ``usable_rows`` how many rows could have been used (about, if not all were looked at).
-    """
-
-    X: FloatArray
-    y: FloatArray
-    names: tuple[str, ...]
-    sources: tuple[str, ...]
-    pool: FloatArray | None
-    target: str
-    steps: tuple[str, ...]
-    dropped: Mapping[str, str]
-    usable_rows: int
 
 
 def prepare(
@@ -85,6 +59,8 @@ def prepare(
     most_rows = integer("most_rows", most_rows, FEWEST_ROWS)
     generator = np.random.default_rng(rng)
     table = name_columns(table, "table")
+    features, drop = ([names] if isinstance(names, str) else names for names in (features, drop))  # a text is one name
+    drop = list(drop or ())
     inputs = choose_inputs(table, target, features, drop)
     steps = [str(step) for step in table.attrs.get("steps", ())]
     positions = _draw_positions(len(table), max(_MOST_LOOKED_AT, 2 * most_rows), generator)
@@ -92,39 +68,96 @@ def prepare(
         steps.append(f"Looked at {len(positions):,} rows, drawn at random from {len(table):,}.")
 
     decimal = str(table.attrs.get("decimal", "."))
-    draft = read_columns(table.iloc[positions], positions, target, inputs, decimal, steps)
-    draft = replace(draft, dropped=dict.fromkeys(list_names(drop), "left out as asked"))
-    draft = describe_readings(screen_columns(draft, keep_identifiers=features is not None))
+    draft = Draft(target, positions, steps=tuple(steps), dropped=dict.fromkeys(drop, "left out as asked"))
+    draft = _read_columns(draft, table.iloc[positions], inputs, decimal)
+    draft = _describe_readings(_screen_columns(draft, keep_identifiers=features is not None))
     fillers = {name: choose_filler(values) for name, values in draft.values.items()} if missing == "impute" else None
-    draft = drop_copies(settle_missing(draft, fillers))
-    check_enough_rows(draft, len(table))
+    draft = _drop_copies(_settle_missing(draft, fillers))
+    draft.check_enough_rows(len(table))
     usable = len(draft.y)
     if usable > most_rows:
         draft = draft.say(f"Drew {most_rows:,} rows at random from {usable:,}.")
         draft = draft.keep(np.isin(np.arange(usable), _draw_positions(usable, most_rows, generator)))
     # a column may have become constant, and so may the target, with the rows that are gone
-    draft = screen_columns(draft, keep_identifiers=features is not None)
-    check_target_varies(draft)
+    draft = _screen_columns(draft, keep_identifiers=features is not None)
+    draft.check_target_varies()
 
     encodings = [choose_encoding(name, values) for name, values in draft.values.items()]
     X = _encode(encodings, draft.values)
     _check_shape(X, encodings, draft)
-    draft = draft.say(*describe_design(encodings, len(X)))
+    draft = _describe_design(draft, encodings, X)
     design = None
     if pool is not None:
-        design, sentence = _encode_pool(pool, encodings, draft, fillers, generator)
+        design, sentence = _encode_pool(name_columns(pool, "pool"), encodings, draft, fillers, generator)
         draft = draft.say(sentence)
     return Prepared(
         X=frozen(X),
         y=frozen(draft.y),
-        names=tuple(name for encoding in encodings for name in encoding.names),
-        sources=tuple(encoding.source for encoding in encodings for _ in encoding.names),
         pool=design,
+        sources=tuple(encoding.source for encoding in encodings for _ in encoding.names),
         target=target,
-        steps=draft.steps,
-        dropped=draft.dropped,
         usable_rows=round(len(table) * usable / len(positions)),
+        steps=draft.steps,
+        names=tuple(name for encoding in encodings for name in encoding.names),
+        dropped=draft.dropped,
     )
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is left of a table while it is prepared: every step takes a draft and returns another, with a sentence about it.
+
+    ``y`` are the values of the target, ``values`` those of each input. ``positions`` are those of the rows in the table,
+    ``readings`` say how the cells of each column are read, the target included. ``steps`` are sentences about what was
+    done, ``losses`` words about rows that were dropped, and ``dropped`` says why a column is not used.
+    """
+
+    target: str
+    positions: npt.NDArray[np.intp]
+    y: FloatArray = field(default_factory=lambda: np.empty(0))
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    values: Mapping[str, Values] = field(default_factory=dict)
+    steps: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
+    dropped: Mapping[str, str] = field(default_factory=dict)
+
+    def say(self, *sentences: str) -> Draft:
+        """Add to what was done."""
+        return replace(self, steps=(*self.steps, *sentences))
+
+    def keep(self, mask: npt.NDArray[np.bool_]) -> Draft:
+        """Keep some rows."""
+        values = {name: values[mask] for name, values in self.values.items()}
+        return replace(self, y=self.y[mask], positions=self.positions[mask], values=values)
+
+    def lose(self, mask: npt.NDArray[np.bool_], why: str) -> Draft:
+        """Drop some rows and say so."""
+        if not mask.any():
+            return self
+        loss = f"{_count(mask.sum(), 'row')} {why}"
+        return replace(self.keep(~mask).say(f"Dropped {loss}."), losses=(*self.losses, loss))
+
+    def describe_losses(self) -> str:
+        """Say which rows are missing, at the end of an error."""
+        missing = any("missing input" in loss for loss in self.losses)
+        hint = "; --missing impute fills missing inputs in" if missing else ""
+        return f": left out were {', '.join(self.losses)}{hint}" if self.losses else ""
+
+    def check_enough_rows(self, given: int) -> None:
+        """Refuse fewer rows than anything can be said about."""
+        if len(self.y) < FEWEST_ROWS:
+            need = f"at least {FEWEST_ROWS} usable rows are needed, got {len(self.y)} of {_count(given, 'row')}"
+            raise InputError(need + self.describe_losses())
+
+    def check_target_varies(self) -> None:
+        """Refuse a target that is the same in every row."""
+        if np.ptp(self.y) == 0:
+            raise InputError(f"the target {self.target!r} is {self.y[0]:g} in every row: there is nothing to learn")
+
+
+def _count(number: int, what: str) -> str:
+    """Write a number of things: "1 row", "2 rows"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _draw_positions(number: int, most: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:
@@ -134,7 +167,103 @@ def _draw_positions(number: int, most: int, generator: np.random.Generator) -> n
     return np.sort(generator.choice(number, most, replace=False, shuffle=False))
 
 
-def _encode(encodings: Sequence[ColumnEncoding], values: Mapping[str, npt.NDArray[np.generic]]) -> FloatArray:
+def _read_columns(draft: Draft, table: pd.DataFrame, inputs: Sequence[str], decimal: str) -> Draft:
+    """Read the target, drop rows without one, and read the inputs of the others."""
+    target = draft.target
+    reading = interpret(table[target], decimal)
+    if reading.kind != "number":
+        words = [word for word in as_texts(table[target]) if word is not None]
+        example = next((word for word in words if not is_number(word, decimal)), words[0])
+        kind = {"flag": "true or false", "date": "dates", "text": "text"}[reading.kind]
+        raise InputError(
+            f"the target {target!r} holds {kind}, such as {example!r}: "
+            "this is a tool for regression, the target must be numbers"
+        )
+    y = reading.read(table[target])
+    known = ~np.isnan(y)
+    if not known.any():
+        raise InputError(f"the target {target!r} has no values")
+    draft = replace(draft, y=y).lose(~known, f"without a value of the target {target!r}")
+    draft.check_enough_rows(len(table))
+    draft.check_target_varies()
+    labelled = table[known]
+    readings = {name: interpret(labelled[name], decimal) for name in inputs}
+    values = {name: readings[name].read(labelled[name]) for name in inputs}
+    return replace(draft, readings={target: reading, **readings}, values=values)
+
+
+def _screen_columns(draft: Draft, *, keep_identifiers: bool) -> Draft:
+    """Leave out columns that cannot be used, with a reason for each."""
+    reasons: dict[str, str] = {}
+    for name, values in draft.values.items():
+        reason = find_defect(values)
+        if not (reason or keep_identifiers) and draft.readings[name].kind == "number":
+            reason = find_identity(name, values, draft.positions)
+        if reason:
+            reasons[name] = reason
+    if not reasons:
+        return draft
+    listed = enumerate_names([f"{name!r} ({reason})" for name, reason in reasons.items()], quote=False, most=30)
+    kept = {name: values for name, values in draft.values.items() if name not in reasons}
+    if not kept:
+        raise InputError(f"no column can be used as an input: {listed}; identifiers are kept if --features names them")
+    draft = replace(draft, values=kept, dropped={**draft.dropped, **reasons})
+    return draft.say(f"Left out {_count(len(reasons), 'column')}: {listed}.")
+
+
+def _describe_readings(draft: Draft) -> Draft:
+    """Say how cells that were not plain numbers were read."""
+    alike: dict[str, list[str]] = {}
+    for name in (draft.target, *draft.values):
+        alike.setdefault(draft.readings[name].words, []).append(name)
+    return draft.say(*(f"Read {enumerate_names(names)} as {words}." for words, names in alike.items() if words))
+
+
+def _settle_missing(draft: Draft, fillers: Fillers | None) -> Draft:
+    """Fill missing cells in, or drop their rows if there are no fillers."""
+    gone = {name: pd.isna(values) for name, values in draft.values.items()}
+    cells = {name: int(mask.sum()) for name, mask in gone.items() if mask.any()}
+    listed = enumerate_names([f"{name!r}: {number:,}" for name, number in cells.items()], quote=False)
+    if fillers is None:
+        return draft.lose(np.any(list(gone.values()), axis=0), f"with a missing input ({listed})")
+    if not cells:
+        return draft
+    draft = replace(draft, values={name: fill_missing(values, fillers[name]) for name, values in draft.values.items()})
+    how = "the median of numbers, the category 'missing' of texts"
+    return draft.say(f"Filled in {_count(sum(cells.values()), 'missing cell')} with {how} ({listed}).")
+
+
+def _drop_copies(draft: Draft) -> Draft:
+    """Drop copies of rows, unless it is natural that rows repeat."""
+    inputs = pd.DataFrame(dict(enumerate(draft.values.values())))
+    rows = inputs.assign(target=draft.y)
+    copies = rows.duplicated().to_numpy()
+    if not (copies.any() and _repeats_are_natural(inputs, rows)):
+        return draft.lose(copies, "equal to another one in the target and every input")
+    return draft.say(
+        f"Kept {_count(copies.sum(), 'row')} equal to another one: with values this coarse that is no sign of copies."
+    )
+
+
+def _repeats_are_natural(inputs: pd.DataFrame, rows: pd.DataFrame) -> bool:
+    """Tell whether rows repeat because their values are few or coarse, not because they were copied.
+
+    Of two rows with equal inputs, copies have equal targets always, others about as often as any two rows; the line is
+    drawn halfway. If all columns have few values, and the target's occur with different inputs, nothing is a copy.
+    """
+    by_chance = _equal_pairs(rows["target"]) / math.comb(len(rows), 2)
+    if _equal_pairs(rows) < (1 + by_chance) / 2 * _equal_pairs(inputs):
+        return True
+    recurring = rows["target"].nunique() < len(rows.drop_duplicates())
+    return recurring and all(has_few_values(rows[name].to_numpy()) for name in rows)
+
+
+def _equal_pairs(rows: pd.DataFrame | pd.Series[float]) -> int:
+    counts = pd.util.hash_pandas_object(rows, index=False).value_counts()
+    return int((counts * (counts - 1)).sum()) // 2
+
+
+def _encode(encodings: Sequence[ColumnEncoding], values: Mapping[str, Values]) -> FloatArray:
     return np.hstack([encoding.encode(values[encoding.source]) for encoding in encodings])
 
 
@@ -144,10 +273,18 @@ def _check_shape(X: FloatArray, encodings: Sequence[ColumnEncoding], draft: Draf
         largest = sorted(encodings, key=lambda encoding: -len(encoding.names))[:3]
         listed = ", ".join(f"{each.source!r} ({len(each.names)})" for each in largest if len(each.names) > 1)
         most = f", most of them from {listed}" if listed else ""
-        raise InputError(
-            f"{columns} design columns{most}, but only {rows} rows; choose fewer inputs with --features"
-            + draft.describe_losses()
-        )
+        few = f"{columns} design columns{most}, but only {rows} rows; choose fewer inputs with --features"
+        raise InputError(few + draft.describe_losses())
+
+
+def _describe_design(draft: Draft, encodings: Sequence[ColumnEncoding], X: FloatArray) -> Draft:
+    """Say what texts became, and what is used."""
+    categories = enumerate_names([each.describe() for each in encodings if each.levels], quote=False)
+    if categories:
+        draft = draft.say(f"One-hot encoded the text columns (one indicator for two categories): {categories}.")
+    rows, columns = _count(X.shape[0], "row"), _count(X.shape[1], "design column")
+    sources = enumerate_names([encoding.source for encoding in encodings], most=30)
+    return draft.say(f"Used {rows} and {columns} from {_count(len(encodings), 'input')}: {sources}.")
 
 
 def _encode_pool(
@@ -158,28 +295,25 @@ def _encode_pool(
     generator: np.random.Generator,
 ) -> tuple[FloatArray, str]:
     """Return the pool in the design of the table, without rows that cannot be expressed in it, and a sentence about it."""
-    pool = name_columns(pool, "pool")
     for encoding in encodings:
         check_column("pool", encoding.source, pool.columns)
-    said = [f"Read the pool of {count(len(pool), 'row')}"]
+    said = [f"Read the pool of {_count(len(pool), 'row')}"]
     positions = _draw_positions(len(pool), _MOST_LOOKED_AT, generator)
     if len(positions) < len(pool):
-        said.append(f"drew {count(len(positions), 'row')} of it at random")
+        said.append(f"drew {_count(len(positions), 'row')} of it at random")
     pool = pool.iloc[positions]
     values = {each.source: draft.readings[each.source].read(pool[each.source]) for each in encodings}
-    gone = np.any([is_missing(cells) for cells in values.values()], axis=0)
+    gone = np.any([pd.isna(cells) for cells in values.values()], axis=0)
     if gone.any():
         how = "dropped" if fillers is None else "filled in missing inputs of"
-        said.append(f"{how} {count(gone.sum(), 'row')}{' with a missing input' if fillers is None else ''}")
+        said.append(f"{how} {_count(gone.sum(), 'row')}{' with a missing input' if fillers is None else ''}")
     for name in values:
         values[name] = values[name][~gone] if fillers is None else fill_missing(values[name], fillers[name])
     X = _encode(encodings, values)
     unknown = np.isnan(X).any(axis=1)
-    new = [
-        f"{each.source}={text}" for each in encodings if each.levels for text in set(values[each.source]) - each.seen
-    ]
+    new = [f"{each.source}={text}" for each in encodings if each.levels for text in {*values[each.source]} - each.seen]
     if new:
-        fate = f"dropped {count(unknown.sum(), 'row')} for it" if unknown.any() else "took it as 'other'"
+        fate = f"dropped {_count(unknown.sum(), 'row')} for it" if unknown.any() else "took it as 'other'"
         said.append(f"met categories that no row with a target has ({enumerate_names(sorted(new))}) and {fate}")
     sentence = ", ".join(said)
     if unknown.all():

@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray
 
-if TYPE_CHECKING:
-    from gpcurves.tables.preparing import Prepared
-
 FEWEST_ROWS = 10
-_LEAST_SPREAD, _MOST_SPREAD = 1e-100, 1e100
+_LEAST_DEVIATION, _MOST_DEVIATION = 1e-100, 1e100
 """Standard deviations whose squares double precision holds with room to spare."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Inputs and targets as numbers in their own units, and what was done to get them.
+
+    ``X`` and ``pool`` have one column per design column, which ``names`` names (``colour=red`` for a category) and
+    ``sources`` traces to the user's column. ``steps`` are sentences, ``dropped`` says why a column of a table is not
+    used, and ``usable_rows`` how many rows could have been used (about, if not all were looked at).
+    """
+
+    X: FloatArray
+    y: FloatArray
+    pool: FloatArray | None
+    sources: tuple[str, ...]
+    target: str
+    usable_rows: int
+    steps: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    dropped: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of X are.
-
-    Attributes
-    ----------
-    sources
-        For each column, the name of the user's column that it comes from: a category has several.
-    centres, spreads
-        The mean and the standard deviation of each column in its own units.
-    """
+    """The columns of X: the user's column that each comes from (a category has several), its mean and its deviation."""
 
     sources: tuple[str, ...]
     centres: FloatArray
-    spreads: FloatArray
+    deviations: FloatArray
 
     @property
     def groups(self) -> dict[str, list[int]]:
@@ -46,24 +55,10 @@ class Columns:
 
 @dataclass(frozen=True)
 class Rows:
-    """Standardised rows.
+    """Standardised rows: each column of X, and y, has mean 0 and variance 1.
 
-    Attributes
-    ----------
-    X, y
-        Inputs and target, each column with mean 0 and variance 1.
-    pool
-        Unlabelled inputs on the same scale, or None.
-    columns
-        What the columns of X are.
-    target
-        What the target is called.
-    mean, scale
-        Mean and standard deviation of the target, in its own units.
-    usable
-        How many usable rows there are, of which X may be a part.
-    steps
-        What was done to the rows, in sentences.
+    The pool of unlabelled inputs, if any, is on the same scale. ``mean`` and ``scale`` are those of the target in its own
+    units. Of ``usable`` rows, X may be a part. ``steps`` are sentences about what was done.
     """
 
     X: FloatArray
@@ -77,19 +72,23 @@ class Rows:
     steps: tuple[str, ...]
 
 
-def standardise_table(table: Prepared) -> Rows:
-    """Bring a table that was prepared to zero mean and unit variance."""
-    return _standardise(table.X, table.y, table.pool, table.sources, table.target, table.usable_rows, table.steps)
+def standardise(given: Prepared) -> Rows:
+    """Bring rows to zero mean and unit variance."""
+    X, y, pool = given.X, given.y, given.pool
+    with np.errstate(over="ignore", invalid="ignore"):
+        centres, deviations, mean, scale = X.mean(axis=0), X.std(axis=0), float(y.mean()), float(y.std())
+    for name, deviation in (("the target", scale), *zip(map(repr, given.sources), deviations, strict=True)):
+        if not _LEAST_DEVIATION < deviation < _MOST_DEVIATION:
+            size = "little" if deviation <= _LEAST_DEVIATION else "much"
+            raise InputError(f"{name} varies too {size} for double precision: give it in other units, or leave it out")
+    pool = None if pool is None else (pool - centres) / deviations
+    columns = Columns(given.sources, centres, deviations)
+    standard = (X - centres) / deviations, (y - mean) / scale
+    return Rows(*standard, pool, columns, given.target, mean, scale, given.usable_rows, given.steps)
 
 
 def standardise_arrays(
-    X: Any,
-    y: Any,
-    pool: Any,
-    rng: np.random.Generator,
-    most_rows: int,
-    names: Sequence[str] | None = None,
-    target_name: str = "y",
+    X: Any, y: Any, pool: Any, rng: np.random.Generator, most_rows: int, names: Sequence[str] | None = None
 ) -> Rows:
     """Check arrays of numbers and bring them to zero mean and unit variance; nothing is dropped but constant columns."""
     inputs, target = check_matrix("X", X), _check_target(y)
@@ -108,13 +107,11 @@ def standardise_arrays(
         raise InputError(
             f"there must be as many rows as columns, got {len(target)} rows and {varies.sum()} columns: leave out columns"
         )
-    names = [f"x{i}" for i in range(inputs.shape[1])] if names is None else names
+    known = np.array([f"x{i}" for i in range(len(varies))] if names is None else names, dtype=object)
     if not varies.all():
-        left_out = [name for name, used in zip(names, varies, strict=True) if not used]
-        steps.append(f"Left out {', '.join(left_out)}: the same in every row.")
-    unlabelled = None if pool is None else check_pool(pool, inputs.shape[1])[:, varies]
-    sources = tuple(name for name, used in zip(names, varies, strict=True) if used)
-    return _standardise(inputs[:, varies], target, unlabelled, sources, target_name, usable, steps)
+        steps.append(f"Left out {', '.join(known[~varies])}: the same in every row.")
+    unlabelled = None if pool is None else check_pool(pool, len(varies))[:, varies]
+    return standardise(Prepared(inputs[:, varies], target, unlabelled, tuple(known[varies]), "y", usable, tuple(steps)))
 
 
 def draw_rows(
@@ -127,34 +124,6 @@ def draw_rows(
     return X[pick], y[pick], [f"Drew {most_rows:,} rows at random from {len(y):,}."]
 
 
-def _standardise(
-    X: FloatArray,
-    y: FloatArray,
-    pool: FloatArray | None,
-    sources: tuple[str, ...],
-    target: str,
-    usable: int,
-    steps: Sequence[str],
-) -> Rows:
-    with np.errstate(over="ignore", invalid="ignore"):
-        centres, spreads, mean, scale = X.mean(axis=0), X.std(axis=0), float(y.mean()), float(y.std())
-    for name, spread in (("the target", scale), *zip(map(repr, sources), spreads, strict=True)):
-        if not _LEAST_SPREAD < spread < _MOST_SPREAD:
-            size = "little" if spread <= _LEAST_SPREAD else "much"
-            raise InputError(f"{name} varies too {size} for double precision: give it in other units, or leave it out")
-    return Rows(
-        (X - centres) / spreads,
-        (y - mean) / scale,
-        None if pool is None else (pool - centres) / spreads,
-        Columns(sources, centres, spreads),
-        target,
-        mean,
-        scale,
-        usable,
-        tuple(steps),
-    )
-
-
 def check_pool(pool: Any, dim: int) -> FloatArray:
     """Return unlabelled inputs as a matrix with as many columns as the rows have."""
     unlabelled = check_matrix("pool", pool)
@@ -165,28 +134,34 @@ def check_pool(pool: Any, dim: int) -> FloatArray:
 
 def check_matrix(name: str, value: Any) -> FloatArray:
     """Return an array of finite numbers with one row per example."""
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must contain numbers only: give a table (pandas) for texts and dates") from error
+    array = _as_floats(value, f"{name} must contain numbers only: give a table (pandas) for texts and dates")
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.size == 0:
         raise InputError(f"{name} must have shape (rows, columns) and not be empty, got {array.shape}")
-    _check_finite(name, array)
-    return array
+    return _check_finite(name, array)
 
 
 def _check_target(value: Any) -> FloatArray:
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("the target must be numbers: forecasts are for regression, not for classes") from error
+    array = _as_floats(value, "the target must be numbers: forecasts are for regression, not for classes")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise InputError(f"y must be one column, got shape {array.shape}")
-    _check_finite("y", array)
+    return _check_finite("y", array)
+
+
+def _as_floats(value: Any, refusal: str) -> FloatArray:
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(refusal) from error
+
+
+def _check_finite(name: str, array: FloatArray) -> FloatArray:
+    bad = int((~np.isfinite(array.reshape(len(array), -1)).all(axis=1)).sum())
+    if bad:
+        raise InputError(f"{name} must be finite, got missing or infinite values in {bad} rows: drop or fill them")
     return array
 
 
@@ -194,9 +169,3 @@ def find_name(y: Any) -> str:
     """Return the name that a target carries, "y" if it has none."""
     named = y.columns[0] if hasattr(y, "columns") else getattr(y, "name", None)
     return str(named or "y")
-
-
-def _check_finite(name: str, array: FloatArray) -> None:
-    bad = int((~np.isfinite(array.reshape(len(array), -1)).all(axis=1)).sum())
-    if bad:
-        raise InputError(f"{name} must be finite, got missing or infinite values in {bad} rows: drop or fill them")

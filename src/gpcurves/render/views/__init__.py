@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.display import Display
+from gpcurves.render import mpl
+from gpcurves.render.page import document
+from gpcurves.render.plotly import embed
+from gpcurves.render.scene import Scene
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from gpcurves.render.scene import Scene
 
 VIEWS = {
     "LearningCurve": "gpcurves.render.views.curves:CurvesView",
@@ -55,15 +57,10 @@ class View:
 
     def draw(self, ax: Any = None) -> Display:
         """Draw the picture with Matplotlib."""
-        from gpcurves.render.mpl import draw
-
-        return draw(self.scene(), ax, self.result)
+        return mpl.draw(self.scene(), ax, self.result)
 
     def page(self) -> str:
         """Return a page that needs nothing from outside: the picture, what a notebook shows, and more in other views."""
-        from gpcurves.render.page import document
-        from gpcurves.render.plotly import embed
-
         scene = self.scene()
         return document(scene.title, [f"<h1>{html.escape(scene.title)}</h1>", embed(scene), self.notebook()])
 

@@ -1,4 +1,7 @@
-"""Learning curves: approximations as lines, bounds as the edges of what they allow, simulations as points, goals as levels."""
+"""Learning curves: approximations as lines, bounds as the edges of what they allow, simulations as points, goals as levels.
+
+Colours are such that colour-blind readers can tell them apart.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +11,43 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.methods import METHODS, Kind
+from gpcurves.goals import Goal
+from gpcurves.methods import METHODS, Kind, Method, Scope
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 from gpcurves.render.labels import label_level, name_ends
 from gpcurves.render.page import document, listed, sentences, table
-from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, level, plain
-from gpcurves.render.style import REGION, group_of, kind_of, scope_of, strokes
+from gpcurves.render.plotly import embed
+from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, diamond, level, plain
 from gpcurves.render.views import View
-
-if TYPE_CHECKING:
-    from gpcurves.goals import Goal
 
 _SIZES = {"n": ("number of examples n", "n"), "nu": ("number of examples per vertex ν", "ν")}
 _GOAL = "#B3261E"
 _LONGEST_TAG = 12
 """Names of curves up to this length are written beside their ends as well."""
+REGION = "#dfe8f1"
+PALETTE = ("#0072B2", "#CC79A7", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#6A3D9A")
+_SEQUENCE = ("#440154", "#31688e", "#35b779", "#e8c319")
+_DASHES = ("dash", "dot", "dashdot", "longdash")
+_EITHER = ("solid", "dot", "solid", "dash")
+"""Approximations that follow each other in a picture often coincide: the second is seen on top of the first."""
+TRUTH, ASIDE = "simulated truth", "for a modified problem"
+_LOOKS: dict[str, tuple[float, list[tuple[str, str]]]] = {
+    "approximations": (2.2, [(colour, dash) for dash in ("", "dashdot", "longdash") for colour in PALETTE]),
+    "lower bounds": (1.4, [(colour, dash) for colour in ("#46525c", "#8795a1") for dash in _DASHES]),
+    "upper bounds": (1.4, [(colour, dash) for colour in ("#a0522d", "#d08a5b") for dash in _DASHES]),
+    ASIDE: (1.6, [(colour, dash) for colour in ("#8a8a2a", "#b5b554") for dash in ("dot", "dashdot", "longdash")]),
+    TRUTH: (1.5, [(colour, "solid") for colour in ("#000000", *PALETTE)]),
+}
+"""Width, colours and dashes under each heading of the legend; an empty dash stands for the next of the above."""
 Curves = Mapping[str, LearningCurve]
 
 
@@ -58,9 +74,10 @@ class CurvesView(View):
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["method", self.axis, "error", "stderr"])
         for label, curve in self.curves.items():
-            spread = np.full(len(curve.sizes), np.nan) if curve.stderr is None else curve.stderr
-            for size, *numbers in zip(curve.sizes.tolist(), curve.error.tolist(), spread.tolist(), strict=True):
-                writer.writerow([label, int(size) if size.is_integer() else repr(size), *map(_cell, numbers)])
+            stderr = np.full(len(curve.sizes), np.nan) if curve.stderr is None else curve.stderr
+            for size, *numbers in zip(curve.sizes.tolist(), curve.error.tolist(), stderr.tolist(), strict=True):
+                cells = ("" if math.isnan(number) else repr(number) for number in numbers)  # reads back the same
+                writer.writerow([label, int(size) if size.is_integer() else repr(size), *cells])
         return text.getvalue()
 
     def to_json(self) -> str:
@@ -77,7 +94,7 @@ class CurvesView(View):
         """The title given, or what the problems of all curves have in common."""
         if self.title is not None:
             return self.title
-        return ", ".join(_shared([_parts(curve.problem) for curve in self.curves.values()])) or "several problems"
+        return ", ".join(_shared(curve.problem for curve in self.curves.values())) or "several problems"
 
     def scene(self) -> Scene:
         x, y = _size_axis(self.curves, self.axis), _error_axis(self.curves, self.goals)
@@ -96,8 +113,6 @@ class CurvesView(View):
         return Scene(x, y, tuple(marks), self.heading, " ".join(goal.sentence for goal in self.goals))
 
     def page(self) -> str:
-        from gpcurves.render.plotly import embed
-
         parts = [
             f"<h1>Learning curves: error against {_SIZES[self.axis][0][:-2]}</h1>",
             f"<p class='problem'>{html.escape(self.heading)}</p>",
@@ -116,31 +131,19 @@ class CurvesView(View):
         return f"<p>{html.escape(self.heading)}</p>{_numbers(self.curves, self.axis)}"
 
 
-def _cell(value: float) -> str:
-    """Write a number so that it reads back the same; what is not known stays empty."""
-    return "" if math.isnan(value) else repr(value)
-
-
 def _entries(goal: Goal) -> list[dict[str, Any]]:
     """Return the answers to a goal as plain data."""
-    answers: list[dict[str, Any]] = [
-        {"error": goal.error, "method": label, goal.axis: int(size) if goal.axis == "n" else size}
-        for label, size in goal.needed.items()
-    ]
-    return answers + [
-        {"error": goal.error, "method": label, goal.axis: None, "reason": reason}
-        for label, reason in goal.missing.items()
-    ]
+    sizes = {label: int(size) if goal.axis == "n" else size for label, size in goal.needed.items()}
+    answers: list[dict[str, Any]] = [{goal.axis: size} for size in sizes.values()]
+    answers += [{goal.axis: None, "reason": reason} for reason in goal.missing.values()]
+    labels = [*sizes, *goal.missing]
+    return [{"error": goal.error, "method": label} | each for label, each in zip(labels, answers, strict=True)]
 
 
-def _parts(problem: Problem) -> list[str]:
-    """Return the description of a problem as a list: kernel, inputs, noise."""
-    return re.split(r", (?![^(]*\))", problem.describe())
-
-
-def _shared(described: Sequence[Sequence[str]]) -> list[str]:
-    """Return what all descriptions have in common: whole parts, and the class of a part whose parameters differ."""
+def _shared(problems: Iterable[Problem]) -> list[str]:
+    """Return what descriptions have in common: whole parts, and the class of a part whose parameters differ."""
     shared = []
+    described = [re.split(r", (?![^(]*\))", problem.describe()) for problem in problems]  # kernel, inputs, noise
     for parts in zip(*described, strict=False):
         classes = {part.partition("(")[0] for part in parts}
         if len(set(parts)) == 1:
@@ -154,22 +157,20 @@ def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Ma
     """Return the points of a simulation, or the line of any other curve with a band of one standard error."""
     order = np.argsort(curve.sizes, kind="stable")
     sizes, error = curve.sizes[order], np.where(curve.error > 0, curve.error, np.nan)[order]
-    spread = None if curve.stderr is None else curve.stderr[order]
+    stderr = None if curve.stderr is None else curve.stderr[order]
     group = group_of(curve)
     if kind_of(curve) is Kind.ESTIMATE:
-        words = label if spread is None else f"{label}, ± standard error"
-        points = Points(
-            sizes, error, stroke.colour, spread, spread, size=3.2, name=label, label=words, group=group, layer=5
-        )
-        return [points]
+        words = label if stderr is None else f"{label}, ± standard error"
+        look: Any = {"size": 3.2, "name": label, "label": words, "group": group, "layer": 5}
+        return [Points(sizes, error, stroke.colour, stderr, stderr, **look)]
     title = METHODS[curve.method].title if curve.method in METHODS else ""
     words = f"{label}: {title}" if label == curve.method and title else label
     layer = 2 if kind_of(curve) is not Kind.APPROXIMATION else 3 if stroke.dash == "solid" else 4  # dashes on top
     line = Line(sizes, error, stroke, name=label, label=words, group=group, layer=layer)
-    if spread is None:
+    if stderr is None:
         return [line]
-    low = np.maximum(error - spread, y.low / 10)
-    return [Area(sizes, low, error + spread, stroke.colour, 0.25, layer=1), line]
+    low = np.maximum(error - stderr, y.low / 10)
+    return [Area(sizes, low, error + stderr, stroke.colour, 0.25, layer=1), line]
 
 
 def _goal_marks(goal: Goal, looks: Mapping[str, Stroke], drawn: Sequence[Mark], x: Axis, y: Axis) -> list[Mark]:
@@ -180,10 +181,7 @@ def _goal_marks(goal: Goal, looks: Mapping[str, Stroke], drawn: Sequence[Mark], 
     marks: list[Mark] = [level(goal.error, x, Stroke(_GOAL, "solid", 1.2), name=name)]
     for label, size in goal.needed.items():
         if x.low <= size <= x.high:
-            at = (np.array([size]), np.array([goal.error]))
-            marks.append(
-                Points(*at, looks[label].colour, symbol="diamond", size=5.5, name=f"{label} at {name}", layer=6)
-            )
+            marks.append(diamond(size, goal.error, looks[label].colour, 5.5, f"{label} at {name}"))
     return [*marks, label_level(goal.error, name, _GOAL, [*drawn, *marks], x, y)]
 
 
@@ -200,15 +198,11 @@ def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     same = [curve for curve in bounds if np.array_equal(curve.sizes, bounds[0].sizes)]
     lower = [curve.error[order] for curve in same if kind_of(curve) is Kind.LOWER_BOUND]
     upper = [curve.error[order] for curve in same if kind_of(curve) is Kind.UPPER_BOUND]
-    prior = np.full(len(order), _prior(bounds[0].problem))
-    return bounds[0].sizes[order], np.max([np.zeros(len(order)), *lower], axis=0), np.min([prior, *upper], axis=0)
-
-
-def _prior(problem: Problem) -> float:
-    """Return the average prior variance, the error before anything is learnt, or 0 if it is not known."""
-    if problem.axis == "nu":
-        return 0.0 if problem.true_kernel.normalise == "none" else 1.0
-    return problem.spectrum.trace
+    problem = bounds[0].problem
+    on_graph = float(problem.axis == "nu" and problem.true_kernel.normalise != "none")  # 0 if it is not known
+    prior = problem.spectrum.trace if problem.axis == "n" else on_graph
+    high = np.min([np.full(len(order), prior), *upper], axis=0)
+    return bounds[0].sizes[order], np.max([np.zeros(len(order)), *lower], axis=0), high
 
 
 def _size_axis(curves: Curves, axis: str) -> Axis:
@@ -218,11 +212,9 @@ def _size_axis(curves: Curves, axis: str) -> Axis:
     low, high = (float(end) for end in ((sizes[sizes > 0] if log else sizes)[[0, -1]]))
     if high == low:
         return Axis(label, low - 0.5, high + 0.5, False, short)
-    roomy = any(kind_of(curve) is Kind.ESTIMATE for curve in curves.values())  # the frame would cut points
-    if log:
-        low, high = (low / 1.06, high * 1.06) if roomy else (low, high)
-    else:
-        low, high = low - 0.012 * roomy * (high - low), high + 0.012 * roomy * (high - low)
+    if any(kind_of(curve) is Kind.ESTIMATE for curve in curves.values()):  # the frame would cut points
+        edge = 0.012 * (high - low)
+        low, high = (low / 1.06, high * 1.06) if log else (low - edge, high + edge)
     return Axis(label, low, high, log, short)
 
 
@@ -257,9 +249,9 @@ def _goal_table(goals: Sequence[Goal], axis: str) -> str:
     rows = []
     for goal in goals:
         sizes = sorted(goal.needed.items(), key=lambda entry: entry[1])
-        answers = [(label, f"{size:,.0f}" if axis == "n" else f"{size:.4g}") for label, size in sizes]
-        rows += [[f"{goal.error:g}", html.escape(label), answer] for label, answer in answers]
-        rows += [[f"{goal.error:g}", html.escape(label), html.escape(reason)] for label, reason in goal.missing.items()]
+        answers = {label: f"{size:,.0f}" if axis == "n" else f"{size:.4g}" for label, size in sizes}
+        entries = (answers | dict(goal.missing)).items()
+        rows += [[f"{goal.error:g}", html.escape(label), html.escape(answer)] for label, answer in entries]
     what = "examples needed" if axis == "n" else "examples needed per vertex"
     return table(what.capitalize(), ("goal", "curve", what), rows) if rows else ""
 
@@ -269,21 +261,84 @@ def _numbers(curves: Curves, axis: str) -> str:
     known = [dict(zip(curve.sizes.tolist(), curve.error.tolist(), strict=True)) for curve in curves.values()]
     sizes = sorted(set(known[0]).intersection(*known) or set(known[0]).union(*known))
     sizes = [sizes[k] for k in np.unique(np.linspace(0, len(sizes) - 1, 12).round().astype(int))]
-    rows = [
-        [
-            f"{size:.4g}" if axis == "nu" else plain(size),
-            *(f"{each[size]:.4g}" if size in each else "" for each in known),
-        ]
-        for size in sizes
-    ]
+    rows = []
+    for size in sizes:
+        errors = [f"{each[size]:.4g}" if size in each else "" for each in known]
+        rows.append([f"{size:.4g}" if axis == "nu" else plain(size), *errors])
     return table("Errors", [_SIZES.get(axis, (axis, axis))[1], *map(html.escape, curves)], rows)
 
 
 def _guarantees(curves: Curves) -> str:
-    methods = dict.fromkeys(curve.method for curve in curves.values() if curve.method in METHODS)
-    rows = [
-        [f"<b>{name}</b><br>{html.escape(METHODS[name].title)}"]
-        + [html.escape(text) for text in (scope_of(METHODS[name]), METHODS[name].promise, METHODS[name].source)]
-        for name in methods
-    ]
+    names = dict.fromkeys(curve.method for curve in curves.values() if curve.method in METHODS)
+    rows = []
+    for method in (METHODS[name] for name in names):
+        relation = f"{method.kind.value} {'for' if method.kind is Kind.EXACT else 'of'} {method.scope.value}"
+        told = [html.escape(text) for text in (relation, method.promise, method.source)]
+        rows.append([f"<b>{method.name}</b><br>{html.escape(method.title)}", *told])
     return table("What each method guarantees", ("method", "what it is", "guarantee", "source"), rows)
+
+
+def kind_of(curve: LearningCurve) -> Kind:
+    """Return what a curve is in relation to the truth; a method that is not known here counts as an approximation."""
+    return METHODS[curve.method].kind if curve.method in METHODS else Kind.APPROXIMATION
+
+
+def group_of(curve: LearningCurve) -> str:
+    """Return the heading under which a legend lists a curve."""
+    return _heading(METHODS[curve.method]) if curve.method in METHODS else "approximations"
+
+
+def _heading(method: Method[Any]) -> str:
+    if method.kind is Kind.ESTIMATE:
+        return TRUTH
+    return ASIDE if method.kind is Kind.EXACT or method.scope is Scope.MODIFIED else f"{method.kind.value}s"
+
+
+def strokes(curves: Curves) -> dict[str, Stroke]:
+    """Return how each curve is drawn, so that no two look the same."""
+    if len({curve.method for curve in curves.values()}) < len(curves):
+        return _of_sweep(curves)
+    chosen: dict[str, Stroke] = {}
+    taken: dict[str, list[tuple[str, str]]] = {group: [] for group in _LOOKS}
+    for label, curve in curves.items():
+        group = group_of(curve)
+        width, looks = _LOOKS[group]
+        # a method has the look of its position among those of its group, so that it looks the same in every picture
+        same = [name for name, method in METHODS.items() if curve.axis in method.axes and _heading(method) == group]
+        first = same.index(curve.method) % len(looks) if curve.method in same else len(same)
+        look = next((look for look in looks[first:] + looks if look not in taken[group]), looks[0])
+        chosen[label] = Stroke(look[0], look[1] or _EITHER[len(taken[group]) % len(_EITHER)], width)
+        taken[group].append(look)
+    return chosen
+
+
+def _of_sweep(curves: Curves) -> dict[str, Stroke]:
+    """Give each setting a colour and each method a dash pattern."""
+    methods = list(dict.fromkeys(curve.method for curve in curves.values() if kind_of(curve) is not Kind.ESTIMATE))
+    problems: list[object] = []
+    settings: dict[str, tuple[int, int]] = {}
+    for label, curve in curves.items():
+        if curve.problem not in problems:
+            problems.append(curve.problem)
+        number = problems.index(curve.problem)
+        earlier = sum(curves[other].method == curve.method and settings[other][0] == number for other in settings)
+        settings[label] = (number, earlier)
+    distinct = sorted(set(settings.values()))
+    colours = PALETTE if len(distinct) <= len(PALETTE) else _sequence(len(distinct))
+    dashes = ("solid", *_DASHES)
+    return {
+        label: Stroke(
+            colours[distinct.index(settings[label])],
+            dashes[methods.index(curve.method) % len(dashes)] if curve.method in methods else "solid",
+            _LOOKS[group_of(curve)][0],
+        )
+        for label, curve in curves.items()
+    }
+
+
+def _sequence(count: int) -> list[str]:
+    """Return colours from dark blue to yellow, for settings that are too many to have colours of their own."""
+    at, stops = np.linspace(0, len(_SEQUENCE) - 1, count), range(len(_SEQUENCE))
+    channels = [[int(colour[i : i + 2], 16) for colour in _SEQUENCE] for i in (1, 3, 5)]
+    mixed = np.rint([np.interp(at, stops, channel) for channel in channels]).astype(int)
+    return ["#" + "".join(f"{part:02x}" for part in colour) for colour in mixed.T]

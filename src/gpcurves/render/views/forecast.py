@@ -1,30 +1,51 @@
-"""A forecast: the error to expect with more rows, its interval, and the rows that a goal needs."""
+"""A forecast: the error to expect with more rows and the rows that a goal needs, as a picture and as a report.
+
+The report is one page that says what to do, opens offline, and reads well on a phone.
+"""
 
 from __future__ import annotations
 
 import html
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from gpcurves._version import __version__
 from gpcurves.forecasting.result import Forecast
 from gpcurves.forecasting.verdict import RequiredN, Verdict, rounded
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.labels import label_level, label_point
-from gpcurves.render.page import words
-from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, Text, level, upright
+from gpcurves.render.page import aligned, document, listed, sentences, table, words
+from gpcurves.render.plotly import embed
+from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, Text, diamond, level, upright
 from gpcurves.render.views import View
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ESTIMATE, _CHOSEN, _POWER = Stroke("#0072B2", width=2.4), Stroke("#009E73", "dash", 1.6), Stroke("#8c8c8c", "dot", 1.5)
 _BAND, _SEEN, _GOAL, _NOISE, _NOW = "#cfe3f1", "#000000", "#D55E00", "#7a4f9a", "#666666"
 _LONGEST_NAME = 40
 _FURTHEST = 200
 """A picture reaches to this multiple of the rows, if a goal is as far away."""
+
+
+_STYLE = """
+body { max-width: 880px; } h1 { font-size: 1.9em; }
+.verdict.stop { border-color: var(--orange); background: #fcf4ee; } .verdict.unsure { border-color: #999; background: #f5f5f5; }
+.verdict.noise { border-color: var(--purple); background: #f7f3fa; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 0.8em; margin: 1.2em 0; }
+.tile { border: 1px solid var(--line); border-radius: 8px; padding: 0.7em 0.9em; }
+.tile b { display: block; font-size: 1.5em; font-variant-numeric: tabular-nums; } .tile > span { color: var(--quiet); font-size: 0.85em; }
+td b { display: inline-block; min-width: 6em; overflow-wrap: anywhere; }
+.bar { display: flex; height: 0.8em; min-width: 90px; border-radius: 3px; overflow: hidden; background: #eef1f4; }
+.bar i { display: block; } .learn { background: var(--blue); } .floor { background: var(--purple); }
+.key i { display: inline-block; width: 0.8em; height: 0.8em; border-radius: 2px; margin: 0 0.3em 0 0.9em; }
+footer { color: var(--quiet); font-size: 0.85em; border-top: 1px solid var(--line); margin-top: 2.5em; padding-top: 0.8em; }
+code { overflow-wrap: anywhere; } @media (max-width: 520px) { h1 { font-size: 1.5em; } }
+"""
+_TONES = {"noise-limited": "noise", "goal cannot be reached": "stop", "too few rows to say": "unsure"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +85,24 @@ class ForecastView(View):
         return f"<p><b>{html.escape(self.headline)}</b>. {said}</p>{self.to_frame().to_html(index=False)}"
 
     def page(self) -> str:
-        from gpcurves.render.views.report import report
-
-        return report(self)
+        forecast, verdict = self.result, self.verdict
+        parts = [
+            f"<header><p>How many rows do you need to predict <b>{html.escape(forecast.target)}</b>?</p>"
+            f"<h1>{words(self.headline)}</h1></header>",
+            sentences(verdict.sentences, _TONES.get(verdict.label, "")),
+            _tiles(self),
+            embed(self.scene()),
+            _errors(self),
+            _inputs(forecast),
+            _choosing(forecast),
+            listed("What was done to the data", forecast.steps),
+            listed("Assumptions", _assumptions(forecast)),
+            "<h2>How to cite</h2><p>The gpcurves developers, <i>gpcurves: learning curves of Gaussian processes</i>, version "
+            f"{__version__}. The theory of these curves: P. Sollich and A. Halees, <i>Learning curves for Gaussian process "
+            "regression: Approximations and bounds</i>, Neural Computation 14 (2002) 1393–1428.</p>",
+            f"<footer>gpcurves {__version__}, seed {forecast.seed}. The same rows and seed give the same report.</footer>",
+        ]
+        return document(f"{forecast.target}: {verdict.label}", parts, _STYLE)
 
     def scene(self) -> Scene:
         forecast, n = self.result, self._sizes()
@@ -134,10 +170,120 @@ class ForecastView(View):
             span, thick = f"rows for the goal, 90 % interval{limit}", Stroke("#f2c4a6", width=6)
             marks.append(Line(ends, np.array([goal, goal]), thick, name="interval", label=span, layer=1))
         if needed.estimate is not None and needed.estimate <= x.high:
-            at = float(needed.estimate)
-            marks.append(
-                Points(np.array([at]), np.array([goal]), _GOAL, symbol="diamond", size=7, name="needed", layer=6)
-            )
-            said = f"about {rounded(needed.estimate)} rows"
+            at, said = float(needed.estimate), f"about {rounded(needed.estimate)} rows"
+            marks.append(diamond(at, goal, _GOAL, 7, "needed"))
             marks.append(label_point((at, goal), said, _GOAL, [*drawn, *marks], x, y))
         return [*marks, label_level(goal, f"goal {goal:.4g}", _GOAL, [*drawn, *marks], x, y)]
+
+
+def _tiles(view: ForecastView) -> str:
+    forecast = view.result
+    now, later = forecast.at([forecast.rows, 4 * forecast.rows]).to_dict("records")
+    numbers = [row[name] for row in (now, later) for name in ("rmse", "low", "high")]
+    texts = aligned([*numbers, *([] if forecast.deterministic else [forecast.noise_rmse])])
+    span = "RMSE with {} rows, 90\u00a0% interval {} to {}"
+    tiles = [
+        (texts[0], span.format(f"your {now['n']:,}", texts[1], texts[2])),
+        (texts[3], span.format(f"{later['n']:,}", texts[4], texts[5])),
+    ]
+    tiles += [(text, "noise floor (irreducible error): the lowest RMSE with unlimited rows") for text in texts[6:]]
+    if view.needed is not None:
+        tiles.append(_rows_needed(view.needed, view.goal or 0.0))
+    cells = "".join(f"<div class='tile'><b>{words(big)}</b><span>{words(said)}</span></div>" for big, said in tiles)
+    return f"<section class='tiles'>{cells}</section>"
+
+
+def _rows_needed(needed: RequiredN, goal: float) -> tuple[str, str]:
+    if needed.estimate is None:
+        return "no number", f"of rows is expected to reach the goal of {goal:.4g}"
+    low = rounded(needed.low or 0)
+    span = f"{low} could be enough, and no number is certain"
+    if needed.high is not None:
+        span = f"{low} to {rounded(needed.high)}"
+    sure = "No number of rows gives an 80 % chance"
+    if needed.assured is not None:
+        sure = f"80 % chance with {rounded(needed.assured)}"
+    return f"≈ {rounded(needed.estimate)}", f"rows for an RMSE of {goal:.4g}; 90 % interval: {span}. {sure}."
+
+
+def _errors(view: ForecastView) -> str:
+    forecast, frame = view.result, view.to_frame()
+    split = forecast.split(frame["n"].to_numpy())
+    reducible = (100 * (1 - split["noise"] / (split["noise"] + split["removable"]))).tolist()
+    texts = aligned(frame[["rmse", "low", "high"]].to_numpy().ravel().tolist())
+    rows = []
+    for k, (n, share) in enumerate(zip(frame["n"], reducible, strict=True)):
+        rmse, low, high = texts[3 * k : 3 * k + 3]
+        widths = (("learn", share), ("floor", 100 - share))
+        bar = "".join(f"<i class='{name}' style='width:{width:.0f}%'></i>" for name, width in widths)
+        rows.append(
+            [f"{n:,}", words(rmse), words(f"{low} – {high}"), f"{share:.0f} %", f"<div class='bar'>{bar}</div>"]
+        )
+    key = (
+        "<p class='key'>Parts of the mean squared error: <i class='learn'></i>reducible by more rows, "
+        "<i class='floor'></i>noise floor (irreducible error).</p>"
+    )
+    if forecast.deterministic:
+        key = "<p>Without noise, more rows can remove all of the mean squared error.</p>"
+    head = ("rows", "RMSE", "90 % interval", "reducible", "parts of the mean squared error")
+    return table("What to expect", head, rows, roomy=head[-1:]) + key
+
+
+def _inputs(forecast: Forecast) -> str:
+    relevance = forecast.relevance
+    if relevance is None:
+        return ""
+    rows = []
+    for i in np.argsort(-relevance.share):
+        share = float(relevance.share[i])
+        bar = f"<div class='bar'><i class='learn' style='width:{100 * share:.0f}%'></i></div>"
+        said = html.escape(describe_dependence(share, float(relevance.lengthscales[i]), float(relevance.units[i])))
+        rows.append([f"<b>{html.escape(relevance.names[i])}</b>", f"{100 * share:.0f} %", bar, said])
+    about = "<p>The share is each input's part of the explainable variance, according to the fitted model. Check that you will know an input with a large share before you need the prediction.</p>"
+    head = ("input", "share", "", "how the target depends on it")
+    return table("What each input contributes", head, rows, [""]) + about
+
+
+def describe_dependence(share: float, lengthscale: float, units: float) -> str:
+    """Say what a lengthscale, in standard deviations of the input, means; ``units`` is the same in its own units."""
+    if share < 0.02:
+        return "hardly matters"
+    if math.isnan(units):
+        return "differs between categories"
+    over = f", lengthscale about {units:.2g}" if units > 0 else ""
+    if lengthscale < 0.5:
+        return f"strongly nonlinear{over}"
+    if lengthscale < 1.5:
+        return f"nonlinear{over}"
+    return f"slightly nonlinear{over}" if lengthscale < 4 else "nearly linear"
+
+
+def _choosing(forecast: Forecast) -> str:
+    n = 2 * forecast.rows
+    random, chosen = (float(frame["rmse"].iloc[0]) for frame in (forecast.at([n]), forecast.designed([n])))
+    saved = 1 - chosen / random
+    said = f"Choosing inputs instead of drawing them at random would hardly help: at {n:,} rows, by less than 1 %."
+    if saved >= 0.01:
+        said = (
+            "If you control where you measure, choose the inputs of new rows one by one, each where the model is least "
+            f"certain. At {n:,} rows the RMSE would be about {chosen:.3g} instead of {random:.3g}, {100 * saved:.0f} % lower "
+            "(the dashed curve). This assumes known lengthscales; in practice expect a smaller gain."
+        )
+    return f"<h2>If you can choose your inputs</h2><p>{words(said)}</p>"
+
+
+def _assumptions(forecast: Forecast) -> Iterable[str]:
+    yield "New rows come from the same sources, ranges and measurement as yours."
+    model = "The model is the regressor given"
+    if forecast.relevance is not None:
+        model = "The model is a Gaussian process with one lengthscale per input (RBF or Matérn-5/2), refitted as rows arrive"
+    yield f"{model}; another kind of model may do better or worse."
+    yield (
+        f"The error is the root mean squared error against new{'' if forecast.deterministic else ', noisy'} values of the "
+        "target, in its own units, as you would measure it on held-out rows."
+    )
+    yield (
+        "The 90 % interval is calibrated on regression tasks with known learning curves, most of them real tables. It does "
+        "not cover effects absent from your rows, such as rare outliers, seasonality or conditions you have not sampled."
+    )
+    yield from forecast.notes

@@ -5,18 +5,16 @@ from __future__ import annotations
 import html
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpcurves.graphs.diagnosis import Diagnosis
+from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.page import document, sentences, table
+from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Axis, Bars, Scene, Stroke, upright
 from gpcurves.render.views import View
-
-if TYPE_CHECKING:
-    from gpcurves.graphs.diagnosis import Diagnosis
-    from gpcurves.methods.variances import VarianceDistribution
 
 _BAR, _MEAN, _END = "#4a7ba6", "#222222", "#a0522d"
 _FEW = 1_000
@@ -31,17 +29,12 @@ class VariancesView(View):
     bins: int | None = None
 
     def scene(self) -> Scene:
-        found = self.result
-        what = (
-            "squared error"
-            if found.problem.teacher is not None
-            else "posterior variance"
-            if found.nu
-            else "prior variance"
-        )
-        label = f"{what} of a vertex at ν = {found.nu:.4g}" if found.nu else f"{what} of a vertex"
-        levels = {f"mean {found.mean:.3g}": (found.mean, Stroke(_MEAN, "dash", 1.2))}
-        return histogram(found.values, found.weights, self.bins, label, levels, found.problem.describe())
+        problem, nu, mean = self.result.problem, self.result.nu, self.result.mean
+        what = "posterior variance" if nu else "prior variance"
+        what = what if problem.teacher is None else "squared error"
+        label = f"{what} of a vertex at ν = {nu:.4g}" if nu else f"{what} of a vertex"
+        levels = {f"mean {mean:.3g}": (mean, Stroke(_MEAN, "dash", 1.2))}
+        return histogram(self.result.values, self.result.weights, self.bins, label, levels, problem.describe())
 
     def notebook(self) -> str:
         shares = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
@@ -65,17 +58,14 @@ class DiagnosisView(View):
         return json.dumps(self.result.to_dict(), indent=1, allow_nan=False) + "\n"
 
     def scene(self) -> Scene:
-        ends = {
-            f"{name} {self.result.quantiles[name]:.3g}": self.result.quantiles[name] for name in ("smallest", "largest")
-        }
         levels = {"average, and local normalisation": (1.0, Stroke(_MEAN, "dash", 1.2))}
-        levels |= {label: (value, Stroke(_END, "dot", 1.4)) for label, value in ends.items()}
+        for name in ("smallest", "largest"):
+            value = self.result.quantiles[name]
+            levels[f"{name} {value:.3g}"] = (value, Stroke(_END, "dot", 1.4))
         label = "prior variance of a vertex, global normalisation"
         return histogram(self.result.variances, None, self.bins, label, levels, self.about)
 
     def page(self) -> str:
-        from gpcurves.render.plotly import embed
-
         worst = self.result.to_frame().iloc[self.result.worst(10)].itertuples(index=False)
         rows = [
             [html.escape(str(vertex)), f"{degree:g}", f"{component:,}", f"{variance:.4g}"]
@@ -83,12 +73,8 @@ class DiagnosisView(View):
         ]
         head = ("vertex", "degree", "vertices in its component", "prior variance")
         top = f"<h1>How even is the prior?</h1><p class='problem'>{html.escape(self.about)}</p>"
-        parts = [
-            top,
-            sentences([self.result.verdict()]),
-            embed(self.scene()),
-            table("Furthest from the average", head, rows),
-        ]
+        worst_vertices = table("Furthest from the average", head, rows)
+        parts = [top, sentences([self.result.verdict()]), embed(self.scene()), worst_vertices]
         return document(f"Prior variances: {self.about}", parts)
 
     def notebook(self) -> str:
@@ -108,9 +94,8 @@ def histogram(
     shares = np.full(len(values), 1.0 if counted else 1 / len(values)) if weights is None else weights / weights.sum()
     edges = _edges(values, bins or int(np.clip(2 * np.sqrt(len(values)), 10, 100)))
     heights = np.histogram(values, edges, weights=shares)[0]
-    x = Axis(
-        label, edges[0] - 0.02 * (edges[-1] - edges[0]), edges[-1] + 0.02 * (edges[-1] - edges[0]), short="variance"
-    )
+    margin = 0.02 * (edges[-1] - edges[0])
+    x = Axis(label, edges[0] - margin, edges[-1] + margin, short="variance")
     y = Axis("number of vertices", 0.0, 1.06 * float(heights.max()), short="vertices")
     if not counted:
         lowest = float(heights[heights > 0].min())

@@ -1,0 +1,171 @@
+"""The columns of a table: which are inputs, why others cannot be used, and the design columns that each becomes."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from gpcurves.errors import InputError
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.tables.cells import Values, is_number
+
+_MOST_MISSING = 0.5  # share of missing cells above which a column is not used
+_ID_NAME = re.compile(
+    r"(?i:(.*[ _.-])?(id|idx|index|uuid|key)|#|no\.?|nr\.?|row([ _]?(names?|number))?|column 1)|.*[a-z]I[dD]"
+)
+OTHER, MISSING_LEVEL = "other", "missing"
+_MOST_LEVELS = 12  # categories of a column that are told apart
+_RAREST = 0.02  # share of rows, and
+_FEWEST_OF_A_LEVEL = 3  # number of them, below which a category is rare
+_FEW_VALUES = 20  # different values that a discrete column may have, each three times on average
+
+
+def enumerate_names(names: Sequence[str], *, quote: bool = True, most: int = 12) -> str:
+    """Write names one after the other, and how many more there are if they are many."""
+    shown = [repr(name) if quote else name for name in names[:most]]
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(shown) + rest
+
+
+def name_columns(table: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Return a table, called "table" or "pool" in errors, with texts as column names."""
+    table = table.set_axis([str(name) for name in table.columns], axis=1)
+    repeated = table.columns[table.columns.duplicated()]
+    if len(repeated):
+        raise InputError(f"the {what} has more than one column named {repeated[0]!r}: names must differ")
+    if table.empty:
+        raise InputError(f"the {what} has no rows")
+    return table
+
+
+def choose_inputs(table: pd.DataFrame, target: str, features: Sequence[str] | None, drop: Sequence[str]) -> list[str]:
+    """Return the columns that the user wants as inputs."""
+    for name in (target, *(features or ()), *drop):
+        check_column("table", name, table.columns)
+    if target in (features or ()):
+        raise InputError(f"the target {target!r} cannot be an input as well")
+    if target in drop:
+        raise InputError(f"the target {target!r} cannot be dropped")
+    chosen = table.columns if features is None else dict.fromkeys(features)
+    inputs = [name for name in chosen if name != target and name not in drop]
+    if not inputs:
+        raise InputError(f"no input is left beside the target {target!r}: at least one column is needed")
+    return inputs
+
+
+def check_column(what: str, name: str, known: Iterable[str]) -> None:
+    """Refuse a column that a table does not have, with the one that was probably meant."""
+    if name in known:
+        return
+    folded = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    hint = f"did you mean {folded[near[0]]!r}? " if near else ""
+    if all(is_number(each, ".") for each in folded):
+        hint += "a header may be missing, "
+    raise InputError(f"the {what} has no column {name!r}: {hint}it has {enumerate_names(list(known))}")
+
+
+def find_defect(values: Values) -> str:
+    """Return why a column cannot be an input, or nothing."""
+    gone = pd.isna(values)
+    present = values[~gone]
+    distinct = len(pd.unique(present))
+    if distinct == 0:
+        return "empty"
+    if distinct == 1:
+        return f"the same in every row{' that has a value' if gone.any() else ''}"
+    if gone.mean() > _MOST_MISSING:
+        return f"{gone.mean():.0%} missing"
+    if values.dtype != object:
+        return ""
+    if 2 * distinct > len(present):
+        words = [text for text in present if not any(is_number(text, mark) for mark in ".,")]
+        if 0 < len(words) < len(present) / 2:
+            return f"numbers mixed with {len(words):,} texts, such as {words[0]!r}"
+        long = np.mean([len(text.split()) for text in present]) > 2
+        return f"{'free text' if long else 'an identifier'}, {distinct:,} different texts in {len(present):,} rows"
+    return "" if choose_levels(present) else f"too many categories, {distinct:,} in {len(present):,} rows"
+
+
+def find_identity(name: str, values: FloatArray, positions: npt.NDArray[np.intp]) -> str:
+    """Return why a column of numbers must be an identifier, or nothing; positions are those of its rows in the table."""
+    known = ~np.isnan(values)
+    if any(np.array_equal(values[known], positions[known] + start) for start in (0, 1)):
+        return "an identifier, it counts the rows"
+    distinct = known.all() and len(np.unique(values)) == len(values) and np.array_equal(values, np.round(values))
+    return "an identifier, a different whole number in every row" if distinct and _ID_NAME.fullmatch(name) else ""
+
+
+def has_few_values(values: Values) -> bool:
+    """Tell whether values are discrete: few different ones, which occur several times."""
+    distinct = len(pd.unique(values))
+    return distinct <= _FEW_VALUES and 3 * distinct <= len(values)
+
+
+def choose_filler(values: Values) -> float | str:
+    """Return what stands for a missing value: the lower of the middle values, or a category of its own."""
+    if values.dtype == object:
+        return MISSING_LEVEL
+    return float(np.quantile(values[~np.isnan(values)], 0.5, method="lower"))
+
+
+def fill_missing(values: Values, filler: float | str) -> Values:
+    """Return values with missing ones replaced."""
+    return np.where(pd.isna(values), filler, values)
+
+
+@dataclass(frozen=True)
+class ColumnEncoding:
+    """The design columns that one column of the table becomes, such as ``colour=red``.
+
+    ``levels`` are the categories that are told apart (none for numbers), ``seen`` all that occur, rare ones included.
+    """
+
+    source: str
+    names: tuple[str, ...]
+    levels: tuple[str, ...] = ()
+    seen: frozenset[str] = frozenset()
+
+    def encode(self, values: Values) -> FloatArray:
+        """Return the design columns, NaN in rows whose category cannot be expressed."""
+        if not self.levels:
+            return np.asarray(values[:, None], dtype=np.float64)
+        positions = {level: position for position, level in enumerate(self.levels)}
+        codes = np.array([positions.get(text, positions.get(OTHER, -1)) for text in values], dtype=np.intp)
+        indicators: FloatArray = np.equal.outer(codes, np.arange(len(self.names))).astype(np.float64)
+        indicators[codes < 0] = np.nan
+        return indicators
+
+    def describe(self) -> str:
+        """Say how many categories there are, and how many of them are merged."""
+        merged = self.seen - set(self.levels)
+        rest = f", {len(merged):,} rare ones of them together as 'other'" if merged else ""
+        return f"{self.source!r} ({len(self.seen):,} categories{rest})"
+
+
+def choose_encoding(source: str, values: Values) -> ColumnEncoding:
+    """Return what a column without missing values becomes: k categories become k design columns, two a single one."""
+    if values.dtype != object:
+        return ColumnEncoding(source, (source,))
+    levels = choose_levels(values)
+    shown = levels[:1] if len(levels) == 2 else levels
+    return ColumnEncoding(source, tuple(f"{source}={level}" for level in shown), levels, frozenset(values))
+
+
+def choose_levels(texts: Values) -> tuple[str, ...]:
+    """Return the categories to tell apart, rare ones as "other"; none if that would be most of the rows."""
+    counts = pd.Series(texts).value_counts()
+    is_common = counts >= max(_FEWEST_OF_A_LEVEL, _RAREST * len(texts))
+    common = [str(level) for level in counts[is_common].index[:_MOST_LEVELS]]
+    rare = counts.drop(common)
+    if len(rare) < 2:
+        return tuple(sorted(str(level) for level in counts.index))
+    if 2 * rare.sum() > len(texts):
+        return ()
+    return (*sorted(set(common) - {OTHER}), OTHER)
