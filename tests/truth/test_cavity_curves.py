@@ -85,7 +85,7 @@ def own() -> gpc.LearningCurve:
 @pytest.mark.parametrize("noise", [1.0, 0.1, 1e-4])
 @pytest.mark.parametrize(("ensemble", "p"), [(REGULAR3, 4), (ER3, 5), (POWER, 4)], ids=["regular", "er", "power law"])
 def test_agrees_with_simulated_graphs(ensemble: Ensemble, p: int, noise: float) -> None:
-    normalise = "global" if noise == 0.1 or ensemble is POWER else "local"
+    normalise: Normalisation = "global" if noise == 0.1 or ensemble is POWER else "local"
     problem = walk(ensemble, p, normalise, noise)
     theory = gpc.learning_curve(problem, "cavity", nu=[0.7], rng=0, precision=0.02)
     truth = gpc.learning_curve(problem, "simulation", nu=[0.7], vertices=500, graphs=16, datasets=1, rng=3)
