@@ -8,7 +8,7 @@ test suite read the one registry, `METHODS`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
@@ -58,12 +58,16 @@ class MethodOptions:
     def objection(self, problem: Problem) -> str | None:
         """Say why an option that was given does not belong to this problem, or return None if all do."""
         for each in fields(self):
-            axis = each.metadata.get("axis")
-            if axis not in (None, problem.axis) and getattr(self, each.name) != each.default:
-                vectors = axis == "n"
-                return (
-                    f"{each.name} belongs to {'inputs that are vectors' if vectors else 'graphs'}, not to this problem"
-                )
+            axis, on = each.metadata.get("axis"), each.metadata.get("on")
+            if getattr(self, each.name) == each.default:
+                continue
+            if axis not in (None, problem.axis):
+                kind = "inputs that are vectors" if axis == "n" else "graphs"
+                return f"{each.name} belongs to {kind}, not to this problem"
+            if on == "ensemble" and problem.ensemble is None:
+                return f"{each.name} belongs to an ensemble of graphs, and here the graph is given"
+            if on == "graph" and problem.ensemble is not None:
+                return f"{each.name} belongs to a given graph, and this is an ensemble"
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,6 +92,8 @@ class Result:
         How the computation went: how much was drawn, what converged; numbers, or arrays along the sizes.
     notes
         What a reader should know, in sentences.
+    interrupted
+        Whether Ctrl-C ended the computation early, so that this is the result of what was finished.
     """
 
     error: FloatArray
@@ -96,14 +102,7 @@ class Result:
     details: Mapping[str, FloatArray] = field(default_factory=dict)
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-
-class ResultInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a method was working; carries the result of what was finished."""
-
-    def __init__(self, result: Result) -> None:
-        super().__init__("interrupted")
-        self.result = result
+    interrupted: bool = False
 
 
 class CurveInterrupted(KeyboardInterrupt):
@@ -165,7 +164,7 @@ class Method(ABC, Generic[State]):
                 if "nu" in self.axes
                 else "it is not for graphs, and this is one"
             )
-        if problem.observation.noise is None and not self.takes(problem):
+        if problem.observation.noise is None:
             return f"it needs Gaussian noise, and labels are {problem.observation!r}"
         if problem.teacher is not None and not self.misspecified:
             return "the model must be well specified (student and teacher agree), and here they differ"
@@ -183,10 +182,6 @@ class Method(ABC, Generic[State]):
     def draws(self, problem: Problem) -> bool:
         """Tell whether the numbers for this problem are random, so that they depend on a seed."""
         return self.random
-
-    def takes(self, problem: Problem) -> bool:
-        """Tell whether the method understands labels that are not numbers with Gaussian noise."""
-        return False
 
     def check(
         self,
@@ -225,25 +220,18 @@ class Method(ABC, Generic[State]):
         """Return the curve for options that were checked."""
         if self.random:
             run = Run(run.seed(), run.workers, run.store, run.progress)  # a new seed is drawn once, and recorded
-        try:
-            result = self.evaluate(self.prepare(problem, options, run), sizes)
-        except ResultInterrupted as stop:
-            raise CurveInterrupted(self._curve(problem, sizes, options, run, stop.result)) from None
+        result = self.evaluate(self.prepare(problem, options, run), sizes)
+        about = {each.name: getattr(result, each.name) for each in fields(Result) if each.name != "interrupted"}
+        seed = run.seed() if self.random and result.stderr is not None else None
+        curve = LearningCurve(str(self.name), sizes, problem=problem, options=options.to_dict(), rng=seed, **about)
+        if result.interrupted:
+            raise CurveInterrupted(curve)
         bad = np.isinf(result.error) if self.random else ~np.isfinite(result.error)
         if bad.any():
             raise NumericalError(
                 f"method {self.name!r} gave a value that is not finite at {problem.axis} = {sizes[bad][0]:g}"
             )
-        return self._curve(problem, sizes, options, run, result)
-
-    def _curve(
-        self, problem: Problem, sizes: FloatArray, options: MethodOptions, run: Run, result: Result
-    ) -> LearningCurve:
-        given = {each.name: getattr(result, each.name) for each in fields(Result)}
-        seed = run.seed() if self.random and result.stderr is not None else None
-        return LearningCurve(
-            method=str(self.name), sizes=sizes, problem=problem, options=options.to_dict(), rng=seed, **given
-        )
+        return curve
 
     def curve(self, problem: Problem, sizes: FloatArray, run: Run | None = None, **options: Any) -> LearningCurve:
         """Return the learning curve, or raise if the method or an option does not apply."""
@@ -254,31 +242,19 @@ class Method(ABC, Generic[State]):
         return self.curve(problem, np.asarray(sizes, dtype=np.float64), **options).error
 
 
-class Registry(Mapping[str, Method[Any]]):
+class Registry(dict[str, Method[Any]]):
     """Methods by name, in the order in which they were defined; an unknown name is an error with a suggestion."""
-
-    def __init__(self) -> None:
-        self._methods: dict[str, Method[Any]] = {}
 
     def add(self, method: Method[Any]) -> None:
         """Enter a method."""
-        assert method.name not in self._methods, f"two methods are called {method.name!r}"
-        self._methods[str(method.name)] = method
+        assert method.name not in self, f"two methods are called {method.name!r}"
+        self[str(method.name)] = method
 
     def __getitem__(self, name: str) -> Method[Any]:
         try:
-            return self._methods[name]
+            return super().__getitem__(name)
         except (KeyError, TypeError):  # a list, say, cannot be looked up at all
-            raise unknown_name("method", str(name), self._methods) from None
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._methods
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._methods)
-
-    def __len__(self) -> int:
-        return len(self._methods)
+            raise unknown_name("method", str(name), self) from None
 
 
 METHODS = Registry()

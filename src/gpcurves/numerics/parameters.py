@@ -53,6 +53,7 @@ def parameter(
     label: str | None = None,
     flag: str | None = None,
     axis: str | None = None,
+    on: str | None = None,
 ) -> Any:
     """Return a dataclass field with what the package needs to know about a parameter.
 
@@ -71,8 +72,10 @@ def parameter(
         the parameter from the command line.
     axis
         What it belongs to: "n" for problems on vectors, "nu" for problems on graphs, None for both.
+    on
+        Which graphs it belongs to: "ensemble" for those that are drawn, "graph" for given ones, None for both.
     """
-    about = {"help": help, "check": check, "label": label, "flag": flag, "axis": axis}
+    about = {"help": help, "check": check, "label": label, "flag": flag, "axis": axis, "on": on}
     return field(default=default, metadata=about)
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.roots import bisect, invert
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, as_numbers
 from gpcurves.numerics.validation import probabilities as checked_probabilities
 from gpcurves.spectra.fourier import Fourier
 from gpcurves.spectra.spectrum import Spectrum
@@ -67,10 +67,7 @@ def numerical_spectrum(
 
 def matrix_spectrum(matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> Spectrum:
     """Return the spectrum of a covariance matrix on discrete inputs; see `Spectrum.from_kernel_matrix`."""
-    try:
-        C = np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("a kernel matrix must be an array of numbers") from error
+    C = as_numbers(matrix, "a kernel matrix must be an array of numbers")
     if C.ndim != 2 or C.shape[0] != C.shape[1] or C.size == 0:
         raise InputError(f"a kernel matrix must be square, got shape {C.shape}")
     if not np.isfinite(C).all():

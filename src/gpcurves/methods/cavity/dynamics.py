@@ -21,10 +21,10 @@ import numpy as np
 
 from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs.vertex_model import VertexModel
-from gpcurves.methods.cavity.poisson import draw_stratified, mean_posterior, poisson_weights
-from gpcurves.methods.cavity.rounds import Links, iterate, last_pivots, send
+from gpcurves.methods.cavity.compiled import Links
+from gpcurves.methods.cavity.rounds import iterate, last_pivots, send
 from gpcurves.methods.cavity.walks import close, next_series, returning_walks
-from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring
+from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring, draw_stratified, mean_posterior, poisson_weights
 from gpcurves.numerics.validation import FloatArray
 
 _CALM_SWEEPS, _CALM = 3, 0.02
@@ -95,11 +95,9 @@ class State:
 
 def begin(dynamics: Dynamics, former: State | None) -> State:
     """Draw a wiring, and hand out the messages of a former run, or none."""
-    if former is not None and former.messages.shape[1] != dynamics.model.packed:
-        raise InputError("start must be a result with the same kernel")
-    if former is not None and len(former.wiring.bounds) != len(dynamics.rngs) + 1:
-        raise InputError(f"start must be a result with {len(dynamics.rngs)} populations")
     if former is not None:
+        if former.messages.shape[1] != dynamics.model.packed:
+            raise InputError("start must be a result with the same kernel")
         return rewire(dynamics, former)
     wiring = Wiring.draw(dynamics.degrees, dynamics.vertices, dynamics.rngs)
     return _normalise(dynamics, wiring, np.zeros((wiring.slots, dynamics.model.packed)))

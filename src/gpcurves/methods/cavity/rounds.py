@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.vertex_model import VertexModel
-from gpcurves.methods.cavity.compiled import pieces, run_pieces
+from gpcurves.methods.cavity.compiled import Links
 from gpcurves.methods.cavity.messages import marginals, relay
 from gpcurves.numerics.validation import FloatArray
 
 _PATIENCE = 30
 """Rounds without progress after which messages are damped."""
 _FALLBACK = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class Links:
-    """Slots of the vertices: one for each end of an edge, those of vertex i are ``indptr[i]`` to ``indptr[i+1]``.
-
-    ``reverse`` is the slot at the other end, ``weights`` has one weight per slot, ``degrees`` their sum for each vertex.
-    """
-
-    indptr: IntArray
-    reverse: IntArray
-    weights: FloatArray
-    degrees: FloatArray
-    cuts: IntArray = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "cuts", pieces(self.indptr))
-
-    @property
-    def vertices(self) -> int:
-        """Number of vertices."""
-        return len(self.degrees)
-
-    @property
-    def slots(self) -> int:
-        """Number of slots, twice that of edges."""
-        return len(self.reverse)
 
 
 def send(
@@ -58,26 +30,10 @@ def send(
 
     ``data`` are the gains and the linear terms of the vertices.
     """
-
-    def work(begin: int, end: int) -> FloatArray:
-        return relay(
-            begin,
-            end,
-            links.indptr,
-            links.reverse,
-            links.weights,
-            links.degrees,
-            *data,
-            model.local,
-            model.leading,
-            *model.tables,
-            compare,
-            damping,
-            old,
-            new,
-        )
-
-    return np.asarray(np.max(run_pieces(work, links.cuts, threads), axis=0))
+    slots = links.indptr, links.reverse, links.weights, links.degrees
+    kernel = model.local, model.leading, *model.tables
+    changes = links.run(threads, relay, *slots, *data, *kernel, compare, damping, old, new)
+    return np.asarray(np.max(changes, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +85,6 @@ def iterate(
 def last_pivots(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> tuple[FloatArray, FloatArray]:
     """Return the last pivot and the last linear term of every vertex over all its neighbours."""
     pivots, linears = np.zeros(links.vertices), np.zeros(links.vertices)
-
-    def work(begin: int, end: int) -> FloatArray:
-        return marginals(begin, end, links.indptr, links.degrees, model.local, model.leading, messages, pivots, linears)
-
-    run_pieces(work, links.cuts, threads)
+    about = links.indptr, links.degrees, model.local, model.leading
+    links.run(threads, marginals, *about, messages, pivots, linears)
     return pivots, linears

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpcurves.graphs.graph import IntArray
-from gpcurves.methods.cavity.compiled import compiled, run_pieces
-from gpcurves.methods.cavity.rounds import Links
+from gpcurves.methods.cavity.compiled import Links, compiled
 from gpcurves.numerics.validation import FloatArray
 
 
@@ -29,23 +28,14 @@ def returning_walks(links: Links, walk: FloatArray, threads: int) -> FloatArray:
 def next_series(links: Links, old: FloatArray, count: int, threads: int) -> FloatArray:
     """Send the first ``count`` coefficients of all series once."""
     new = np.empty_like(old)
-
-    def work(begin: int, end: int) -> FloatArray:
-        return _step(begin, end, links.indptr, links.reverse, links.weights, links.degrees, old, new, count)
-
-    run_pieces(work, links.cuts, threads)
+    links.run(threads, _step, links.indptr, links.reverse, links.weights, links.degrees, old, new, count)
     return new
 
 
 def close(links: Links, walk: FloatArray, series: FloatArray, threads: int) -> FloatArray:
     """Return the prior variances that the series at each vertex imply."""
     variances = np.empty(links.vertices)
-    even = np.ascontiguousarray(walk[::2])
-
-    def work(begin: int, end: int) -> FloatArray:
-        return _close(begin, end, links.indptr, links.degrees, even, series, variances)
-
-    run_pieces(work, links.cuts, threads)
+    links.run(threads, _close, links.indptr, links.degrees, np.ascontiguousarray(walk[::2]), series, variances)
     return variances
 
 

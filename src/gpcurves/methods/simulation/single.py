@@ -11,7 +11,7 @@ from gpcurves.graphs import Graph
 from gpcurves.graphs.graph import IntArray
 from gpcurves.methods.simulation.dataset import Prior
 from gpcurves.methods.simulation.method import SimulationOptions, check_graph_size
-from gpcurves.methods.simulation.vertex_datasets import LocalErrors, examples, release_matrices, training_counts
+from gpcurves.methods.simulation.vertices import LocalErrors, draw_counts
 from gpcurves.montecarlo import Rng, Run, seed_of
 from gpcurves.numerics.cholesky import Factor, factorise_pivoted
 from gpcurves.numerics.validation import FloatArray, nonnegative, points
@@ -79,13 +79,11 @@ def one_data_set(problem: Problem, nu: float, *, vertices: int | None = None, rn
         raise InputError(reason)
     size = options.size(problem)
     check_graph_size(problem, np.array([at]), size, Run())
-    experiment = LocalErrors(problem, (at,), seed_of(rng), size, 1)
+    experiment = LocalErrors(problem, (at,), seed_of(rng), (), size, 1)
     graph, generator = experiment.draw_graph(0)
-    own = generator.spawn(1)[0]
-    counts = training_counts(examples((at,), size, own.random()), size, own)[0]
-    C, true = experiment.covariances(graph)
-    release_matrices()
-    return VertexErrors(graph, counts, experiment.errors(C, true, [counts])[0])
+    _, counts = draw_counts((at,), size, generator.spawn(1)[0])
+    error = experiment.errors(*experiment.covariances(graph), counts)
+    return VertexErrors(graph, counts[0], error[0])
 
 
 def _check_inputs(problem: Problem, name: str, value: object) -> FloatArray:
