@@ -17,6 +17,8 @@ from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray, integer
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
+Pair = tuple[FloatArray, FloatArray]
+Slots = tuple[IntArray, IntArray, FloatArray, FloatArray]
 _PIECE = 4096
 """Edges and vertices of one piece: enough to hide what a call costs, few enough to keep several threads busy."""
 _MOST_PIECES = 256
@@ -45,6 +47,11 @@ class Links:
     reverse: IntArray
     weights: FloatArray
     degrees: FloatArray
+
+    @property
+    def arrays(self) -> Slots:
+        """All arrays, as compiled code takes them."""
+        return self.indptr, self.reverse, self.weights, self.degrees
 
     @property
     def vertices(self) -> int:

@@ -15,10 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from gpcurves.graphs.graph import IntArray
-from gpcurves.methods.cavity.compiled import compiled
+from gpcurves.methods.cavity.compiled import Pair, Slots, compiled
 from gpcurves.methods.cavity.elimination import LANES, PITCH, eliminate, sweep
 from gpcurves.numerics.validation import FloatArray
 
+Kernel = tuple[FloatArray, int, IntArray, FloatArray]
+"""The local matrix, whether its first pivot is single, and which element of V, times what, becomes an element of KVK."""
 _BLOCK = 8
 """Lanes that are written together: as many numbers as a cache line holds."""
 _STRIDE = 128
@@ -26,35 +28,23 @@ _STRIDE = 128
 
 
 @compiled
-def relay(  # noqa: PLR0913  (a compiled kernel takes its arrays one by one)
-    begin: int,
-    end: int,
-    indptr: IntArray,
-    reverse: IntArray,
-    weights: FloatArray,
-    degrees: FloatArray,
-    gains: FloatArray,
-    linear: FloatArray,
-    local: FloatArray,
-    leading: int,
-    source: IntArray,
-    factors: FloatArray,
-    compare: bool,
-    damping: float,
-    old: FloatArray,
-    new: FloatArray,
+def relay(
+    begin: int, end: int, slots: Slots, data: Pair, kernel: Kernel, compare: bool, damping: float, buffers: Pair
 ) -> FloatArray:
     """Send all messages out of the vertices ``begin`` to ``end`` and return how much they changed (if ``compare``).
 
     The message out of a vertex along slot ``e`` is computed from ``old`` without what came in through ``e`` and goes into the
-    slot ``reverse[e]`` of ``new``. ``source`` and ``factors`` say which element of V becomes which element of KVK.
+    slot ``reverse[e]`` of ``new``. ``data`` are gains and linear terms, ``buffers`` the messages ``old`` and ``new``.
 
     Returns
     -------
     change
         The largest change of a matrix relative to its largest element; of a mean message; the largest mean message.
     """
-    # Compiled code takes plain arrays and numbers only, hence the many parameters.
+    indptr, reverse, weights, degrees = slots
+    gains, linear = data
+    local, leading, _, _ = kernel
+    old, _ = buffers
     packed = local.shape[0]
     width = old.shape[1]
     size = _find_size(packed)
@@ -89,24 +79,17 @@ def relay(  # noqa: PLR0913  (a compiled kernel takes its arrays one by one)
             if lanes == LANES or edge == indptr[end] - 1:
                 sweep(batch, rows, size, leading, lanes, column, solved)
                 _invert(batch, inverse, rows, size, lanes, gain)
-                _store(inverse, lanes, packed, weight, target, source, factors, compare, damping, old, new, change)
+                _store(inverse, lanes, packed, (target, weight), kernel, compare, damping, buffers, change)
                 lanes = 0
     return change
 
 
 @compiled
-def marginals(  # noqa: PLR0913  (a compiled kernel takes its arrays one by one)
-    begin: int,
-    end: int,
-    indptr: IntArray,
-    degrees: FloatArray,
-    local: FloatArray,
-    leading: int,
-    messages: FloatArray,
-    pivots: FloatArray,
-    linears: FloatArray,
-) -> FloatArray:
+def marginals(begin: int, end: int, slots: Slots, kernel: Kernel, messages: FloatArray, last: Pair) -> FloatArray:
     r"""Write the last pivot :math:`\pi_i` and the last linear term of :math:`P_i`, with all neighbours but without data at i."""
+    indptr, _, _, degrees = slots
+    local, leading, _, _ = kernel
+    pivots, linears = last
     packed = local.shape[0]
     width = messages.shape[1]
     size = _find_size(packed)
@@ -190,21 +173,21 @@ def _invert(batch: FloatArray, inverse: FloatArray, rows: int, size: int, lanes:
 
 
 @compiled
-def _store(  # noqa: PLR0913  (a compiled kernel takes its arrays one by one)
+def _store(  # noqa: PLR0913  (compiled code has no objects that would hold them together)
     batch: FloatArray,
     lanes: int,
     packed: int,
-    weight: FloatArray,
-    target: IntArray,
-    source: IntArray,
-    factors: FloatArray,
+    edges: tuple[IntArray, FloatArray],
+    kernel: Kernel,
     compare: bool,
     damping: float,
-    old: FloatArray,
-    new: FloatArray,
+    buffers: Pair,
     change: FloatArray,
 ) -> None:
     """Write the lanes out as messages, mixed with the former ones, and record how much they changed."""
+    target, weight = edges
+    _, _, source, factors = kernel
+    old, new = buffers
     width = new.shape[1]
     for first in range(0, lanes, _BLOCK):
         last = min(first + _BLOCK, lanes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpcurves.graphs.vertex_model import VertexModel
-from gpcurves.methods.cavity.compiled import Links
+from gpcurves.methods.cavity.compiled import Links, Pair
 from gpcurves.methods.cavity.messages import marginals, relay
 from gpcurves.numerics.validation import FloatArray
 
@@ -19,7 +19,7 @@ _FALLBACK = 0.5
 def send(
     links: Links,
     model: VertexModel,
-    data: tuple[FloatArray, FloatArray],
+    data: Pair,
     old: FloatArray,
     new: FloatArray,
     threads: int,
@@ -30,9 +30,8 @@ def send(
 
     ``data`` are the gains and the linear terms of the vertices.
     """
-    slots = links.indptr, links.reverse, links.weights, links.degrees
     kernel = model.local, model.leading, *model.tables
-    changes = links.run(threads, relay, *slots, *data, *kernel, compare, damping, old, new)
+    changes = links.run(threads, relay, links.arrays, data, kernel, compare, damping, (old, new))
     return np.asarray(np.max(changes, axis=0))
 
 
@@ -52,7 +51,7 @@ class FixedPoint:
 def iterate(
     links: Links,
     model: VertexModel,
-    data: tuple[FloatArray, FloatArray],
+    data: Pair,
     messages: FloatArray,
     threads: int,
     *,
@@ -82,9 +81,8 @@ def iterate(
     return FixedPoint(old, converged, history, damping)
 
 
-def last_pivots(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> tuple[FloatArray, FloatArray]:
+def last_pivots(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> Pair:
     """Return the last pivot and the last linear term of every vertex over all its neighbours."""
-    pivots, linears = np.zeros(links.vertices), np.zeros(links.vertices)
-    about = links.indptr, links.degrees, model.local, model.leading
-    links.run(threads, marginals, *about, messages, pivots, linears)
-    return pivots, linears
+    last = np.zeros(links.vertices), np.zeros(links.vertices)
+    links.run(threads, marginals, links.arrays, (model.local, model.leading, *model.tables), messages, last)
+    return last

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpcurves.graphs.graph import IntArray
-from gpcurves.methods.cavity.compiled import Links, compiled
+from gpcurves.methods.cavity.compiled import Links, Slots, compiled
 from gpcurves.numerics.validation import FloatArray
 
 
@@ -28,30 +27,21 @@ def returning_walks(links: Links, walk: FloatArray, threads: int) -> FloatArray:
 def next_series(links: Links, old: FloatArray, count: int, threads: int) -> FloatArray:
     """Send the first ``count`` coefficients of all series once."""
     new = np.empty_like(old)
-    links.run(threads, _step, links.indptr, links.reverse, links.weights, links.degrees, old, new, count)
+    links.run(threads, _step, links.arrays, old, new, count)
     return new
 
 
 def close(links: Links, walk: FloatArray, series: FloatArray, threads: int) -> FloatArray:
     """Return the prior variances that the series at each vertex imply."""
     variances = np.empty(links.vertices)
-    links.run(threads, _close, links.indptr, links.degrees, np.ascontiguousarray(walk[::2]), series, variances)
+    links.run(threads, _close, links.arrays, np.ascontiguousarray(walk[::2]), series, variances)
     return variances
 
 
 @compiled
-def _step(  # noqa: PLR0913  (a compiled kernel takes its arrays one by one)
-    begin: int,
-    end: int,
-    indptr: IntArray,
-    reverse: IntArray,
-    weights: FloatArray,
-    degrees: FloatArray,
-    old: FloatArray,
-    new: FloatArray,
-    count: int,
-) -> FloatArray:
+def _step(begin: int, end: int, slots: Slots, old: FloatArray, new: FloatArray, count: int) -> FloatArray:
     """Send the first ``count`` coefficients of A^2 g out of the vertices ``begin`` to ``end``."""
+    indptr, reverse, weights, degrees = slots
     total = np.empty(count)
     series = np.empty(count)
     for vertex in range(begin, end):
@@ -74,15 +64,10 @@ def _step(  # noqa: PLR0913  (a compiled kernel takes its arrays one by one)
 
 @compiled
 def _close(
-    begin: int,
-    end: int,
-    indptr: IntArray,
-    degrees: FloatArray,
-    even: FloatArray,
-    messages: FloatArray,
-    variances: FloatArray,
+    begin: int, end: int, slots: Slots, even: FloatArray, messages: FloatArray, variances: FloatArray
 ) -> FloatArray:
     """Add up the walks that return to the vertices ``begin`` to ``end``."""
+    indptr, _, _, degrees = slots
     depth = len(even)
     total = np.empty(depth)
     series = np.empty(depth)
