@@ -14,8 +14,8 @@ from gpcurves.forecasting.density import find_peaks
 from gpcurves.forecasting.effort import ForecastEffort, choose_effort
 from gpcurves.forecasting.from_rows import forecast_rows
 from gpcurves.forecasting.result import Forecast
+from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
-from gpcurves.montecarlo.seeds import Rng, seed_of
 from gpcurves.tables.rows import Rows, find_name, standardise_arrays, standardise_table
 
 _SAME_TARGET = 1e-3

@@ -25,8 +25,8 @@ from gpcurves.forecasting.evidence import build_problem
 from gpcurves.forecasting.from_rows import find_inputs, forecast_rows
 from gpcurves.forecasting.regression import Mixture, Regression
 from gpcurves.forecasting.result import Forecast
+from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
-from gpcurves.montecarlo.seeds import Rng, seed_of
 from gpcurves.numerics.display import Display
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.rows import FEWEST_ROWS, find_name, standardise_arrays

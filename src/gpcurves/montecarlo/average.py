@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -12,15 +13,36 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gpcurves.errors import InputError
 from gpcurves.montecarlo.progress import Progress
-from gpcurves.montecarlo.seeds import Rng, seed_of
 from gpcurves.montecarlo.store import Store
 from gpcurves.montecarlo.workers import execute
 from gpcurves.numerics.validation import FloatArray
 
+Rng = int | np.random.SeedSequence | np.random.Generator | None
 Shape = tuple[int, ...]
 _GROWTH, _LARGEST_GROWTH = 1.5, 8
 """How much more is drawn if the precision is not reached: at least half as much again, at most eight times as much."""
+
+
+def seed_of(rng: Rng) -> int:
+    """Return the one integer that determines all random numbers; a new one for None, so that it can be recorded."""
+    if rng is None:
+        entropy = np.random.SeedSequence().entropy
+        assert isinstance(entropy, int)
+        return entropy
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if isinstance(rng, np.random.SeedSequence):
+        return int.from_bytes(rng.generate_state(4).tobytes(), "little")
+    if isinstance(rng, numbers.Integral) and not isinstance(rng, bool) and rng >= 0:
+        return int(rng)
+    raise InputError(f"rng must be an integer at least 0, a SeedSequence, a Generator or None, got {rng!r}")
+
+
+def stream(seed: int, task: int) -> np.random.Generator:
+    """Return the random numbers of one task, independent of those of all others."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(task,)))
 
 
 class Experiment(Protocol):
@@ -72,40 +94,20 @@ class Run:
 
 @dataclass(frozen=True)
 class Stop:
-    """When enough tasks are done.
+    """When enough tasks are done."""
 
-    Attributes
-    ----------
-    first
-        How many tasks to do at least.
-    most
-        How many at most, if ``precision`` is not reached before.
-    precision
-        Relative standard error of the field "error" to reach; None stops after the first tasks.
-    """
-
-    first: int
-    most: int
-    precision: float | None = None
+    first: int  # at least so many tasks
+    most: int  # at most so many, if the precision is not reached before
+    precision: float | None = None  # relative standard error of the field "error"; None stops after the first tasks
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Results of independent tasks, by field; the first axis of each array counts tasks.
-
-    Attributes
-    ----------
-    values
-        The results by name.
-    stop
-        When enough was to be done.
-    interrupted
-        Whether the run was interrupted before that.
-    """
+    """Results of independent tasks, by field; the first axis of each array counts tasks."""
 
     values: Mapping[str, FloatArray]
-    stop: Stop
-    interrupted: bool = False
+    stop: Stop  # when enough was to be done
+    interrupted: bool = False  # whether the run was interrupted before that
 
     @property
     def count(self) -> int:
@@ -124,11 +126,9 @@ class Estimate:
         how much they differ counts.
         """
         values = self.values[name]
-        beside = values - values[0]
+        between = np.zeros(values.shape[1:])
         if len(values) > 1:
-            between = np.asarray(beside.std(axis=0, ddof=1) / math.sqrt(len(values)))
-        else:
-            between = np.zeros(values.shape[1:])
+            between = np.asarray((values - values[0]).std(axis=0, ddof=1) / math.sqrt(len(values)))
         own = self.values.get(f"{name}_stderr")
         return between if own is None else np.maximum(between, np.sqrt((own**2).sum(axis=0)) / len(values))
 
@@ -137,7 +137,7 @@ class Estimate:
         return np.asarray(np.quantile(self.values[name], share, axis=0))
 
     def precision(self) -> float:
-        """Return the largest standard error of the field "error" relative to its average, wherever it is known."""
+        """Return the largest standard error of the field "error" relative to its average, as far as it is known."""
         mean, stderr = self.mean("error"), self.stderr("error")
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.nanmax(np.where(mean > 0, stderr / mean, 0.0), initial=0.0))
@@ -166,7 +166,8 @@ def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets
     Which tasks are used never depends on who was faster: the same seed gives the same numbers, whoever computes them.
     Progress counts in ``unit``.
     """
-    with Progress(run.progress, unit) as progress, _open(run.store) as store:
+    opened = nullcontext() if run.store is None else Store(run.store)
+    with Progress(run.progress, unit) as progress, opened as store:
         work = _Work(experiment, stop)
         if store is not None:
             work.done.update(store.load(experiment.key, work.width))
@@ -227,7 +228,3 @@ class _Work:
             values[name] = table[:, start : start + size].reshape(len(table), *shape)
             start += size
         return Estimate(MappingProxyType(values), self.stop, interrupted)
-
-
-def _open(path: str | Path | None) -> AbstractContextManager[Store | None]:
-    return nullcontext() if path is None else Store(path)

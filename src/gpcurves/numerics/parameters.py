@@ -16,26 +16,12 @@ Check = Callable[[str, Any], Any]
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is known about one parameter.
-
-    Attributes
-    ----------
-    name, flag
-        Its name in Python, and on the command line.
-    kind
-        Its type.
-    default
-        Its default; ``dataclasses.MISSING`` if a value is required.
-    help
-        One sentence without a full stop.
-    axis
-        What it belongs to: "n" for vectors, "nu" for graphs, None for both.
-    """
+    """What is known about one parameter; see `parameter`."""
 
     name: str
-    flag: str
-    kind: Any
-    default: Any
+    flag: str  # its name on the command line
+    kind: Any  # its type
+    default: Any  # ``dataclasses.MISSING`` if a value is required
     help: str
     axis: str | None = None
 

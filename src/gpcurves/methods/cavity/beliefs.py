@@ -113,30 +113,8 @@ def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to 
 ) -> Beliefs:
     """Send messages along all edges until they no longer change.
 
-    Parameters
-    ----------
-    links
-        The slots of the graph.
-    model
-        The kernel before normalisation.
-    counts
-        Number of examples at each vertex.
-    noise
-        Noise variance of one example.
-    kappa
-        The kernel is divided by this, one number or, as sqrt(kappa_i kappa_j), one per vertex.
-    targets
-        Average target at each vertex; those of vertices without examples are ignored.
-    tolerance
-        Stop when no message changes by more than this, relative to its largest element.
-    max_rounds
-        Stop after so many rounds, with ``converged`` false.
-    damping
-        Share of the former message to keep, below 1. If changes have not shrunk in 30 rounds, one half is kept from then on.
-    start
-        A former result on the same graph, from whose messages this run starts.
-    threads
-        How many threads share the work; the result does not depend on it.
+    The kernel, given before normalisation, is divided by ``kappa``: one number or, as sqrt(kappa_i kappa_j), one per vertex.
+    All else is as for `belief_propagation`.
     """
     vertices = links.vertices
     examples = _check_each("counts", counts, vertices)
@@ -225,8 +203,16 @@ def belief_propagation(
         Number of examples at each vertex.
     targets
         Average target at each vertex; ignored at vertices without examples.
-    tolerance, max_rounds, damping, start, threads
-        See `propagate`.
+    tolerance
+        Stop when no message changes by more than this, relative to its largest element.
+    max_rounds
+        Stop after so many rounds, with ``converged`` false.
+    damping
+        Share of the former message to keep, below 1. If changes have not shrunk in 30 rounds, one half is kept from then on.
+    start
+        A former result on the same graph, from whose messages this run starts.
+    threads
+        How many threads share the work; the result does not depend on it.
     """
     if not isinstance(problem, Problem) or not isinstance(problem.inputs, Vertices):
         raise InputError("belief propagation needs a problem on a given graph, a GraphProblem")

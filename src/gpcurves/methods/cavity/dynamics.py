@@ -15,7 +15,7 @@ steps draw from them is part of the result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,34 +35,16 @@ LEAST_RELAXATION = 4
 
 @dataclass(frozen=True, eq=False)
 class Dynamics:
-    """What stays the same in a run.
-
-    Attributes
-    ----------
-    degrees, model
-        The ensemble and the kernel.
-    noise, nu
-        Noise variance of one example, and the average number of examples per vertex.
-    constant
-        What all vertices are normalised by; None for local normalisation.
-    paper
-        Whether local normalisation is that of UM13 (29).
-    vertices
-        Vertices in each population.
-    rngs
-        One random stream for each population.
-    threads
-        How many threads share the work; the result does not depend on it.
-    """
+    """What stays the same in a run."""
 
     degrees: DegreeSampler
     model: VertexModel
     noise: float
     nu: float
-    constant: float | None
-    paper: bool
-    vertices: int
-    rngs: Sequence[np.random.Generator] = field(repr=False)
+    constant: float | None  # what all vertices are normalised by; None for local normalisation
+    paper: bool  # whether local normalisation is that of UM13 (29)
+    vertices: int  # in each population
+    rngs: Sequence[np.random.Generator]  # one random stream for each population
     threads: int
 
     @property
@@ -87,10 +69,10 @@ class State:
     ``series`` are the V of UM13 (30) as power series; they are empty unless its equation (29) is used.
     """
 
-    wiring: Wiring = field(repr=False)
-    messages: FloatArray = field(repr=False)
-    normaliser: FloatArray = field(repr=False)
-    series: FloatArray = field(repr=False)
+    wiring: Wiring
+    messages: FloatArray
+    normaliser: FloatArray
+    series: FloatArray
 
 
 def begin(dynamics: Dynamics, former: State | None) -> State:
@@ -111,7 +93,7 @@ def rewire(dynamics: Dynamics, state: State) -> State:
 
 def redirect(dynamics: Dynamics, state: State) -> State:
     """Send each message to a random slot of the same vertices, as if all edges were drawn anew."""
-    return replace(state, wiring=state.wiring.rewired(dynamics.rngs))
+    return replace(state, wiring=replace(state.wiring, reverse=state.wiring.shuffle(dynamics.rngs)))
 
 
 def sweep(dynamics: Dynamics, state: State, counts: FloatArray) -> State:
@@ -201,7 +183,7 @@ def _normalise(dynamics: Dynamics, wiring: Wiring, messages: FloatArray) -> Stat
 def _shuffle(dynamics: Dynamics, state: State) -> State:
     """Hand all pairs (V_loc, V) out at random, and take normalisers from the V that arrive: UM13 (30)."""
     assert dynamics.model.walk is not None
-    order = state.wiring.shuffled(dynamics.rngs)
+    order = state.wiring.shuffle(dynamics.rngs)
     series = state.series[order]
     normaliser = close(state.wiring, dynamics.model.walk, series, dynamics.threads)
     return State(state.wiring, state.messages[order], normaliser, series)

@@ -53,6 +53,12 @@ class Replicas(_Cavity):
         """How many vertices each population has."""
         return population_size(_SHARE * self.precision) if self.population is None else self.population
 
+    @property
+    def note(self) -> str | None:
+        """A sentence if the normalisation is not exact."""
+        paper = self.problem.kernel.normalise == "local" and self.local == "paper"
+        return "local normalisation by equation (29) of the paper, which is approximate" if paper else None
+
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         """Run populations for all nu, each starting where the one before stopped."""
         problem = self.problem
@@ -95,7 +101,8 @@ class GivenGraph(_Cavity):
     tolerance: float
     max_rounds: int
     damping: float
-    kappa: FloatArray = field(repr=False)
+    kappa: FloatArray = field(repr=False)  # what the kernel is divided by at each vertex
+    note: str | None  # a sentence if that is not exact
 
     task = "cavity, graph"
     settings = ("among", "tolerance", "max_rounds", "damping")

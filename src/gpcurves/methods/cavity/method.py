@@ -145,8 +145,8 @@ class Cavity(Sampled):
         threads = None if str(setup.run.workers).strip() == "1" else 1
         shared = (problem, tuple(sizes.tolist()), setup.run.seed(), options.among, threads)
         if isinstance(problem.graph, Graph):
-            kappa, _ = normalisers(problem.kernel, problem.graph)
-            return GivenGraph(*shared, options.tolerance, options.max_rounds, options.damping, kappa)
+            divided = normalisers(problem.kernel, problem.graph)
+            return GivenGraph(*shared, options.tolerance, options.max_rounds, options.damping, *divided)
         return Replicas(*shared, options.precision, options.local, options.max_sweeps, options.population)
 
     def stop(self, setup: Setup) -> Stop:
@@ -166,7 +166,10 @@ class Cavity(Sampled):
         details = {"variance": estimate.values["variance"].mean(axis=0)}
         details |= {name: values for name, values in groups.items() if not name.startswith("stderr")}
         diagnostics: dict[str, Any] = {name: estimate.values[name].mean(axis=0) for name in ("converged", "rounds")}
-        notes = [*self._approximations(experiment), *estimate.notes(self.unit(problem)), *empty]
+        notes = [] if experiment.note is None else [experiment.note]
+        if (kernel_error := problem.kernel.vertex_model().kernel_error) > 0:
+            notes.append(f"the kernel is represented up to {kernel_error:.1g}")
+        notes += [*estimate.notes(self.unit(problem)), *empty]
         diagnostics |= self._cycles(experiment, notes)
         stuck = diagnostics["converged"] < 1
         if stuck.any():
@@ -176,21 +179,6 @@ class Cavity(Sampled):
         diagnostics |= {"drawn": estimate.count} | ({} if given else {"population": experiment.vertices})
         error, stderr = estimate.mean("error"), estimate.stderr("error")
         return Result(error, stderr, details=details, diagnostics=diagnostics, notes=tuple(notes))
-
-    def _approximations(self, experiment: Any) -> list[str]:
-        """Say what else is not exact: the normalisation, the representation of the kernel."""
-        from gpcurves.methods.cavity.beliefs import normalisers
-
-        problem = experiment.problem
-        notes = []
-        if isinstance(problem.graph, Graph):
-            _, note = normalisers(problem.kernel, problem.graph)
-            notes += [note] if note else []
-        elif problem.kernel.normalise == "local" and experiment.local == "paper":
-            notes.append("local normalisation by equation (29) of the paper, which is approximate")
-        if (error := problem.kernel.vertex_model().kernel_error) > 0:
-            notes.append(f"the kernel is represented up to {error:.1g}")
-        return notes
 
     def _cycles(self, experiment: Any, notes: list[str]) -> dict[str, FloatArray]:
         """Measure how much cycles of a given graph matter, and add a sentence about it to the notes."""

@@ -31,7 +31,7 @@ from gpcurves.methods.cavity.dynamics import (
     sweep,
 )
 from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring, poisson_weights
-from gpcurves.montecarlo.seeds import Rng, seed_of
+from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.numerics.validation import FloatArray, frozen
 
 POPULATIONS = 8
@@ -55,34 +55,22 @@ class Normaliser:
 class PopulationResult:
     """The error of an ensemble at one number of examples per vertex, and how uncertain it is.
 
-    Attributes
-    ----------
-    error, stderr
-        Posterior variance averaged over vertices, and its standard error: the larger of those from independent populations
-        and from independent wirings, with that of the normaliser.
-    normaliser
-        What global normalisation divided by; None for local normalisation.
-    converged
-        Whether the messages settled and the precision was reached.
-    vertices, sweeps
-        Vertices in each of the populations, and sweeps in all.
-    degree, cavity_variance, variance, weight
-        Samples of vertices: degree, variance given the examples elsewhere, variance given those at the vertex too, and
-        weight; weights add up to 1.
+    The standard error is the larger of those from independent populations and from independent wirings, with that of the
+    normaliser. ``degree`` to ``weight`` are samples of vertices; their weights add up to 1.
     """
 
     nu: float
     error: float
     stderr: float
-    normaliser: Normaliser | None
-    converged: bool
-    vertices: int
+    normaliser: Normaliser | None  # what global normalisation divided by
+    converged: bool  # whether the messages settled and the precision was reached
+    vertices: int  # in each of the populations
     sweeps: int
     degree: FloatArray = field(repr=False)
-    cavity_variance: FloatArray = field(repr=False)
-    variance: FloatArray = field(repr=False)
+    cavity_variance: FloatArray = field(repr=False)  # given the examples at all other vertices
+    variance: FloatArray = field(repr=False)  # given those at the vertex too
     weight: FloatArray = field(repr=False)
-    state: State | None = field(repr=False)
+    state: State = field(repr=False)
 
 
 def mean_prior_variance(
@@ -125,26 +113,18 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
     ----------
     degrees
         Probabilities of the degrees 0, 1, 2, ...
-    model
-        The kernel before normalisation.
-    noise, nu
-        Noise variance, and the average number of examples per vertex.
-    normalise
-        How the kernel is normalised.
     local
         With local normalisation: "exact", or "paper" for the approximation of UM13 (29).
     normaliser
         For global normalisation: what to divide by, if it is known already.
-    precision
-        Stop when the standard error is this fraction of the error.
+    precision, max_sweeps
+        Stop when the standard error is this fraction of the error, or after so many sweeps with ``converged`` false.
     vertices
         Vertices in each of the eight populations, chosen from ``precision`` unless given.
-    max_sweeps
-        Stop after so many sweeps, with ``converged`` false.
     start
         A result for the same ensemble and kernel, from whose messages this run starts.
-    rng
-        Seed: the same seed gives the same numbers, for any number of threads.
+    rng, threads
+        The same seed gives the same numbers, for any number of threads.
     """
     sampler = DegreeSampler.from_probabilities(degrees)
     if normalise == "local" and local == "paper" and model.walk is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class Wiring(Links):
     that vanishes for large graphs.
     """
 
-    bounds: IntArray = field(repr=False)
+    bounds: IntArray
 
     @classmethod
     def draw(cls, degrees: DegreeSampler, vertices: int, rngs: Sequence[np.random.Generator]) -> Wiring:
@@ -110,11 +110,7 @@ class Wiring(Links):
             order[first:last] = begin + np.concatenate(parts)
         return messages[order]
 
-    def rewired(self, rngs: Sequence[np.random.Generator]) -> Wiring:
-        """Return the same vertices, but each message goes to a random slot, and the one back to another."""
-        return replace(self, reverse=self.shuffled(rngs))
-
-    def shuffled(self, rngs: Sequence[np.random.Generator]) -> IntArray:
+    def shuffle(self, rngs: Sequence[np.random.Generator]) -> IntArray:
         """Return a random order of the slots of each graph."""
         spans = zip(rngs, self.bounds[:-1], self.bounds[1:], strict=True)
         return np.concatenate([first + rng.permutation(last - first) for rng, first, last in spans])

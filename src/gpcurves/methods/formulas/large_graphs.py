@@ -12,9 +12,8 @@ import numpy as np
 
 from gpcurves.graphs import RandomRegular, RandomWalkKernel
 from gpcurves.graphs.tree import tree_spectrum
-from gpcurves.methods.base import Kind
+from gpcurves.methods.base import Kind, formula
 from gpcurves.methods.formulas.approximations import lower_continuous
-from gpcurves.methods.formulas.formula import formula
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem, SpectrumProblem
 from gpcurves.spectra import Spectrum

@@ -12,8 +12,7 @@ import numpy as np
 
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import is_stationary
-from gpcurves.methods.base import Kind
-from gpcurves.methods.formulas.formula import formula
+from gpcurves.methods.base import Kind, formula
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 

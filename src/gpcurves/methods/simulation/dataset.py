@@ -81,30 +81,14 @@ Test = ClosedForm | TestPoints
 
 @dataclass(frozen=True)
 class DataSets:
-    """Data sets of a problem on vectors.
-
-    Attributes
-    ----------
-    problem
-        What to simulate.
-    sizes
-        Numbers of examples.
-    seed
-        Determines all random numbers.
-    test_points
-        Test inputs per data set, if the average over them has no closed form.
-    also
-        Further averages: "training" and "empirical".
-    prior_variance
-        The average prior variance of the true function, computed once for all workers.
-    """
+    """Data sets of a problem on vectors."""
 
     problem: Problem
     sizes: tuple[int, ...]
     seed: int
-    test_points: int
-    also: tuple[str, ...]
-    prior_variance: float
+    test_points: int  # test inputs per data set, if the average over them has no closed form
+    also: tuple[str, ...]  # further averages: "training" and "empirical"
+    prior_variance: float  # the average prior variance of the true function, computed once for all workers
 
     @property
     def key(self) -> Mapping[str, Any]:
@@ -113,17 +97,16 @@ class DataSets:
             "task": "simulation",
             "algorithm": _ALGORITHM,
             "problem": self.problem.to_dict(),
-            "n": list(self.sizes),
+            "n": self.sizes,
             "rng": self.seed,
             "test_points": self.test_points,
-            "also": list(self.also),
+            "also": self.also,
         }
 
     @property
     def fields(self) -> Mapping[str, Shape]:
         """The errors, and from which n on test points replaced a closed form."""
-        along = {name: (len(self.sizes),) for name in ("error", *self.also)}
-        return {**along, "replaced": ()}
+        return dict.fromkeys(("error", *self.also), (len(self.sizes),)) | {"replaced": ()}
 
     @property
     def inputs(self) -> Inputs:

@@ -86,14 +86,14 @@ def prediction_vectors(problem: Problem, examples: object) -> PredictionVectors:
     values, axes = eigh(K)
     scaled = axes / np.sqrt(np.maximum(values, problem.noise))  # only rounding takes an eigenvalue below the noise
     if problem.teacher is None:
-        spread = np.eye(len(at))
+        covariance = np.eye(len(at))
     else:
         true = problem.true_kernel.on(graph).matrix()[np.ix_(at, at)] + problem.teacher.noise * np.eye(len(at))
-        spread = axes @ (scaled.T @ true @ scaled) @ axes.T
+        covariance = axes @ (scaled.T @ true @ scaled) @ axes.T
     return PredictionVectors(
-        frozen(spread.diagonal().copy()),
+        frozen(covariance.diagonal().copy()),
         frozen(C[:, at] @ scaled @ axes.T),
         at.astype(np.int64),
-        frozen(spread),
+        frozen(covariance),
         problem,
     )

@@ -36,26 +36,16 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class GraphExperiment:
-    """What all experiments on graphs share.
-
-    Attributes
-    ----------
-    problem, nu, seed
-        What to compute, at how many examples per vertex, and what determines the random numbers.
-    among
-        Groups of vertices to average over besides.
-    """
+    """What all experiments on graphs share."""
 
     problem: Problem
-    nu: tuple[float, ...]
+    nu: tuple[float, ...]  # examples per vertex
     seed: int
-    among: tuple[str, ...]
+    among: tuple[str, ...]  # groups of vertices to average over besides
 
     task: ClassVar[str]
-    settings: ClassVar[tuple[str, ...]]
-    """Further fields that determine the results."""
-    averages: ClassVar[tuple[str, ...]] = ("error",)
-    """Averages over all vertices, each with a value at every nu."""
+    settings: ClassVar[tuple[str, ...]]  # further fields that determine the results
+    averages: ClassVar[tuple[str, ...]] = ("error",)  # over all vertices, each with a value at every nu
 
     @property
     def key(self) -> Mapping[str, Any]:
@@ -234,15 +224,15 @@ def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatA
     result = C.diagonal().copy()
     if len(o) == 0:
         return result
-    spread, largest = noise / counts[o], float(result.max())
-    L, order = _factor(C, o, spread)
+    noises, largest = noise / counts[o], float(result.max())
+    L, order = _factor(C, o, noises)
     if len(L) < len(o) or noise == 0:  # some observations say nothing new
         W = solve_lower(L, C[order])
         result -= np.einsum("ij,ij->j", W, W)
         # no more is left at an observed vertex than the noise of its own targets, exactly zero without noise
-        result[o] = np.minimum(result[o], spread)
+        result[o] = np.minimum(result[o], noises)
         return _clip_rounding(result, largest)
-    noisy = spread > result[o]
+    noisy = noises > result[o]
     direct = np.concatenate((np.flatnonzero(counts == 0), o[noisy]))
     if len(direct):
         W = solve_lower(L, C[np.ix_(o, direct)])
@@ -251,7 +241,7 @@ def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatA
         inverse = invert_lower(L)
         clear = np.flatnonzero(~noisy)
         precision = np.einsum("ij,ij->j", inverse[:, clear], inverse[:, clear])
-        result[o[clear]] = spread[clear] * (1 - spread[clear] * precision)
+        result[o[clear]] = noises[clear] * (1 - noises[clear] * precision)
     return _clip_rounding(result, largest)
 
 
@@ -278,14 +268,14 @@ def mismatched_errors(C: FloatArray, true: FloatArray, counts: IntArray, noise: 
     return _clip_rounding(error, float((true.diagonal() + power).max()))
 
 
-def _factor(C: FloatArray, o: IntArray, spread: FloatArray) -> tuple[FloatArray, IntArray]:
+def _factor(C: FloatArray, o: IntArray, noises: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the Cholesky factor of the observed block with its noise, and the vertices in its order.
 
     If the matrix is singular, which bipartite graphs without noise cause, only vertices that add something are kept.
     """
     A = C[np.ix_(o, o)]
-    A[np.diag_indices_from(A)] += spread
-    if spread.min() > 0:
+    A[np.diag_indices_from(A)] += noises
+    if noises.min() > 0:
         with contextlib.suppress(NumericalError):
             return factorise(A), o
     L, pivots = factorise_pivoted(A, _RESOLVED * float(A.diagonal().max()))
