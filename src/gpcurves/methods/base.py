@@ -79,31 +79,15 @@ class MethodOptions:
 
 @dataclass(frozen=True)
 class Result:
-    """What a method found at the sizes it was asked for.
-
-    Attributes
-    ----------
-    error, stderr
-        The error at each size, and its standard error; None if it is not random.
-    spectrum_error
-        Estimated error that comes from a numerical spectrum; None if the spectrum is exact.
-    details
-        Further arrays along the sizes: other averages, quantiles.
-    diagnostics
-        How the computation went: how much was drawn, what converged; numbers, or arrays along the sizes.
-    notes
-        What a reader should know, in sentences.
-    interrupted
-        Whether Ctrl-C ended the computation early, so that this is the result of what was finished.
-    """
+    """What a method found at the sizes it was asked for; the fields of `LearningCurve` with these names."""
 
     error: FloatArray
-    stderr: FloatArray | None = None
+    stderr: FloatArray | None = None  # None if the error is not random
     spectrum_error: FloatArray | None = None
     details: Mapping[str, FloatArray] = field(default_factory=dict)
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    interrupted: bool = False
+    interrupted: bool = False  # whether Ctrl-C ended the computation early, so that this is of what was finished
 
 
 class CurveInterrupted(KeyboardInterrupt):

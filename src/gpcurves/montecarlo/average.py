@@ -6,7 +6,8 @@ import math
 import numbers
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -166,65 +167,49 @@ def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets
     Which tasks are used never depends on who was faster: the same seed gives the same numbers, whoever computes them.
     Progress counts in ``unit``.
     """
+    width = sum(math.prod(shape) for shape in experiment.fields.values())
     opened = nullcontext() if run.store is None else Store(run.store)
     with Progress(run.progress, unit) as progress, opened as store:
-        work = _Work(experiment, stop)
-        if store is not None:
-            work.done.update(store.load(experiment.key, work.width))
+        done = {} if store is None else store.load(experiment.key, width)
         total = stop.first
+
+        def estimate(interrupted: bool = False) -> Estimate:
+            rows = [done[task] for task in range(total) if task in done]
+            return Estimate(_unpack(experiment, np.reshape(rows, (len(rows), width))), stop, interrupted)
+
+        def words() -> str:
+            return f"precision {100 * estimate().precision():.2g} %" if "error" in experiment.fields else ""
+
         while True:
-            progress.expect(total, sum(task < total for task in work.done))
-            work.complete(total, run, store, progress)
-            estimate = work.estimate(total)
-            if stop.precision is None or total >= stop.most or (reached := estimate.precision()) <= stop.precision:
-                return estimate
+            progress.expect(total, sum(task < total for task in done))
+            missing = [task for task in range(total) if task not in done]
+            try:
+                for batch in execute(partial(_draw_row, experiment), missing, run.workers):
+                    if store is not None:
+                        store.add(experiment.key, batch)
+                    done.update(batch)
+                    progress.advance(len(batch), words if len(done) > 1 else None)
+            except KeyboardInterrupt:
+                raise Interrupted(estimate(interrupted=True)) from None
+            result = estimate()
+            if stop.precision is None or total >= stop.most or (reached := result.precision()) <= stop.precision:
+                return result
             # standard errors fall as one over the square root; a little less is tried first
             hoped = math.ceil(0.9 * total * (reached / stop.precision) ** 2)
             total = min(stop.most, max(math.ceil(_GROWTH * total), min(hoped, _LARGEST_GROWTH * total)))
 
 
-@dataclass(frozen=True)
-class _Work:
-    """Tasks that are done, and how their fields are packed into one row of numbers for workers and the store."""
+def _draw_row(experiment: Experiment, task: int) -> FloatArray:
+    """Do a task and return its fields as one row of numbers, for workers and the store."""
+    results = experiment.draw(task)
+    return np.concatenate([np.ravel(results[name]) for name in experiment.fields]).astype(np.float64)
 
-    experiment: Experiment
-    stop: Stop
-    done: dict[int, FloatArray] = field(default_factory=dict)
 
-    @property
-    def width(self) -> int:
-        return sum(math.prod(shape) for shape in self.experiment.fields.values())
-
-    def __call__(self, task: int) -> FloatArray:
-        results = self.experiment.draw(task)
-        return np.concatenate([np.ravel(results[name]) for name in self.experiment.fields]).astype(np.float64)
-
-    def complete(self, total: int, run: Run, store: Store | None, progress: Progress) -> None:
-        """Do the tasks that are missing among the first ``total``."""
-
-        def words() -> str:
-            return (
-                f"precision {100 * self.estimate(total).precision():.2g} %" if "error" in self.experiment.fields else ""
-            )
-
-        missing = [task for task in range(total) if task not in self.done]
-        packed = _Work(self.experiment, self.stop)  # what is done already need not travel to the workers
-        try:
-            for batch in execute(packed, missing, run.workers):
-                if store is not None:
-                    store.add(self.experiment.key, batch)
-                self.done.update(batch)
-                progress.advance(len(batch), words if len(self.done) > 1 else None)
-        except KeyboardInterrupt:
-            raise Interrupted(self.estimate(total, interrupted=True)) from None
-
-    def estimate(self, total: int, *, interrupted: bool = False) -> Estimate:
-        """Return the results of the tasks that are there among the first ``total``, unpacked."""
-        rows = [self.done[task] for task in range(total) if task in self.done]
-        table = np.array(rows) if rows else np.empty((0, self.width))
-        values, start = {}, 0
-        for name, shape in self.experiment.fields.items():
-            size = math.prod(shape)
-            values[name] = table[:, start : start + size].reshape(len(table), *shape)
-            start += size
-        return Estimate(MappingProxyType(values), self.stop, interrupted)
+def _unpack(experiment: Experiment, table: FloatArray) -> Mapping[str, FloatArray]:
+    """Return the fields of all tasks, of which each has a row."""
+    values, start = {}, 0
+    for name, shape in experiment.fields.items():
+        end = start + math.prod(shape)
+        values[name] = table[:, start:end].reshape(len(table), *shape)
+        start = end
+    return MappingProxyType(values)

@@ -40,20 +40,10 @@ ROUNDING = 1e-13
 def numerical_spectrum(
     covariance: Callable[[FloatArray], FloatArray], nodes: Rule, count: int, decay: Decay, *, sampled: bool = False
 ) -> Spectrum:
-    """Return the spectrum of a covariance function from the eigenvalues of its matrix on nodes.
+    """Return the spectrum of a covariance function from the eigenvalues of its matrix on ``count`` nodes.
 
-    Parameters
-    ----------
-    covariance
-        Returns the matrix of covariances between the rows of its argument.
-    nodes
-        Returns about so many points, with weights that sum to 1.
-    count
-        How many nodes to use.
-    decay
-        How fast the eigenvalues fall beyond those that the nodes resolve.
-    sampled
-        Whether the nodes are a random sample, so that every eigenvalue has an error of sampling.
+    ``covariance`` returns the matrix between the rows of its argument, and ``decay`` says how fast the eigenvalues fall beyond
+    those that the nodes resolve. If the nodes are ``sampled`` at random, every eigenvalue has an error of sampling.
     """
     fine, half, quarter = (node_spectrum(covariance, nodes, max(1, count // part)) for part in (1, 2, 4))
     trusted = _count_trusted(fine.values, half.values)

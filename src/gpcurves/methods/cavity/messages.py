@@ -19,8 +19,8 @@ from gpcurves.methods.cavity.compiled import Pair, Slots, compiled
 from gpcurves.methods.cavity.elimination import LANES, PITCH, eliminate, sweep
 from gpcurves.numerics.validation import FloatArray
 
-Kernel = tuple[FloatArray, int, IntArray, FloatArray]
-"""The local matrix, whether its first pivot is single, and which element of V, times what, becomes an element of KVK."""
+Kernel = tuple[FloatArray, int, int, IntArray, FloatArray]
+"""The local matrix, its size, whether its first pivot is single; which element of V, times what, becomes one of KVK."""
 _BLOCK = 8
 """Lanes that are written together: as many numbers as a cache line holds."""
 _STRIDE = 128
@@ -43,11 +43,10 @@ def relay(
     """
     indptr, reverse, weights, degrees = slots
     gains, linear = data
-    local, leading, _, _ = kernel
+    local, size, leading, _, _ = kernel
     old, _ = buffers
     packed = local.shape[0]
     width = old.shape[1]
-    size = _find_size(packed)
     rows = size + 1 if width > packed else size  # the linear term is one more row
     batch = np.zeros((rows * (rows + 1) // 2, PITCH))
     column = np.empty((2 * rows + 4, PITCH))
@@ -88,11 +87,10 @@ def relay(
 def marginals(begin: int, end: int, slots: Slots, kernel: Kernel, messages: FloatArray, last: Pair) -> FloatArray:
     r"""Write the last pivot :math:`\pi_i` and the last linear term of :math:`P_i`, with all neighbours but without data at i."""
     indptr, _, _, degrees = slots
-    local, leading, _, _ = kernel
+    local, size, leading, _, _ = kernel
     pivots, linears = last
     packed = local.shape[0]
     width = messages.shape[1]
-    size = _find_size(packed)
     rows = size + 1 if width > packed else size
     batch = np.zeros((rows * (rows + 1) // 2, PITCH))
     column = np.empty((2 * rows + 4, PITCH))
@@ -115,15 +113,6 @@ def marginals(begin: int, end: int, slots: Slots, kernel: Kernel, messages: Floa
             if width > packed:
                 linears[first + lane] = batch[width - 1, lane]
     return np.zeros(0)
-
-
-@compiled
-def _find_size(packed: int) -> int:
-    """Return the size of a symmetric matrix whose lower triangle has so many elements."""
-    size = 0
-    while size * (size + 1) // 2 < packed:
-        size += 1
-    return size
 
 
 @compiled
@@ -186,7 +175,7 @@ def _store(  # noqa: PLR0913  (compiled code has no objects that would hold them
 ) -> None:
     """Write the lanes out as messages, mixed with the former ones, and record how much they changed."""
     target, weight = edges
-    _, _, source, factors = kernel
+    _, _, _, source, factors = kernel
     old, new = buffers
     width = new.shape[1]
     for first in range(0, lanes, _BLOCK):

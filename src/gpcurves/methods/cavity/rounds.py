@@ -8,12 +8,16 @@ import numpy as np
 
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import Links, Pair
-from gpcurves.methods.cavity.messages import marginals, relay
+from gpcurves.methods.cavity.messages import Kernel, marginals, relay
 from gpcurves.numerics.validation import FloatArray
 
 _PATIENCE = 30
 """Rounds without progress after which messages are damped."""
 _FALLBACK = 0.5
+
+
+def _kernel(model: VertexModel) -> Kernel:
+    return model.local, model.size, model.leading, *model.tables
 
 
 def send(
@@ -30,8 +34,7 @@ def send(
 
     ``data`` are the gains and the linear terms of the vertices.
     """
-    kernel = model.local, model.leading, *model.tables
-    changes = links.run(threads, relay, links.arrays, data, kernel, compare, damping, (old, new))
+    changes = links.run(threads, relay, links.arrays, data, _kernel(model), compare, damping, (old, new))
     return np.asarray(np.max(changes, axis=0))
 
 
@@ -84,5 +87,5 @@ def iterate(
 def last_pivots(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> Pair:
     """Return the last pivot and the last linear term of every vertex over all its neighbours."""
     last = np.zeros(links.vertices), np.zeros(links.vertices)
-    links.run(threads, marginals, links.arrays, (model.local, model.leading, *model.tables), messages, last)
+    links.run(threads, marginals, links.arrays, _kernel(model), messages, last)
     return last

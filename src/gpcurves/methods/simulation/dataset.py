@@ -108,11 +108,6 @@ class DataSets:
         """The errors, and from which n on test points replaced a closed form."""
         return dict.fromkeys(("error", *self.also), (len(self.sizes),)) | {"replaced": ()}
 
-    @property
-    def inputs(self) -> Inputs:
-        """The input distribution."""
-        return self.problem.inputs
-
     @cached_property
     def fixed_test(self) -> Test | None:
         """The test average that is the same for every data set, or None if test points are drawn for each."""
@@ -124,10 +119,10 @@ class DataSets:
         rng = stream(self.seed, task)
         X = problem.design.draw(problem, max(self.sizes), rng)
         test = self.fixed_test or self._draw_test(rng)
-        student = Prior(problem.kernel, self.inputs, problem.noise)
+        student = Prior(problem.kernel, problem.inputs, problem.noise)
         teacher = None
         if problem.teacher is not None:
-            teacher = Prior(problem.true_kernel, self.inputs, problem.teacher.noise)
+            teacher = Prior(problem.true_kernel, problem.inputs, problem.teacher.noise)
         known = np.arange(len(X) + 1)  # how many examples teach something, among the first n
         noise_free = problem.noise == 0 and teacher is None
         if noise_free:
@@ -154,12 +149,12 @@ class DataSets:
     def _all_inputs(self) -> int | None:
         """How many different inputs there are, if they are finitely many and all of them are test points."""
         test = self.fixed_test
-        if not (isinstance(test, TestPoints) and self.inputs.enumerable):
+        if not (isinstance(test, TestPoints) and self.problem.inputs.enumerable):
             return None
         return len(np.unique(test.points[test.weights > 0], axis=0))
 
     def _draw_test(self, rng: np.random.Generator) -> TestPoints:
-        points = self.inputs.draw(self.test_points, rng)
+        points = self.problem.inputs.draw(self.test_points, rng)
         return TestPoints(points, np.full(len(points), 1.0 / len(points)))
 
     def memory(self) -> float:
@@ -167,7 +162,7 @@ class DataSets:
         n = float(max(self.sizes))
         mismatched = self.problem.teacher is not None
         if isinstance(self.fixed_test, ClosedForm):
-            matrices = (10 if mismatched else 6) if isinstance(self.inputs, Box) else (7 if mismatched else 3)
+            matrices = (10 if mismatched else 6) if isinstance(self.problem.inputs, Box) else (7 if mismatched else 3)
             return 8.0 * n * n * max(matrices, 4 if self.also else 0)
         points = self.test_points if self.fixed_test is None else len(self.fixed_test.points)
         return 8.0 * n * (n * (3 if mismatched else 4 if self.also else 1) + points * (5 if mismatched else 3))
