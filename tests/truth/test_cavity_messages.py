@@ -15,7 +15,7 @@ from gpcurves.graphs import DiffusionKernel, Graph, PolynomialWalkKernel, Random
 from gpcurves.graphs.sums_of_squares import sum_of_squares
 from gpcurves.graphs.vertex_model import VertexModel, pack
 from gpcurves.methods.cavity.beliefs import links_of, prior_variances, propagate
-from gpcurves.methods.cavity.elimination import PITCH, eliminate, sweep
+from gpcurves.methods.cavity.messages import PITCH, eliminate, sweep
 from graphs_oracle import (
     Function,
     by_eigenvalue,

@@ -15,8 +15,7 @@ from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.inputs import Vertices
 from gpcurves.methods.base import METHODS
 from gpcurves.methods.cavity.compiled import Links, thread_count
-from gpcurves.methods.cavity.rounds import iterate, last_pivots
-from gpcurves.methods.cavity.walks import returning_walks
+from gpcurves.methods.cavity.rounds import iterate, last_pivots, returning_walks
 from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer, positive, real
 from gpcurves.problem import Problem
 

@@ -22,8 +22,7 @@ import numpy as np
 from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import Links
-from gpcurves.methods.cavity.rounds import iterate, last_pivots, send
-from gpcurves.methods.cavity.walks import close, next_series, returning_walks
+from gpcurves.methods.cavity.rounds import close, iterate, last_pivots, next_series, returning_walks, send
 from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring, draw_stratified, mean_posterior, poisson_weights
 from gpcurves.numerics.validation import FloatArray
 

@@ -11,7 +11,7 @@ import numpy as np
 from gpcurves.errors import InputError, unknown_name
 from gpcurves.graphs import Graph
 from gpcurves.graphs.groups import check_groups
-from gpcurves.methods.base import Kind, MethodOptions, Result, register
+from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel, register
 from gpcurves.methods.sampled import QUANTILES, Sampled, Setup, average_over_groups, remarks
 from gpcurves.methods.simulation.dataset import DataSets
 from gpcurves.methods.simulation.vertices import LocalErrors, VertexDataSets
@@ -115,11 +115,6 @@ class SimulationOptions(DataSetSizes):
         return reason
 
 
-def _given_in_full(problem: Problem) -> str | None:
-    bare = problem.kernel is None
-    return "it needs the kernel and the inputs, and a bare spectrum has neither" if bare else None
-
-
 @register
 class Simulation(Sampled):
     """The average over simulated data sets, with its standard error and quantiles over data sets.
@@ -135,7 +130,7 @@ class Simulation(Sampled):
     promise = "the truth, up to its standard error"
     source = "Sollich & Halees 2002, eqs. (3) and (4); Urry & Sollich 2013, eqs. (9) to (12)"
     needs = "a kernel and inputs, integer n; or a graph or an ensemble of graphs"
-    conditions = (_given_in_full,)
+    conditions = (needs_kernel,)
     axes = ("n", "nu")
     integers = True
     misspecified = True
