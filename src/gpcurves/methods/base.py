@@ -99,46 +99,20 @@ class CurveInterrupted(KeyboardInterrupt):
 
 
 class Method(ABC, Generic[State]):
-    """A way to compute a learning curve.
+    """A way to compute a learning curve: what it promises, when it applies, and how it is computed."""
 
-    Attributes
-    ----------
-    name, title
-        Short name for code and command line; name in words.
-    kind, scope
-        What it is (approximation, bound, exact, estimate), and of what.
-    promise
-        What may be relied on, in one sentence.
-    source
-        Paper and equation.
-    needs
-        The conditions of ``conditions`` in words.
-    conditions
-        What a problem must meet.
-    axes
-        What sizes it takes: "n" for vectors, "nu" for vertices of graphs.
-    integers
-        Whether n must be integers.
-    misspecified
-        Whether the data may come from another process than the model assumes (a teacher).
-    random
-        Whether its numbers depend on a seed, so that it takes ``rng``, ``workers``, ``store`` and ``progress``.
-    Options
-        The dataclass of its options.
-    """
-
-    name: str
-    title: str
+    name: str  # short name for code and command line
+    title: str  # name in words
     kind: Kind
     scope: Scope = Scope.AVERAGE
-    promise: str
-    source: str
-    needs: str = ""
-    conditions: tuple[Condition, ...] = ()
-    axes: tuple[str, ...] = ("n",)
-    integers: bool = False
-    misspecified: bool = False
-    random: bool = False
+    promise: str  # what may be relied on, in one sentence
+    source: str  # paper and equation
+    needs: str = ""  # the conditions in words
+    conditions: tuple[Condition, ...] = ()  # what a problem must meet
+    axes: tuple[str, ...] = ("n",)  # what sizes it takes: "n" for vectors, "nu" for vertices of graphs
+    integers: bool = False  # whether n must be integers
+    misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
+    random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
     Options: ClassVar[type[MethodOptions]] = MethodOptions
 
     def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:

@@ -32,7 +32,7 @@ class VarianceDistribution(Shown, ReadOnly):
     weights
         How much each value counts, summing to 1; all the same if None.
     vertex
-        The vertex of each value, where the graph is given.
+        The vertex of each value, if the graph is given.
     """
 
     values: FloatArray

@@ -68,8 +68,8 @@ def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
             # G = (1 - q)/(h error): if q is small, its deviations keep the digits that those of G lose
             by_q = (mean_q[:, None] - q) / (h * error)[:, None]
             deviation = np.where(mean_q[:, None] < 0.5, by_q, G - mean[:, None])
-            spread = (G * deviation**2) @ scaled.multiplicities
-            difference = noise * (G**3 @ scaled.multiplicities) + spread
+            variance = (G * deviation**2) @ scaled.multiplicities
+            difference = noise * (G**3 @ scaled.multiplicities) + variance
             relative = np.where((error > 0) & (n > 0), n * difference / ((noise + 1) * gap * gap), 0.0)
         return np.asarray(error * (1 - relative))
 

@@ -20,7 +20,7 @@ from gpcurves.spectra import Spectrum
 
 _LONG_WALK = 30
 _STEP, _STEPS = 0.04, 700
-"""Nodes in the square root of y for the master curve, up to where exp(-y) underflows."""
+"""Nodes in the square root of y for the master curve, until exp(-y) underflows."""
 
 
 def _large_regular(problem: Problem) -> str | None:

@@ -60,7 +60,7 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
     problem
         Kernel, inputs and noise; without a teacher.
     examples, at
-        Training inputs and where to evaluate, one per row.
+        Training inputs, and points at which to evaluate, one per row.
     """
     if problem.teacher is not None:
         raise InputError("the error at a point is the posterior variance only if student and teacher agree")

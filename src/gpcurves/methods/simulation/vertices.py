@@ -218,7 +218,7 @@ def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatA
     r"""Return the diagonal of :math:`C - C_o(C_{oo} + \mathrm{diag}(\sigma^2/\gamma))^{-1}C_o^T`.
 
     At an observed vertex this is :math:`s - s^2(A^{-1})_{ii}` with :math:`s = \sigma^2/\gamma_i`, which keeps its relative
-    accuracy at low noise, where the difference of two large numbers would not.
+    accuracy at low noise, unlike the difference of two large numbers.
     """
     o = np.flatnonzero(counts)
     result = C.diagonal().copy()
