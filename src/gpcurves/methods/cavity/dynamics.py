@@ -74,20 +74,14 @@ class State:
     series: FloatArray
 
 
-def begin(dynamics: Dynamics, former: State | None) -> State:
-    """Draw a wiring, and hand out the messages of a former run, or none."""
-    if former is not None:
-        if former.messages.shape[1] != dynamics.model.packed:
-            raise InputError("start must be a result with the same kernel")
-        return rewire(dynamics, former)
+def rewire(dynamics: Dynamics, former: State | None) -> State:
+    """Draw new degrees and edges, and hand the messages of a former state out at random, or none."""
     wiring = Wiring.draw(dynamics.degrees, dynamics.vertices, dynamics.rngs)
-    return _normalise(dynamics, wiring, np.zeros((wiring.slots, dynamics.model.packed)))
-
-
-def rewire(dynamics: Dynamics, state: State) -> State:
-    """Draw new degrees and edges, and hand the messages out at random."""
-    wiring = Wiring.draw(dynamics.degrees, dynamics.vertices, dynamics.rngs)
-    return _normalise(dynamics, wiring, wiring.carry(state.messages, state.wiring, dynamics.rngs))
+    if former is None:
+        return _normalise(dynamics, wiring, np.zeros((wiring.slots, dynamics.model.packed)))
+    if former.messages.shape[1] != dynamics.model.packed:
+        raise InputError("start must be a result with the same kernel")
+    return _normalise(dynamics, wiring, wiring.carry(former.messages, former.wiring, dynamics.rngs))
 
 
 def redirect(dynamics: Dynamics, state: State) -> State:
@@ -100,7 +94,7 @@ def sweep(dynamics: Dynamics, state: State, counts: FloatArray) -> State:
     if dynamics.model.size == 0:
         return state
     if dynamics.paper:
-        state = _send_series(dynamics, _shuffle(dynamics, state))
+        state = _send_series(dynamics, state)
     gains = counts / (state.wiring.degrees * state.normaliser * dynamics.noise)
     new = np.empty_like(state.messages)
     send(state.wiring, dynamics.model, (gains, gains), state.messages, new, dynamics.threads)
@@ -175,7 +169,7 @@ def _normalise(dynamics: Dynamics, wiring: Wiring, messages: FloatArray) -> Stat
     depth = max(len(model.walk[::2]) - 1, 1)
     state = State(wiring, messages, np.ones(wiring.vertices), np.zeros((wiring.slots, depth)))
     for _ in range(depth):  # each step makes one more coefficient right
-        state = _send_series(dynamics, _shuffle(dynamics, state))
+        state = _send_series(dynamics, state)
     return state
 
 
@@ -189,6 +183,6 @@ def _shuffle(dynamics: Dynamics, state: State) -> State:
 
 
 def _send_series(dynamics: Dynamics, state: State) -> State:
-    """Send the V of every pair, as power series."""
-    series = next_series(state.wiring, state.series, state.series.shape[1], dynamics.threads)
-    return replace(state, series=series)
+    """Hand all pairs out at random, and send the V of every pair, as power series."""
+    state = _shuffle(dynamics, state)
+    return replace(state, series=next_series(state.wiring, state.series, state.series.shape[1], dynamics.threads))

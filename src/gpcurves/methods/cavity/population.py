@@ -22,7 +22,6 @@ from gpcurves.methods.cavity.dynamics import (
     Dynamics,
     Settled,
     State,
-    begin,
     observe,
     raw_diagonal,
     redirect,
@@ -170,7 +169,7 @@ def population_curve(
 
 def _prepare(dynamics: Dynamics, former: State | None, precision: float) -> Settled:
     """Return settled messages, and how many sweeps they need to settle on a new wiring."""
-    ready = Settled(begin(dynamics, former), True, 0, LEAST_RELAXATION)
+    ready = Settled(rewire(dynamics, former), True, 0, LEAST_RELAXATION)
     if dynamics.model.size == 0:
         return ready
     # Messages that start from nothing take longer to settle than those that were handed out anew on another wiring. Only
