@@ -1,7 +1,7 @@
 r"""Learning curves of large random graphs: population dynamics for an ensemble given by its degree distribution.
 
 Three tolerances, three questions. Messages that give prior variances converge like those on a given graph (`rounds.iterate`).
-The average over a population settles before anything is measured (`dynamics.settle`). What is measured is a mean over
+The average over a population settles before anything is measured (`Dynamics.settle`). What is measured is a mean over
 independent wirings and populations, and ends when its standard error is small enough (`_measure`).
 """
 
@@ -17,18 +17,7 @@ from gpcurves.errors import NotApplicableError
 from gpcurves.graphs.kernels.base import Normalisation
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import thread_count
-from gpcurves.methods.cavity.dynamics import (
-    LEAST_RELAXATION,
-    Dynamics,
-    Settled,
-    State,
-    observe,
-    raw_diagonal,
-    redirect,
-    rewire,
-    settle,
-    sweep,
-)
+from gpcurves.methods.cavity.dynamics import LEAST_RELAXATION, Dynamics, Settled, State, raw_diagonal
 from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring, poisson_weights
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.numerics.validation import FloatArray, frozen
@@ -169,15 +158,15 @@ def population_curve(
 
 def _prepare(dynamics: Dynamics, former: State | None, precision: float) -> Settled:
     """Return settled messages, and how many sweeps they need to settle on a new wiring."""
-    ready = Settled(rewire(dynamics, former), True, 0, LEAST_RELAXATION)
+    ready = Settled(dynamics.rewire(former), True, 0, LEAST_RELAXATION)
     if dynamics.model.size == 0:
         return ready
     # Messages that start from nothing take longer to settle than those that were handed out anew on another wiring. Only
     # the latter happens during the measurement, so that the relaxation is taken from a second time.
     for cold in (True, False) if former is None else (False,):
-        state = ready.state if cold else rewire(dynamics, ready.state)
+        state = ready.state if cold else dynamics.rewire(ready.state)
         least = dynamics.model.size // 2 + 2 if cold else 0  # steps that the longest walk takes
-        end = settle(dynamics, state, precision, least)
+        end = dynamics.settle(state, precision, least)
         ready = Settled(end.state, ready.converged and end.converged, ready.sweeps + end.sweeps, end.relaxation)
     return ready
 
@@ -207,7 +196,7 @@ def _measure(
             reached = stderr <= precision * error
             if reached or sweeps >= max_sweeps:
                 break
-        state = rewire(dynamics, state)
+        state = dynamics.rewire(state)
     return PopulationResult(
         nu=dynamics.nu,
         error=error,
@@ -229,10 +218,10 @@ def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State
     measured: list[FloatArray] = []
     for step in range(2 * relaxation):
         if not dynamics.quenched:
-            state = redirect(dynamics, state)
-        state = sweep(dynamics, state, dynamics.draw_counts())
+            state = dynamics.redirect(state)
+        state = dynamics.sweep(state, dynamics.draw_counts())
         if not dynamics.quenched or step >= relaxation:
-            state, cavity = observe(dynamics, state)
+            state, cavity = dynamics.observe(state)
             measured.append(dynamics.average(cavity).reshape(len(dynamics.rngs), -1).mean(axis=1))
     return state, cavity, np.mean(measured, axis=0)
 
