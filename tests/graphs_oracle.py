@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from gpcurves.graphs import (
     DiffusionKernel,
+    Graph,
     GraphKernel,
     Normalisation,
     PolynomialWalkKernel,
@@ -18,7 +18,8 @@ from gpcurves.graphs import (
 )
 from gpcurves.graphs.kernels import normalise_parameter
 from gpcurves.graphs.vertex_model import VertexModel
-from gpcurves.methods.cavity.instance import Adjacency
+from gpcurves.methods.cavity.beliefs import links_of
+from gpcurves.methods.cavity.compiled import Links
 from gpcurves.numerics.validation import FloatArray
 
 Function = Callable[[FloatArray], FloatArray]
@@ -79,9 +80,8 @@ def regular_graph(vertices: int, degree: int = 3) -> FloatArray:
             return A
 
 
-def adjacency(A: FloatArray) -> Adjacency:
-    csr = sparse.csr_array(A)
-    return Adjacency.from_csr(csr.indptr, csr.indices, csr.data)
+def links(A: FloatArray) -> Links:
+    return links_of(Graph(A))
 
 
 def transition(A: FloatArray) -> FloatArray:

@@ -48,9 +48,9 @@ from gpcurves.methods import METHODS as METHODS
 from gpcurves.methods.cavity.beliefs import belief_propagation as belief_propagation
 from gpcurves.methods.cavity.regressor import GraphRegressor as GraphRegressor
 from gpcurves.methods.formulas.degenerate import degenerate_best as degenerate_best
-from gpcurves.methods.simulation.prediction import PredictionVectors as PredictionVectors
-from gpcurves.methods.simulation.prediction import prediction_vectors as prediction_vectors
+from gpcurves.methods.simulation.single import PredictionVectors as PredictionVectors
 from gpcurves.methods.simulation.single import posterior_variance as posterior_variance
+from gpcurves.methods.simulation.single import prediction_vectors as prediction_vectors
 from gpcurves.methods.simulation.single import sample_prior as sample_prior
 from gpcurves.methods.variances import VarianceDistribution as VarianceDistribution
 from gpcurves.observations import GaussianNoise as GaussianNoise

@@ -22,7 +22,7 @@ import pytest
 from gpcurves import OU, RBF, InputError, LearningCurve, Matern32, NumericalError, Problem, Torus, learning_curve
 from gpcurves.inputs import Box
 from gpcurves.methods.base import CurveInterrupted
-from gpcurves.methods.simulation.datasets import DataSets
+from gpcurves.methods.simulation.dataset import DataSets
 from gpcurves.montecarlo import Estimate, Interrupted, Run, Shape, Stop, average, seed_of, stream, workers
 from gpcurves.montecarlo.store import Store
 from gpcurves.numerics.validation import FloatArray

@@ -17,7 +17,7 @@ import pytest
 import gpcurves
 from gpcurves.cli import cli
 from gpcurves.methods import METHODS
-from gpcurves.methods.formulas.formula import Formula
+from gpcurves.methods.base import Formula
 from gpcurves.papers import FIGURES
 
 ROOT = Path(__file__).parents[2]

@@ -22,8 +22,7 @@ from gpcurves.graphs import Ensemble, GraphKernel, Normalisation
 from gpcurves.methods.base import CurveInterrupted
 from gpcurves.methods.cavity.beliefs import belief_propagation, is_forest
 from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
-from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
-from gpcurves.methods.simulation.vertices import posterior_variances
+from gpcurves.methods.simulation.vertices import examples, posterior_variances, training_counts
 from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
 from graphs_oracle import by_eigenvalue, dense_posterior, random_forest

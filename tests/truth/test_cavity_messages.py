@@ -11,18 +11,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gpcurves.errors import InputError
-from gpcurves.graphs import DiffusionKernel, PolynomialWalkKernel, RandomWalkKernel, RegularisedLaplacianKernel
+from gpcurves.graphs import DiffusionKernel, Graph, PolynomialWalkKernel, RandomWalkKernel, RegularisedLaplacianKernel
 from gpcurves.graphs.vertex_model import VertexModel, pack, sum_of_squares
-from gpcurves.methods.cavity.elimination import PITCH, eliminate, sweep
-from gpcurves.methods.cavity.instance import Adjacency, prior_variances, propagate
+from gpcurves.methods.cavity.beliefs import links_of, prior_variances, propagate
+from gpcurves.methods.cavity.messages import PITCH, eliminate, sweep
 from graphs_oracle import (
     Function,
-    adjacency,
     by_eigenvalue,
     complex_messages,
     dense_kernel,
     dense_posterior,
     diffusion,
+    links,
     polynomial,
     random_forest,
     random_walk,
@@ -129,7 +129,7 @@ def test_exact_on_forests(
     targets = rng.normal(size=vertices)
     C = dense_kernel(A, function)
     kappa = np.diag(C).copy() if local else np.full(vertices, np.diag(C).mean())
-    graph = adjacency(A)
+    graph = links(A)
     off = 0.0 if model.walk is not None else 1.01 * model.kernel_error
     np.testing.assert_allclose(prior_variances(graph, model), np.diag(C), rtol=1e-11, atol=off)
     C = C / np.sqrt(np.outer(kappa, kappa))
@@ -156,7 +156,7 @@ def test_long_walks_keep_their_digits(p: int, a: float, noise: float) -> None:
     C = dense_kernel(A, walk_function(p, a))
     kappa = np.diag(C).copy()
     exact, _ = dense_posterior(C / np.sqrt(np.outer(kappa, kappa)), counts, noise)
-    got = propagate(adjacency(A), random_walk(p, a), counts, noise, kappa)
+    got = propagate(links(A), random_walk(p, a), counts, noise, kappa)
     assert got.converged
     np.testing.assert_allclose(got.variance, exact, rtol=0, atol=1e-10)  # prior variances are 1
 
@@ -185,7 +185,7 @@ def test_relative_accuracy_at_tiny_noise(p: int) -> None:
                 cross[r, j] = C[i, j]
         W = mpmath.inverse(K) * cross
         exact = [float(C[j, j] - sum(cross[r, j] * W[r, j] for r in range(len(seen)))) for j in range(vertices)]
-    got = propagate(adjacency(A), random_walk(p, 2), counts, noise, 0.1)
+    got = propagate(links(A), random_walk(p, 2), counts, noise, 0.1)
     np.testing.assert_allclose(got.variance, exact, rtol=1e-10)
 
 
@@ -197,7 +197,7 @@ def test_complex_messages_of_the_paper(p: int) -> None:
     model = random_walk(p, 2)
     assert model.walk is not None
     paper = complex_messages(A, model.walk, counts, 0.1, 0.2)
-    np.testing.assert_allclose(propagate(adjacency(A), model, counts, 0.1, 0.2).variance, paper, rtol=1e-8)
+    np.testing.assert_allclose(propagate(links(A), model, counts, 0.1, 0.2).variance, paper, rtol=1e-8)
 
 
 def test_hub() -> None:
@@ -206,9 +206,7 @@ def test_hub() -> None:
     rng = np.random.default_rng(0)
     counts = rng.poisson(0.5, leaves + 1).astype(float)
     targets = rng.normal(size=leaves + 1)
-    ends = np.arange(1, leaves + 1)
-    indptr = np.concatenate([[0], np.arange(leaves, 2 * leaves + 1)])
-    graph = Adjacency.from_csr(indptr, np.concatenate([ends, np.zeros(leaves, dtype=np.int64)]))
+    graph = links_of(Graph.from_edges([(0, k) for k in range(1, leaves + 1)]))
     got = propagate(graph, random_walk(p, 2), counts, noise, kappa, targets)
     U = np.zeros((leaves + 1, 2))
     U[0, 0], U[1:, 1] = 1.0, leaves**-0.5
@@ -233,7 +231,7 @@ def test_hub() -> None:
 def test_a_walk_as_a_general_polynomial(p: int) -> None:
     """Two formulations of one kernel agree up to the stated error."""
     rng = np.random.default_rng(p)
-    graph = adjacency(random_forest(30, rng))
+    graph = links(random_forest(30, rng))
     counts = rng.poisson(1.0, 30)
     walk = random_walk(p, 2.1)
     assert walk.walk is not None
@@ -270,13 +268,13 @@ def test_diffusion_keeps_its_tolerance(scale: float, tolerance: float) -> None:
     model = diffusion(scale, tolerance)
     A = random_forest(25, np.random.default_rng(1))
     exact = np.diag(dense_kernel(A, lambda x: np.exp(-0.5 * scale**2 * (1 - x))))
-    got = propagate(adjacency(A), model, np.zeros(25), 1.0).variance
+    got = propagate(links(A), model, np.zeros(25), 1.0).variance
     assert model.kernel_error <= tolerance
     assert np.abs(got - exact).max() <= model.kernel_error + 1e-14
 
 
 def test_isolated_vertices_keep_the_weight_of_staying() -> None:
-    graph = adjacency(np.zeros((3, 3)))
+    graph = links(np.zeros((3, 3)))
     result = propagate(graph, random_walk(10, 2), [0, 1, 5], 0.1, 0.5**10)
     np.testing.assert_allclose(result.variance, [1, 1 / 11, 1 / 51])
     assert result.converged

@@ -36,7 +36,8 @@ from gpcurves import (
     vertex_variances,
 )
 from gpcurves.methods.base import CurveInterrupted
-from gpcurves.methods.simulation.vertex_datasets import GraphEigenvalues, VertexDataSets
+from gpcurves.methods.eigenvalue import GraphEigenvalues
+from gpcurves.methods.simulation.vertices import VertexDataSets
 from gpcurves.montecarlo import Interrupted
 from gpcurves.numerics.validation import FloatArray
 

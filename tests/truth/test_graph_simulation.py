@@ -38,8 +38,13 @@ from gpcurves.graphs import GraphKernel, Normalisation
 from gpcurves.graphs.graph import IntArray
 from gpcurves.methods.simulation import vertices
 from gpcurves.methods.simulation.single import one_data_set
-from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
-from gpcurves.methods.simulation.vertices import curve_variances, mismatched_errors, posterior_variances
+from gpcurves.methods.simulation.vertices import (
+    curve_variances,
+    examples,
+    mismatched_errors,
+    posterior_variances,
+    training_counts,
+)
 from gpcurves.numerics.validation import FloatArray
 
 LOCAL = RandomWalkKernel(10, 2.0, "local")

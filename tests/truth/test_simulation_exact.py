@@ -33,8 +33,7 @@ from gpcurves import (
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel, Stationary, Sum, as_kernel
 from gpcurves.methods.simulation import dataset
-from gpcurves.methods.simulation.dataset import Prior, errors, training_errors
-from gpcurves.methods.simulation.datasets import exact_test
+from gpcurves.methods.simulation.dataset import Prior, errors, exact_test, training_errors
 from gpcurves.numerics.cholesky import Factor
 from gpcurves.numerics.validation import FloatArray
 

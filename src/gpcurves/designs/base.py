@@ -30,6 +30,3 @@ class Random(Design):
     def draw(self, problem: Any, count: int, rng: np.random.Generator) -> FloatArray:
         inputs: FloatArray = problem.inputs.draw(count, rng)
         return inputs
-
-    def __repr__(self) -> str:
-        return "Random()"

@@ -19,16 +19,8 @@ _ROUNDING = 1e-14
 def choose_greedily(own: FloatArray, across: FloatArray, noise: float, count: int) -> npt.NDArray[np.intp]:
     """Return the positions of ``count`` candidates in the order of their choice; a candidate may be chosen again.
 
-    Parameters
-    ----------
-    own
-        Covariances between the candidates, given all that is known before the first choice.
-    across
-        Covariances of the candidates (rows) with reference inputs (columns), over which the variance is averaged.
-    noise
-        The noise variance of an observation.
-    count
-        How many to choose.
+    ``own`` are covariances between the candidates, given all that is known before the first choice, and ``across`` those of the
+    candidates (rows) with reference inputs (columns), over which the variance is averaged.
     """
     own, across = own.copy(), across.copy()
     least = max(_ROUNDING * float(own.diagonal().max()), np.finfo(float).tiny)

@@ -15,8 +15,8 @@ from gpcurves.forecasting.assembly import forecast_regressor, forecast_rows
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
 from gpcurves.forecasting.posterior import find_peaks
 from gpcurves.forecasting.result import Forecast
+from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
-from gpcurves.montecarlo.seeds import Rng, seed_of
 from gpcurves.tables.files import read_table
 from gpcurves.tables.preparing import prepare
 from gpcurves.tables.rows import Rows, find_name, standardise, standardise_arrays

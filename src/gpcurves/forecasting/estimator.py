@@ -23,8 +23,8 @@ from gpcurves.forecasting.entry import forecast
 from gpcurves.forecasting.evidence import Regression, build_problem
 from gpcurves.forecasting.posterior import find_peaks, weigh_families
 from gpcurves.forecasting.result import Forecast
+from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
-from gpcurves.montecarlo.seeds import Rng, seed_of
 from gpcurves.numerics.display import Display
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.rows import FEWEST_ROWS, find_name, standardise_arrays

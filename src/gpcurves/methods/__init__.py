@@ -2,8 +2,7 @@
 
 # Methods are listed in the order in which they are defined here: theory first.
 # isort: off
-from gpcurves.methods.base import METHODS, Kind, Method, MethodOptions, Result, Scope, register
-from gpcurves.methods.formulas.formula import formula
+from gpcurves.methods.base import METHODS, Kind, Method, MethodOptions, Result, Scope, formula, register
 from gpcurves.methods import formulas
 from gpcurves.methods.eigenvalue import Eigenvalue
 from gpcurves.methods.cavity.method import Cavity

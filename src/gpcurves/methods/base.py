@@ -8,7 +8,7 @@ test suite read the one registry, `METHODS`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
@@ -27,6 +27,7 @@ from gpcurves.problem import Problem
 State = TypeVar("State")
 Condition = Callable[[Problem], str | None]
 """Returns why a problem does not meet a condition of a method, or None if it does."""
+Function = Callable[[Problem, FloatArray], FloatArray]
 
 
 class Kind(Enum):
@@ -58,12 +59,16 @@ class MethodOptions:
     def objection(self, problem: Problem) -> str | None:
         """Say why an option that was given does not belong to this problem, or return None if all do."""
         for each in fields(self):
-            axis = each.metadata.get("axis")
-            if axis not in (None, problem.axis) and getattr(self, each.name) != each.default:
-                vectors = axis == "n"
-                return (
-                    f"{each.name} belongs to {'inputs that are vectors' if vectors else 'graphs'}, not to this problem"
-                )
+            axis, on = each.metadata.get("axis"), each.metadata.get("on")
+            if getattr(self, each.name) == each.default:
+                continue
+            if axis not in (None, problem.axis):
+                kind = "inputs that are vectors" if axis == "n" else "graphs"
+                return f"{each.name} belongs to {kind}, not to this problem"
+            if on == "ensemble" and problem.ensemble is None:
+                return f"{each.name} belongs to an ensemble of graphs, and here the graph is given"
+            if on == "graph" and problem.ensemble is not None:
+                return f"{each.name} belongs to a given graph, and this is an ensemble"
         return None
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,36 +79,15 @@ class MethodOptions:
 
 @dataclass(frozen=True)
 class Result:
-    """What a method found at the sizes it was asked for.
-
-    Attributes
-    ----------
-    error, stderr
-        The error at each size, and its standard error; None if it is not random.
-    spectrum_error
-        Estimated error that comes from a numerical spectrum; None if the spectrum is exact.
-    details
-        Further arrays along the sizes: other averages, quantiles.
-    diagnostics
-        How the computation went: how much was drawn, what converged; numbers, or arrays along the sizes.
-    notes
-        What a reader should know, in sentences.
-    """
+    """What a method found at the sizes it was asked for; the fields of `LearningCurve` with these names."""
 
     error: FloatArray
-    stderr: FloatArray | None = None
+    stderr: FloatArray | None = None  # None if the error is not random
     spectrum_error: FloatArray | None = None
     details: Mapping[str, FloatArray] = field(default_factory=dict)
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-
-class ResultInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a method was working; carries the result of what was finished."""
-
-    def __init__(self, result: Result) -> None:
-        super().__init__("interrupted")
-        self.result = result
+    interrupted: bool = False  # whether Ctrl-C ended the computation early, so that this is of what was finished
 
 
 class CurveInterrupted(KeyboardInterrupt):
@@ -115,46 +99,20 @@ class CurveInterrupted(KeyboardInterrupt):
 
 
 class Method(ABC, Generic[State]):
-    """A way to compute a learning curve.
+    """A way to compute a learning curve: what it promises, when it applies, and how it is computed."""
 
-    Attributes
-    ----------
-    name, title
-        Short name for code and command line; name in words.
-    kind, scope
-        What it is (approximation, bound, exact, estimate), and of what.
-    promise
-        What may be relied on, in one sentence.
-    source
-        Paper and equation.
-    needs
-        The conditions of ``conditions`` in words.
-    conditions
-        What a problem must meet.
-    axes
-        What sizes it takes: "n" for vectors, "nu" for vertices of graphs.
-    integers
-        Whether n must be integers.
-    misspecified
-        Whether the data may come from another process than the model assumes (a teacher).
-    random
-        Whether its numbers depend on a seed, so that it takes ``rng``, ``workers``, ``store`` and ``progress``.
-    Options
-        The dataclass of its options.
-    """
-
-    name: str
-    title: str
+    name: str  # short name for code and command line
+    title: str  # name in words
     kind: Kind
     scope: Scope = Scope.AVERAGE
-    promise: str
-    source: str
-    needs: str = ""
-    conditions: tuple[Condition, ...] = ()
-    axes: tuple[str, ...] = ("n",)
-    integers: bool = False
-    misspecified: bool = False
-    random: bool = False
+    promise: str  # what may be relied on, in one sentence
+    source: str  # paper and equation
+    needs: str = ""  # the conditions in words
+    conditions: tuple[Condition, ...] = ()  # what a problem must meet
+    axes: tuple[str, ...] = ("n",)  # what sizes it takes: "n" for vectors, "nu" for vertices of graphs
+    integers: bool = False  # whether n must be integers
+    misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
+    random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
     Options: ClassVar[type[MethodOptions]] = MethodOptions
 
     def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
@@ -165,7 +123,7 @@ class Method(ABC, Generic[State]):
                 if "nu" in self.axes
                 else "it is not for graphs, and this is one"
             )
-        if problem.observation.noise is None and not self.takes(problem):
+        if problem.observation.noise is None:
             return f"it needs Gaussian noise, and labels are {problem.observation!r}"
         if problem.teacher is not None and not self.misspecified:
             return "the model must be well specified (student and teacher agree), and here they differ"
@@ -183,10 +141,6 @@ class Method(ABC, Generic[State]):
     def draws(self, problem: Problem) -> bool:
         """Tell whether the numbers for this problem are random, so that they depend on a seed."""
         return self.random
-
-    def takes(self, problem: Problem) -> bool:
-        """Tell whether the method understands labels that are not numbers with Gaussian noise."""
-        return False
 
     def check(
         self,
@@ -225,25 +179,18 @@ class Method(ABC, Generic[State]):
         """Return the curve for options that were checked."""
         if self.random:
             run = Run(run.seed(), run.workers, run.store, run.progress)  # a new seed is drawn once, and recorded
-        try:
-            result = self.evaluate(self.prepare(problem, options, run), sizes)
-        except ResultInterrupted as stop:
-            raise CurveInterrupted(self._curve(problem, sizes, options, run, stop.result)) from None
+        result = self.evaluate(self.prepare(problem, options, run), sizes)
+        about = {each.name: getattr(result, each.name) for each in fields(Result) if each.name != "interrupted"}
+        seed = run.seed() if self.random and result.stderr is not None else None
+        curve = LearningCurve(str(self.name), sizes, problem=problem, options=options.to_dict(), rng=seed, **about)
+        if result.interrupted:
+            raise CurveInterrupted(curve)
         bad = np.isinf(result.error) if self.random else ~np.isfinite(result.error)
         if bad.any():
             raise NumericalError(
                 f"method {self.name!r} gave a value that is not finite at {problem.axis} = {sizes[bad][0]:g}"
             )
-        return self._curve(problem, sizes, options, run, result)
-
-    def _curve(
-        self, problem: Problem, sizes: FloatArray, options: MethodOptions, run: Run, result: Result
-    ) -> LearningCurve:
-        given = {each.name: getattr(result, each.name) for each in fields(Result)}
-        seed = run.seed() if self.random and result.stderr is not None else None
-        return LearningCurve(
-            method=str(self.name), sizes=sizes, problem=problem, options=options.to_dict(), rng=seed, **given
-        )
+        return curve
 
     def curve(self, problem: Problem, sizes: FloatArray, run: Run | None = None, **options: Any) -> LearningCurve:
         """Return the learning curve, or raise if the method or an option does not apply."""
@@ -254,31 +201,59 @@ class Method(ABC, Generic[State]):
         return self.curve(problem, np.asarray(sizes, dtype=np.float64), **options).error
 
 
-class Registry(Mapping[str, Method[Any]]):
-    """Methods by name, in the order in which they were defined; an unknown name is an error with a suggestion."""
+class Formula(Method[Problem]):
+    """A method given by one function; ``function`` is that function, the rest is as for every `Method`."""
 
-    def __init__(self) -> None:
-        self._methods: dict[str, Method[Any]] = {}
+    def __init__(self, function: Function, spectral: bool, **about: Any) -> None:
+        self.function = function
+        self.spectral = spectral
+        if unknown := [name for name in about if not hasattr(Method, name) and name not in Method.__annotations__]:
+            raise TypeError(f"a method has no attribute {unknown[0]}")
+        for name, value in about.items():
+            setattr(self, name, value)
+
+    def prepare(self, problem: Problem, options: MethodOptions, run: Run) -> Problem:
+        return problem  # its spectrum is computed once and kept with it
+
+    def evaluate(self, state: Problem, sizes: FloatArray) -> Result:
+        """Evaluate the function, and once more on a coarser spectrum if the spectrum is numerical."""
+        error = self.function(state, sizes)
+        if not self.spectral:
+            return Result(error)
+        notes = []
+        uncertainty = None
+        if (coarser := state.coarser()) is not None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                relative = np.where(error > 0, abs(self.function(coarser, sizes) / error - 1), 0.0)
+            order = np.argsort(sizes)  # the difference may cross zero by chance: it never gets smaller with n
+            relative[order] = np.maximum.accumulate(relative[order])
+            uncertainty = relative * error
+            if (worst := float(relative.max())) > 1e-4:
+                origin = state.spectrum.origin
+                notes.append(f"the spectrum is {origin}: the curve is uncertain by up to {100 * worst:.2g} %")
+        resolution = state.spectrum.resolution
+        if (lost := (error < resolution) & (sizes > 0)).any() and state.noise < resolution:
+            notes.append(f"errors from n = {sizes[lost].min():g} on are below what the numerical spectrum resolves")
+        if (error < 0).any():
+            notes.append(
+                f"the expansion breaks down at n = {sizes[error < 0][0]:g}, where the correction exceeds LC itself"
+            )
+        return Result(error, spectrum_error=uncertainty, notes=tuple(notes))
+
+
+class Registry(dict[str, Method[Any]]):
+    """Methods by name, in the order in which they were defined; an unknown name is an error with a suggestion."""
 
     def add(self, method: Method[Any]) -> None:
         """Enter a method."""
-        assert method.name not in self._methods, f"two methods are called {method.name!r}"
-        self._methods[str(method.name)] = method
+        assert method.name not in self, f"two methods are called {method.name!r}"
+        self[str(method.name)] = method
 
     def __getitem__(self, name: str) -> Method[Any]:
         try:
-            return self._methods[name]
+            return super().__getitem__(name)
         except (KeyError, TypeError):  # a list, say, cannot be looked up at all
-            raise unknown_name("method", str(name), self._methods) from None
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._methods
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._methods)
-
-    def __len__(self) -> int:
-        return len(self._methods)
+            raise unknown_name("method", str(name), self) from None
 
 
 METHODS = Registry()
@@ -289,6 +264,27 @@ def register(kind: Kept) -> Kept:
     """Enter a method with options of its own: decorates its class."""
     METHODS.add(kind())
     return kind
+
+
+def formula(
+    name: str, title: str, kind: Kind, *, axes: tuple[str, ...] = ("n",), spectral: bool = True, **about: Any
+) -> Callable[[Function], Function]:
+    """Enter a function of a problem and sizes into the registry of methods.
+
+    ``about`` are further attributes of `Method`: promise, source, scope, needs, conditions, integers. ``spectral`` says whether
+    the function uses the spectrum of the problem, so that the error of a numerical spectrum can be estimated from a coarser one.
+    """
+
+    def enter(function: Function) -> Function:
+        METHODS.add(Formula(function, spectral and "n" in axes, name=name, title=title, kind=kind, axes=axes, **about))
+        return function
+
+    return enter
+
+
+def needs_kernel(problem: Problem) -> str | None:
+    """Return why there is no kernel, or None if there is one."""
+    return "it needs the kernel and the inputs, and a bare spectrum has neither" if problem.kernel is None else None
 
 
 def needs_noise(problem: Problem) -> str | None:

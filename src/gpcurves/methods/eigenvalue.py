@@ -6,23 +6,34 @@ Urry & Sollich 2013, eq. (14): :math:`\epsilon = g(N/(\epsilon+\sigma^2))` with 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 
 from gpcurves.graphs import Graph
+from gpcurves.inputs import Vertices
 from gpcurves.methods.base import Kind, Result, register
 from gpcurves.methods.formulas.approximations import lower_continuous
 from gpcurves.methods.sampled import Sampled, Setup
-from gpcurves.methods.simulation.method import GraphSizes, Simulation, check_graph_size
-from gpcurves.methods.simulation.vertex_datasets import GraphEigenvalues
+from gpcurves.methods.simulation.method import GRAPHS, GraphSizes, check_graph_size
+from gpcurves.methods.simulation.vertices import OnGraphs
 from gpcurves.montecarlo import Estimate, Stop
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 
-def eigenvalue(problem: Problem, nu: FloatArray) -> FloatArray:
-    """Return LC with the eigenvalues of the covariance matrix of a given graph."""
-    assert isinstance(problem.graph, Graph)  # an ensemble is averaged over
-    return lower_continuous(problem, nu * problem.graph.vertices)
+@dataclass(frozen=True)
+class GraphEigenvalues(OnGraphs):
+    """The eigenvalue approximation on one graph of an ensemble."""
+
+    task = "graph eigenvalues"
+
+    def draw(self, task: int) -> Mapping[str, FloatArray | float]:
+        """Draw a graph and return its curve."""
+        graph, _ = self.draw_graph(task)
+        on_graph = Problem(self.problem.kernel, Vertices(graph), observation=self.problem.observation)
+        return {"error": lower_continuous(on_graph, np.array(self.nu) * graph.vertices)}
 
 
 @register
@@ -42,28 +53,26 @@ class Eigenvalue(Sampled):
     Options = GraphSizes
 
     def draws(self, problem: Problem) -> bool:
-        """Tell whether graphs are drawn."""
         return problem.ensemble is not None
 
     def experiment(self, setup: Setup, sizes: FloatArray) -> GraphEigenvalues:
-        """Return the graphs to draw."""
         size = setup.options.size(setup.problem)
         check_graph_size(setup.problem, np.zeros(1), size, setup.run)
-        return GraphEigenvalues(setup.problem, tuple(sizes.tolist()), setup.run.seed(), size, 1)
+        return GraphEigenvalues(setup.problem, tuple(sizes.tolist()), setup.run.seed(), (), size, 1)
 
     def stop(self, setup: Setup) -> Stop:
-        """Return how many graphs to draw: as many as a simulation."""
-        graphs = Simulation.Options(graphs=setup.options.graphs)
-        return Simulation().stop(Setup(setup.problem, graphs, setup.run))
+        count = setup.options.graphs or GRAPHS
+        return Stop(count, count)
 
     def evaluate(self, state: Setup, sizes: FloatArray) -> Result:
         """Evaluate on the given graph, or average over graphs."""
-        if isinstance(state.problem.graph, Graph):
-            return Result(eigenvalue(state.problem, sizes))
+        graph = state.problem.graph
+        if isinstance(graph, Graph):
+            return Result(lower_continuous(state.problem, sizes * graph.vertices))
         return super().evaluate(state, sizes)
 
     def summarise(self, experiment: GraphEigenvalues, estimate: Estimate) -> Result:
-        """Return the average over graphs."""
-        drawn = {"drawn": estimate.count}
         notes = tuple(estimate.notes("graphs"))
-        return Result(estimate.mean("error"), estimate.stderr("error"), diagnostics=drawn, notes=notes)
+        return Result(
+            estimate.mean("error"), estimate.stderr("error"), diagnostics={"drawn": estimate.count}, notes=notes
+        )

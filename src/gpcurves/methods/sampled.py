@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from gpcurves.methods.base import Method, Result, ResultInterrupted
+from gpcurves.methods.base import Method, Result
 from gpcurves.montecarlo import Estimate, Interrupted, Run, Stop, average
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
@@ -51,25 +51,18 @@ class Sampled(Method[Setup]):
         return "graphs" if problem.ensemble is not None else "data sets"
 
     def prepare(self, problem: Problem, options: Any, run: Run) -> Setup:
-        """Keep what was asked."""
         return Setup(problem, options, run)
 
     def evaluate(self, state: Setup, sizes: FloatArray) -> Result:
         """Repeat the experiment until it is enough; after Ctrl-C, summarise what was finished."""
         experiment = self.experiment(state, sizes)
         try:
-            return self.summarise(
-                experiment, average(experiment, state.run, self.stop(state), self.unit(state.problem))
-            )
+            estimate = average(experiment, state.run, self.stop(state), self.unit(state.problem))
         except Interrupted as stop:
             if stop.estimate.count < 2:
                 raise
-            raise ResultInterrupted(self.summarise(experiment, stop.estimate)) from None
-        finally:
-            self.release()
-
-    def release(self) -> None:
-        """Give back memory that was kept for the run."""
+            return replace(self.summarise(experiment, stop.estimate), interrupted=True)
+        return self.summarise(experiment, estimate)
 
 
 def average_over_groups(
@@ -96,12 +89,12 @@ def average_over_groups(
 
 
 def remarks(sizes: FloatArray, mean: FloatArray, stderr: FloatArray, axis: str) -> list[str]:
-    """Say where values are missing, and where the error rises with more examples."""
+    """Say from which size on values are missing, and at which size the error rises with more examples."""
     notes = []
-    if np.isnan(mean).any():
-        first = sizes[np.isnan(mean)].min()
+    if (missing := np.isnan(mean)).any():
         notes.append(
-            f"from {axis} = {first:g} on double precision cannot resolve the error of every data set: no value is given there"
+            f"from {axis} = {sizes[missing].min():g} on double precision cannot resolve the error of every data set: "
+            "no value is given there"
         )
     order = np.argsort(sizes)
     known = order[~np.isnan(mean[order])]

@@ -11,8 +11,8 @@ from gpcurves.errors import InputError
 from gpcurves.graphs import Graph
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.display import Shown
-from gpcurves.numerics.frozen import ReadOnly
-from gpcurves.numerics.validation import FloatArray, frozen
+from gpcurves.numerics.frozen import ReadOnly, frozen_array
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class VarianceDistribution(Shown, ReadOnly):
     weights
         How much each value counts, summing to 1; all the same if None.
     vertex
-        The vertex of each value, where the graph is given.
+        The vertex of each value, if the graph is given.
     """
 
     values: FloatArray
@@ -46,7 +46,7 @@ class VarianceDistribution(Shown, ReadOnly):
         for name in ("values", "degrees", "weights"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, frozen(np.array(value, dtype=np.float64)))
+                object.__setattr__(self, name, frozen_array(value))
 
     @property
     def mean(self) -> float:

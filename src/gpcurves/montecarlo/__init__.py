@@ -1,6 +1,16 @@
 """Many independent tasks: seeds, workers, a store, progress, and the one average."""
 
-from gpcurves.montecarlo.average import Estimate, Experiment, Interrupted, Run, Shape, Stop, average
-from gpcurves.montecarlo.seeds import Rng, seed_of, stream
+from gpcurves.montecarlo.average import (
+    Estimate,
+    Experiment,
+    Interrupted,
+    Rng,
+    Run,
+    Shape,
+    Stop,
+    average,
+    seed_of,
+    stream,
+)
 
 __all__ = ["Estimate", "Experiment", "Interrupted", "Rng", "Run", "Shape", "Stop", "average", "seed_of", "stream"]

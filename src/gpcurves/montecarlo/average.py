@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 
+from gpcurves.errors import InputError
 from gpcurves.montecarlo.progress import Progress
-from gpcurves.montecarlo.seeds import Rng, seed_of
 from gpcurves.montecarlo.store import Store
 from gpcurves.montecarlo.workers import execute
 from gpcurves.numerics.validation import FloatArray
 
+Rng = int | np.random.SeedSequence | np.random.Generator | None
 Shape = tuple[int, ...]
 _GROWTH, _LARGEST_GROWTH = 1.5, 8
 """How much more is drawn if the precision is not reached: at least half as much again, at most eight times as much."""
+
+
+def seed_of(rng: Rng) -> int:
+    """Return the one integer that determines all random numbers; a new one for None, so that it can be recorded."""
+    if rng is None:
+        entropy = np.random.SeedSequence().entropy
+        assert isinstance(entropy, int)
+        return entropy
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if isinstance(rng, np.random.SeedSequence):
+        return int.from_bytes(rng.generate_state(4).tobytes(), "little")
+    if isinstance(rng, numbers.Integral) and not isinstance(rng, bool) and rng >= 0:
+        return int(rng)
+    raise InputError(f"rng must be an integer at least 0, a SeedSequence, a Generator or None, got {rng!r}")
+
+
+def stream(seed: int, task: int) -> np.random.Generator:
+    """Return the random numbers of one task, independent of those of all others."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(task,)))
 
 
 class Experiment(Protocol):
@@ -72,40 +95,20 @@ class Run:
 
 @dataclass(frozen=True)
 class Stop:
-    """When enough tasks are done.
+    """When enough tasks are done."""
 
-    Attributes
-    ----------
-    first
-        How many tasks to do at least.
-    most
-        How many at most, if ``precision`` is not reached before.
-    precision
-        Relative standard error of the field "error" to reach; None stops after the first tasks.
-    """
-
-    first: int
-    most: int
-    precision: float | None = None
+    first: int  # at least so many tasks
+    most: int  # at most so many, if the precision is not reached before
+    precision: float | None = None  # relative standard error of the field "error"; None stops after the first tasks
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Results of independent tasks, by field; the first axis of each array counts tasks.
-
-    Attributes
-    ----------
-    values
-        The results by name.
-    stop
-        When enough was to be done.
-    interrupted
-        Whether the run was interrupted before that.
-    """
+    """Results of independent tasks, by field; the first axis of each array counts tasks."""
 
     values: Mapping[str, FloatArray]
-    stop: Stop
-    interrupted: bool = False
+    stop: Stop  # when enough was to be done
+    interrupted: bool = False  # whether the run was interrupted before that
 
     @property
     def count(self) -> int:
@@ -124,11 +127,9 @@ class Estimate:
         how much they differ counts.
         """
         values = self.values[name]
-        beside = values - values[0]
+        between = np.zeros(values.shape[1:])
         if len(values) > 1:
-            between = np.asarray(beside.std(axis=0, ddof=1) / math.sqrt(len(values)))
-        else:
-            between = np.zeros(values.shape[1:])
+            between = np.asarray((values - values[0]).std(axis=0, ddof=1) / math.sqrt(len(values)))
         own = self.values.get(f"{name}_stderr")
         return between if own is None else np.maximum(between, np.sqrt((own**2).sum(axis=0)) / len(values))
 
@@ -137,7 +138,7 @@ class Estimate:
         return np.asarray(np.quantile(self.values[name], share, axis=0))
 
     def precision(self) -> float:
-        """Return the largest standard error of the field "error" relative to its average, wherever it is known."""
+        """Return the largest standard error of the field "error" relative to its average, as far as it is known."""
         mean, stderr = self.mean("error"), self.stderr("error")
         with np.errstate(divide="ignore", invalid="ignore"):
             return float(np.nanmax(np.where(mean > 0, stderr / mean, 0.0), initial=0.0))
@@ -166,68 +167,49 @@ def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets
     Which tasks are used never depends on who was faster: the same seed gives the same numbers, whoever computes them.
     Progress counts in ``unit``.
     """
-    with Progress(run.progress, unit) as progress, _open(run.store) as store:
-        work = _Work(experiment, stop)
-        if store is not None:
-            work.done.update(store.load(experiment.key, work.width))
+    width = sum(math.prod(shape) for shape in experiment.fields.values())
+    opened = nullcontext() if run.store is None else Store(run.store)
+    with Progress(run.progress, unit) as progress, opened as store:
+        done = {} if store is None else store.load(experiment.key, width)
         total = stop.first
+
+        def estimate(interrupted: bool = False) -> Estimate:
+            rows = [done[task] for task in range(total) if task in done]
+            return Estimate(_unpack(experiment, np.reshape(rows, (len(rows), width))), stop, interrupted)
+
+        def words() -> str:
+            return f"precision {100 * estimate().precision():.2g} %" if "error" in experiment.fields else ""
+
         while True:
-            progress.expect(total, sum(task < total for task in work.done))
-            work.complete(total, run, store, progress)
-            estimate = work.estimate(total)
-            if stop.precision is None or total >= stop.most or (reached := estimate.precision()) <= stop.precision:
-                return estimate
+            progress.expect(total, sum(task < total for task in done))
+            missing = [task for task in range(total) if task not in done]
+            try:
+                for batch in execute(partial(_draw_row, experiment), missing, run.workers):
+                    if store is not None:
+                        store.add(experiment.key, batch)
+                    done.update(batch)
+                    progress.advance(len(batch), words if len(done) > 1 else None)
+            except KeyboardInterrupt:
+                raise Interrupted(estimate(interrupted=True)) from None
+            result = estimate()
+            if stop.precision is None or total >= stop.most or (reached := result.precision()) <= stop.precision:
+                return result
             # standard errors fall as one over the square root; a little less is tried first
             hoped = math.ceil(0.9 * total * (reached / stop.precision) ** 2)
             total = min(stop.most, max(math.ceil(_GROWTH * total), min(hoped, _LARGEST_GROWTH * total)))
 
 
-@dataclass(frozen=True)
-class _Work:
-    """Tasks that are done, and how their fields are packed into one row of numbers for workers and the store."""
-
-    experiment: Experiment
-    stop: Stop
-    done: dict[int, FloatArray] = field(default_factory=dict)
-
-    @property
-    def width(self) -> int:
-        return sum(math.prod(shape) for shape in self.experiment.fields.values())
-
-    def __call__(self, task: int) -> FloatArray:
-        results = self.experiment.draw(task)
-        return np.concatenate([np.ravel(results[name]) for name in self.experiment.fields]).astype(np.float64)
-
-    def complete(self, total: int, run: Run, store: Store | None, progress: Progress) -> None:
-        """Do the tasks that are missing among the first ``total``."""
-
-        def words() -> str:
-            return (
-                f"precision {100 * self.estimate(total).precision():.2g} %" if "error" in self.experiment.fields else ""
-            )
-
-        missing = [task for task in range(total) if task not in self.done]
-        packed = _Work(self.experiment, self.stop)  # what is done already need not travel to the workers
-        try:
-            for batch in execute(packed, missing, run.workers):
-                if store is not None:
-                    store.add(self.experiment.key, batch)
-                self.done.update(batch)
-                progress.advance(len(batch), words if len(self.done) > 1 else None)
-        except KeyboardInterrupt:
-            raise Interrupted(self.estimate(total, interrupted=True)) from None
-
-    def estimate(self, total: int, *, interrupted: bool = False) -> Estimate:
-        """Return the results of the tasks that are there among the first ``total``, unpacked."""
-        rows = [self.done[task] for task in range(total) if task in self.done]
-        table = np.array(rows) if rows else np.empty((0, self.width))
-        values, start = {}, 0
-        for name, shape in self.experiment.fields.items():
-            size = math.prod(shape)
-            values[name] = table[:, start : start + size].reshape(len(table), *shape)
-            start += size
-        return Estimate(MappingProxyType(values), self.stop, interrupted)
+def _draw_row(experiment: Experiment, task: int) -> FloatArray:
+    """Do a task and return its fields as one row of numbers, for workers and the store."""
+    results = experiment.draw(task)
+    return np.concatenate([np.ravel(results[name]) for name in experiment.fields]).astype(np.float64)
 
 
-def _open(path: str | Path | None) -> AbstractContextManager[Store | None]:
-    return nullcontext() if path is None else Store(path)
+def _unpack(experiment: Experiment, table: FloatArray) -> Mapping[str, FloatArray]:
+    """Return the fields of all tasks, of which each has a row."""
+    values, start = {}, 0
+    for name, shape in experiment.fields.items():
+        end = start + math.prod(shape)
+        values[name] = table[:, start:end].reshape(len(table), *shape)
+        start = end
+    return MappingProxyType(values)

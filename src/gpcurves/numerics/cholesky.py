@@ -22,18 +22,10 @@ DIGITS = 1e3
 
 @dataclass(frozen=True)
 class Factor:
-    """A factor of a matrix in its given order, whose leading blocks are the factors of the leading blocks of the matrix.
+    """A factor of a matrix in its given order, whose leading blocks are the factors of the leading blocks of the matrix."""
 
-    Attributes
-    ----------
-    L
-        Lower triangular factor of the first ``size`` rows; what is above the diagonal has no meaning.
-    size
-        How many rows the factor holds for.
-    """
-
-    L: FloatArray
-    size: int
+    L: FloatArray  # lower triangular; what is above the diagonal has no meaning
+    size: int  # how many rows the factor holds for
 
     @classmethod
     def from_matrix(cls, K: FloatArray, margin: float = DIGITS) -> Factor:

@@ -23,22 +23,19 @@ def check_writable(path: Path) -> None:
 def write_complete(path: Path, content: bytes) -> None:
     """Write a file under another name first and put it in place when it is complete."""
     check_writable(path)
+    temporary = None
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from error
-    temporary = Path(name)
-    try:
+        temporary = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
         temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise InputError(f"cannot write {path}: {error.strerror}") from error
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
 
 
 def _umask() -> int:

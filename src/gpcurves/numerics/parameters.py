@@ -16,26 +16,12 @@ Check = Callable[[str, Any], Any]
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is known about one parameter.
-
-    Attributes
-    ----------
-    name, flag
-        Its name in Python, and on the command line.
-    kind
-        Its type.
-    default
-        Its default; ``dataclasses.MISSING`` if a value is required.
-    help
-        One sentence without a full stop.
-    axis
-        What it belongs to: "n" for vectors, "nu" for graphs, None for both.
-    """
+    """What is known about one parameter; see `parameter`."""
 
     name: str
-    flag: str
-    kind: Any
-    default: Any
+    flag: str  # its name on the command line
+    kind: Any  # its type
+    default: Any  # ``dataclasses.MISSING`` if a value is required
     help: str
     axis: str | None = None
 
@@ -53,6 +39,7 @@ def parameter(
     label: str | None = None,
     flag: str | None = None,
     axis: str | None = None,
+    on: str | None = None,
 ) -> Any:
     """Return a dataclass field with what the package needs to know about a parameter.
 
@@ -71,8 +58,10 @@ def parameter(
         the parameter from the command line.
     axis
         What it belongs to: "n" for problems on vectors, "nu" for problems on graphs, None for both.
+    on
+        Which graphs it belongs to: "ensemble" for those that are drawn, "graph" for given ones, None for both.
     """
-    about = {"help": help, "check": check, "label": label, "flag": flag, "axis": axis}
+    about = {"help": help, "check": check, "label": label, "flag": flag, "axis": axis, "on": on}
     return field(default=default, metadata=about)
 
 

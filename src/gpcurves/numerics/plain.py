@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Iterable
+from dataclasses import Field, fields
 from inspect import isabstract
 from typing import Any, ClassVar, Self
 
@@ -77,7 +78,9 @@ class Piece(ReadOnly):
         return cls(**{key: _as_tuples(value) for key, value in parameters.items()})
 
     def __repr__(self) -> str:
-        return short_repr(self)
+        """Show the first parameter, and others if they are not the default."""
+        every = fields(self)  # type: ignore[arg-type]
+        return _show(self, [each for each in every if each is every[0] or getattr(self, each.name) != each.default])
 
 
 def as_plain(value: Any) -> Any:
@@ -93,20 +96,14 @@ def _as_tuples(value: Any) -> Any:
     return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
-def short_repr(thing: Any) -> str:
-    """Return ``Class(first=…, other=…)``: the first parameter always, others if they are not the default."""
-    shown = [
-        f"{each.name}={_number(getattr(thing, each.name))}"
-        for position, each in enumerate(fields(thing))
-        if position == 0 or getattr(thing, each.name) != each.default
-    ]
-    return f"{type(thing).__name__}({', '.join(shown)})"
-
-
 def full_repr(thing: Any) -> str:
     """Return ``Class(first=…, other=…)`` with all parameters."""
-    shown = [f"{each.name}={_number(getattr(thing, each.name))}" for each in fields(thing)]
-    return f"{type(thing).__name__}({', '.join(shown)})"
+    return _show(thing, fields(thing))
+
+
+def _show(thing: Any, chosen: Iterable[Field[Any]]) -> str:
+    shown = ", ".join(f"{each.name}={_number(getattr(thing, each.name))}" for each in chosen)
+    return f"{type(thing).__name__}({shown})"
 
 
 def _number(value: Any) -> str:

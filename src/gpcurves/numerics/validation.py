@@ -70,12 +70,18 @@ def _moderate(name: str, number: float) -> float:
     return number
 
 
-def points(name: str, value: object) -> FloatArray:
-    """Return ``value`` as a finite array of shape (points, dimensions); a flat one is one-dimensional inputs."""
+def as_numbers(value: object, complaint: str, shape: tuple[int, ...] | None = None) -> FloatArray:
+    """Return a copy of ``value`` as an array, broadcast to ``shape`` if given, or raise with this complaint."""
     try:
         array = np.array(value, dtype=np.float64)
+        return array if shape is None else np.array(np.broadcast_to(array, shape))
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be an array of numbers, got {type(value).__name__}") from error
+        raise InputError(complaint) from error
+
+
+def points(name: str, value: object) -> FloatArray:
+    """Return ``value`` as a finite array of shape (points, dimensions); a flat one is one-dimensional inputs."""
+    array = as_numbers(value, f"{name} must be an array of numbers, got {type(value).__name__}")
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.size == 0:
@@ -87,10 +93,7 @@ def points(name: str, value: object) -> FloatArray:
 
 def probabilities(value: object, count: int) -> FloatArray:
     """Return ``count`` probabilities that sum to 1; equal ones if ``value`` is None."""
-    try:
-        shares = np.full(count, 1.0 / count) if value is None else np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("probabilities must be numbers") from error
+    shares = np.full(count, 1.0 / count) if value is None else as_numbers(value, "probabilities must be numbers")
     if shares.shape != (count,):
         raise InputError(f"probabilities must be one per point ({count}), got shape {shares.shape}")
     if not np.isfinite(shares).all() or (shares < 0).any():
@@ -104,10 +107,7 @@ def sizes(name: str, value: object) -> FloatArray:
     """Return training-set sizes: a sequence as it is, an integer ``n`` as 0..n."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return np.arange(integer(name, value, 0) + 1, dtype=np.float64)
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be an integer or a sequence of numbers, got {value!r}") from error
+    array = as_numbers(value, f"{name} must be an integer or a sequence of numbers, got {value!r}")
     if array.ndim != 1:
         raise InputError(f"{name} must be an integer (meaning 0..{name}) or a sequence of numbers, got {value!r}")
     if array.size == 0:

@@ -1,13 +1,15 @@
-"""What an observation is: how a label depends on the function, and how much it tells about it."""
+"""What an observation is: how a label depends on the function, and how much it tells about it; Gaussian noise."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 
+from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, nonnegative
 
 
 class Observation(Piece, ABC, family="observation"):
@@ -33,8 +35,31 @@ class Observation(Piece, ABC, family="observation"):
         """Draw a label for each function value."""
 
 
+@dataclass(frozen=True, repr=False)
+class GaussianNoise(Observation):
+    """A function value plus Gaussian noise that is the same everywhere.
+
+    Parameters
+    ----------
+    variance
+        The noise variance (the papers' sigma squared), at least 0.
+    """
+
+    name = "gaussian"
+    variance: float = parameter(help="Noise variance", check=nonnegative, label="noise", flag="noise")
+
+    @property
+    def noise(self) -> float:
+        return self.variance
+
+    def information(self, error: FloatArray) -> FloatArray:
+        return 1 / (self.variance + error)
+
+    def draw(self, values: FloatArray, rng: np.random.Generator) -> FloatArray:
+        labels: FloatArray = values + np.sqrt(self.variance) * rng.standard_normal(values.shape)
+        return labels
+
+
 def as_observation(given: object) -> Observation:
     """Return an observation; a number stands for Gaussian noise of this variance."""
-    from gpcurves.observations.gaussian import GaussianNoise
-
     return given if isinstance(given, Observation) else GaussianNoise(given)  # type: ignore[arg-type]

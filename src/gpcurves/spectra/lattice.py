@@ -41,11 +41,6 @@ class Shells:
     z: FloatArray
     number: FloatArray
 
-    def up_to(self, limit: float) -> Shells:
-        """Return the shells with `z` at most ``limit``."""
-        stop = int(np.searchsorted(self.z, limit, side="right"))
-        return Shells(self.z[:stop], self.number[:stop])
-
 
 ORIGIN = Shells(np.zeros(1), np.ones(1))
 
@@ -164,7 +159,8 @@ def merge(groups: list[Shells], limit: float, coordinate: ArrayFunction, degree:
 
     result = ORIGIN
     for group in groups:
-        near = group.up_to(limit)
+        stop = int(np.searchsorted(group.z, limit, side="right"))
+        near = Shells(group.z[:stop], group.number[:stop])
         # a list longer than the nodes is itself replaced by nodes first, so that no product exceeds nodes times nodes
         short = combine(ORIGIN, near) if len(near.z) > len(nodes) else near
         few, many = sorted((short, result), key=lambda shells: len(shells.z))

@@ -26,27 +26,15 @@ _BLOCK = 32768
 
 @dataclass(frozen=True)
 class Measure:
-    """Nodes and weights that stand for a spectrum in smooth sums, in descending order of the eigenvalue.
-
-    Attributes
-    ----------
-    log_values
-        Logarithm of the eigenvalue at each node.
-    multiplicities
-        Weight of each node as a number of eigenvalues; may be negative, only sums have a meaning.
-    masses
-        Weight times eigenvalue, kept beside the weight because it stays finite where the weight may not.
-    pivots
-        Logarithm of the eigenvalue that decides on which side of a threshold the node's whole bin lies.
-    counts
-        ``counts[j]`` is the exact number of eigenvalues in the bins that end before node ``j``.
-    """
+    """Nodes and weights that stand for a spectrum in smooth sums, in descending order of the eigenvalue."""
 
     log_values: FloatArray
-    multiplicities: FloatArray
-    masses: FloatArray
-    pivots: FloatArray
-    counts: FloatArray
+    multiplicities: FloatArray  # weights as numbers of eigenvalues; may be negative, only sums have a meaning
+    masses: FloatArray  # weight times eigenvalue, kept because it stays finite even if the weight does not
+    pivots: (
+        FloatArray  # logarithm of the eigenvalue that decides on which side of a threshold the node's whole bin lies
+    )
+    counts: FloatArray  # counts[j] is the exact number of eigenvalues in the bins that end before node j
 
 
 def chebyshev_nodes(degree: int) -> FloatArray:

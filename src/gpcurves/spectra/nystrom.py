@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.roots import bisect, invert
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, as_numbers
 from gpcurves.numerics.validation import probabilities as checked_probabilities
 from gpcurves.spectra.fourier import Fourier
 from gpcurves.spectra.spectrum import Spectrum
@@ -40,20 +40,10 @@ ROUNDING = 1e-13
 def numerical_spectrum(
     covariance: Callable[[FloatArray], FloatArray], nodes: Rule, count: int, decay: Decay, *, sampled: bool = False
 ) -> Spectrum:
-    """Return the spectrum of a covariance function from the eigenvalues of its matrix on nodes.
+    """Return the spectrum of a covariance function from the eigenvalues of its matrix on ``count`` nodes.
 
-    Parameters
-    ----------
-    covariance
-        Returns the matrix of covariances between the rows of its argument.
-    nodes
-        Returns about so many points, with weights that sum to 1.
-    count
-        How many nodes to use.
-    decay
-        How fast the eigenvalues fall beyond those that the nodes resolve.
-    sampled
-        Whether the nodes are a random sample, so that every eigenvalue has an error of sampling.
+    ``covariance`` returns the matrix between the rows of its argument, and ``decay`` says how fast the eigenvalues fall beyond
+    those that the nodes resolve. If the nodes are ``sampled`` at random, every eigenvalue has an error of sampling.
     """
     fine, half, quarter = (node_spectrum(covariance, nodes, max(1, count // part)) for part in (1, 2, 4))
     trusted = _count_trusted(fine.values, half.values)
@@ -67,10 +57,7 @@ def numerical_spectrum(
 
 def matrix_spectrum(matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> Spectrum:
     """Return the spectrum of a covariance matrix on discrete inputs; see `Spectrum.from_kernel_matrix`."""
-    try:
-        C = np.array(matrix, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("a kernel matrix must be an array of numbers") from error
+    C = as_numbers(matrix, "a kernel matrix must be an array of numbers")
     if C.ndim != 2 or C.shape[0] != C.shape[1] or C.size == 0:
         raise InputError(f"a kernel matrix must be square, got shape {C.shape}")
     if not np.isfinite(C).all():

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.frozen import FrozenMapping, ReadOnly
-from gpcurves.numerics.validation import FloatArray, frozen
+from gpcurves.numerics.validation import FloatArray, as_numbers, frozen
 from gpcurves.spectra.measure import Measure, compress
 from gpcurves.spectra.tail import Boundary, Tail
 
@@ -255,10 +255,7 @@ class Spectrum(ReadOnly):
 
 
 def _check_numbers(name: str, value: object) -> FloatArray:
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers, got {type(value).__name__}") from error
+    array = as_numbers(value, f"{name} must be numbers, got {type(value).__name__}")
     if array.ndim != 1:
         raise InputError(f"{name} must be a one-dimensional sequence, got shape {array.shape}")
     if not np.isfinite(array).all():

@@ -45,18 +45,10 @@ class Boundary(Enum):
 class Tail:
     """Everything beyond the listed eigenvalues, as a smooth decreasing function of a real index.
 
-    Attributes
-    ----------
-    log_eigenvalue
-        Logarithm of the eigenvalue at a real index: the eigenvalue number ``i`` sits at ``i - 1/2``.
-    edges
-        Indices that cut the tail into panels on which 16 Gauss-Legendre points integrate it; the first is the number
-        of eigenvalues in the list.
-    log_values, multiplicities
-        Quadrature nodes of the tail for smooth sums.
-    boundary, list_share
-        How list and nodes divide the eigenvalues between them in smooth sums, and the share of each listed eigenvalue that
-        is left to the list.
+    ``log_eigenvalue`` takes a real index: the eigenvalue number ``i`` sits at ``i - 1/2``. ``edges`` are indices that cut the
+    tail into panels on which 16 Gauss-Legendre points integrate it; the first is the number of eigenvalues in the list.
+    ``log_values`` and ``multiplicities`` are quadrature nodes for smooth sums, and ``list_share`` is the share of each listed
+    eigenvalue that they leave to the list.
     """
 
     log_eigenvalue: Callable[[FloatArray], FloatArray]

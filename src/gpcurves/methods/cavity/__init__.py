@@ -1,12 +1,11 @@
 """The cavity method: belief propagation on graphs, from the inside out.
 
-- `elimination`, `messages`: compiled loops over many small matrices; one round of messages, and marginals.
-- `rounds`: the slots of a graph, and the one driver that sends messages until they converge.
-- `walks`: prior variances from walks that return, faster than messages.
-- `instance`: one given graph. Exact on trees; on graphs with cycles each vertex sees the tree of walks.
-- `wiring`, `poisson`, `dynamics`, `population`: an ensemble, as messages on large random graphs that are drawn again and again.
-- `experiments`, `method`, `loop_error`: learning curves of the method ``cavity``, and what cycles change.
-- `beliefs`, `regressor`: predictions at the vertices of a given graph.
+- `messages`: compiled loops over many small matrices; one round of messages, and marginals.
+- `compiled`, `rounds`: the slots of a graph, and the one driver that sends messages until they converge; prior variances from
+  walks that return, faster than messages.
+- `beliefs`, `regressor`: one given graph. Exact on trees; on graphs with cycles each vertex sees the tree of walks.
+- `wiring`, `dynamics`, `population`: an ensemble, as messages on large random graphs that are drawn again and again.
+- `experiments`, `method`: learning curves of the method ``cavity``, and what cycles change.
 
 Kernels bring their own messages: `gpcurves.graphs.vertex_model`.
 """

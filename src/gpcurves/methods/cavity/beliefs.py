@@ -1,18 +1,22 @@
-"""Belief propagation on a given graph: posterior variances and means at all vertices."""
+"""Belief propagation on one given graph: posterior variances and means of all vertices."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.graphs import Graph, GraphKernel
+from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.inputs import Vertices
 from gpcurves.methods.base import METHODS
-from gpcurves.methods.cavity.instance import Adjacency, Beliefs, prior_variances, propagate
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.methods.cavity.compiled import Links, thread_count
+from gpcurves.methods.cavity.rounds import iterate, last_pivots, returning_walks
+from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer, positive, real
 from gpcurves.problem import Problem
 
 _DIAGONAL_WORK = 3e9
@@ -35,7 +39,7 @@ def normalisers(kernel: GraphKernel, graph: Graph) -> tuple[FloatArray, str | No
     covariance = kernel.on(graph)
     if not is_forest(graph) and covariance.diagonal_work <= _DIAGONAL_WORK:
         return np.array(covariance.normaliser), None
-    raw = prior_variances(adjacency_of(graph), kernel.vertex_model())
+    raw = prior_variances(links_of(graph), kernel.vertex_model())
     note = None
     if not is_forest(graph):
         note = "prior variances are those without cycles: the true ones would take too long on this graph"
@@ -43,10 +47,136 @@ def normalisers(kernel: GraphKernel, graph: Graph) -> tuple[FloatArray, str | No
 
 
 @lru_cache(maxsize=2)
-def adjacency_of(graph: Graph) -> Adjacency:
-    """Return the adjacency of a graph as the messages need it."""
+def links_of(graph: Graph) -> Links:
+    """Return the slots of a graph: the entries of its adjacency matrix, row by row."""
     matrix = graph.adjacency
-    return Adjacency.from_csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
+    # The matrix is symmetric, so that its entries column by column are their reverses row by row.
+    reverse = np.argsort(matrix.indices, kind="stable")
+    return Links(matrix.indptr.astype(np.int64), reverse, matrix.data.copy(), graph.degrees.copy())
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What belief propagation says about every vertex, and whether it converged.
+
+    Attributes
+    ----------
+    variance
+        Posterior variance given all examples: exact on trees and forests, an approximation on graphs with cycles.
+    cavity_variance
+        Posterior variance given the examples at all *other* vertices.
+    mean, cavity_mean
+        Posterior means in the same sense; None without targets.
+    converged, tolerance
+        Whether the last round changed no message by more than ``tolerance``.
+    rounds, history
+        How many rounds of messages were sent, and the largest relative change of a message in each.
+    damping
+        Share of the former message that was kept in the last round.
+    messages
+        The messages, from which another run may start.
+    """
+
+    variance: FloatArray
+    cavity_variance: FloatArray
+    mean: FloatArray | None
+    cavity_mean: FloatArray | None
+    converged: bool
+    rounds: int
+    history: FloatArray
+    tolerance: float
+    damping: float
+    messages: FloatArray = field(repr=False)
+
+
+def prior_variances(links: Links, model: VertexModel, threads: int | None = None) -> FloatArray:
+    r"""Return :math:`\hat C_{ii}`, before normalisation: exact on trees, otherwise the value on the tree of walks."""
+    if model.walk is not None:
+        return returning_walks(links, model.walk, thread_count(threads))
+    return propagate(links, model, np.zeros(links.vertices), 1.0, threads=threads).variance
+
+
+def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to iterate by keyword)
+    links: Links,
+    model: VertexModel,
+    counts: npt.ArrayLike,
+    noise: float,
+    kappa: npt.ArrayLike = 1.0,
+    targets: npt.ArrayLike | None = None,
+    *,
+    tolerance: float = 1e-10,
+    max_rounds: int = 1000,
+    damping: float = 0.0,
+    start: Beliefs | None = None,
+    threads: int | None = None,
+) -> Beliefs:
+    """Send messages along all edges until they no longer change.
+
+    The kernel, given before normalisation, is divided by ``kappa``: one number or, as sqrt(kappa_i kappa_j), one per vertex.
+    All else is as for `belief_propagation`.
+    """
+    vertices = links.vertices
+    examples = _check_each("counts", counts, vertices)
+    normaliser = _check_each("kappa", kappa, vertices, strict=True)
+    labels = None if targets is None else _check_targets(targets, examples)
+    variance = positive("noise", noise)
+    limit, keep = positive("tolerance", tolerance), real("damping", damping)
+    integer("max_rounds", max_rounds, 1)
+    if not 0 <= keep < 1:
+        raise InputError(f"damping must be at least 0 and below 1, got {keep:g}")
+    workers = thread_count(threads)
+    linked = links.degrees > 0
+    gains = np.divide(examples, links.degrees * normaliser * variance, out=np.zeros(vertices), where=linked)
+    # Targets are scaled to 1 at most, so that changes of messages about means can be compared with the tolerance.
+    largest = 1.0 if labels is None else float(np.abs(labels).max(initial=0.0)) or 1.0
+    linear = np.zeros(vertices) if labels is None else -np.sqrt(links.degrees * normaliser) * labels / largest
+    width = model.packed + (0 if labels is None else model.size)
+    first = _first_messages(start, links.slots, width, largest, model.packed)
+    end = iterate(links, model, (gains, linear), first, workers, tolerance=limit, max_rounds=max_rounds, damping=keep)
+    messages = end.messages
+    cavity, centre = _find_marginals(links, model, normaliser, messages, workers)
+    posterior = 1 / (examples / variance + 1 / cavity)
+    if labels is not None:
+        centre = centre * largest
+        messages[:, model.packed :] *= largest
+    mean = None if labels is None else posterior * (centre / cavity + examples / variance * labels)
+    return Beliefs(
+        variance=frozen(posterior),
+        cavity_variance=frozen(cavity),
+        mean=None if mean is None else frozen(mean),
+        cavity_mean=None if labels is None else frozen(centre),
+        converged=end.converged,
+        rounds=len(end.history),
+        history=frozen(np.array(end.history)),
+        tolerance=limit,
+        damping=end.damping,
+        messages=frozen(messages),
+    )
+
+
+def _find_marginals(
+    links: Links, model: VertexModel, normaliser: FloatArray, messages: FloatArray, workers: int
+) -> tuple[FloatArray, FloatArray]:
+    r"""Return variance :math:`-\pi_i/(d_i\kappa_i)` and mean of every vertex given the examples at the others."""
+    linked = links.degrees > 0
+    cavity, centre = model.isolated / normaliser, np.zeros(links.vertices)
+    if model.size:
+        pivots, linears = last_pivots(links, model, messages, workers)
+        cavity[linked] = -pivots[linked] / (links.degrees * normaliser)[linked]
+        centre[linked] = linears[linked] / np.sqrt(links.degrees * normaliser)[linked]
+    return cavity, centre
+
+
+def _first_messages(start: Beliefs | None, edges: int, width: int, largest: float, packed: int) -> FloatArray:
+    """Return the messages of a former run, or none; messages about means only if both runs have targets."""
+    messages = np.zeros((edges, width))
+    if start is not None:
+        if len(start.messages) != edges or start.messages.shape[1] < packed:
+            raise InputError("start must be a result on the same graph with the same kernel")
+        shared = min(width, start.messages.shape[1])
+        messages[:, :shared] = start.messages[:, :shared]
+        messages[:, packed:] /= largest
+    return messages
 
 
 def belief_propagation(
@@ -72,8 +202,16 @@ def belief_propagation(
         Number of examples at each vertex.
     targets
         Average target at each vertex; ignored at vertices without examples.
-    tolerance, max_rounds, damping, start, threads
-        See `gpcurves.methods.cavity.instance.propagate`.
+    tolerance
+        Stop when no message changes by more than this, relative to its largest element.
+    max_rounds
+        Stop after so many rounds, with ``converged`` false.
+    damping
+        Share of the former message to keep, below 1. If changes have not shrunk in 30 rounds, one half is kept from then on.
+    start
+        A former result on the same graph, from whose messages this run starts.
+    threads
+        How many threads share the work; the result does not depend on it.
     """
     if not isinstance(problem, Problem) or not isinstance(problem.inputs, Vertices):
         raise InputError("belief propagation needs a problem on a given graph, a GraphProblem")
@@ -81,7 +219,7 @@ def belief_propagation(
     graph = problem.inputs.graph
     kappa, _ = normalisers(problem.kernel, graph)
     return propagate(
-        adjacency_of(graph),
+        links_of(graph),
         problem.kernel.vertex_model(),
         counts,
         problem.noise,
@@ -93,3 +231,21 @@ def belief_propagation(
         start=start,
         threads=threads,
     )
+
+
+def _check_each(name: str, value: Any, vertices: int, strict: bool = False) -> FloatArray:
+    complaint = f"{name} must be one number, or one for each of the {vertices} vertices"
+    array = as_numbers(value, complaint, shape=(vertices,))
+    bad = ~np.isfinite(array) | (array <= 0 if strict else array < 0)
+    if bad.any():
+        bound = "greater than" if strict else "at least"
+        raise InputError(f"{name} must be finite and {bound} 0, got {array[bad][0]:g}")
+    return array
+
+
+def _check_targets(targets: Any, examples: FloatArray) -> FloatArray:
+    complaint = f"targets must be one for each of the {len(examples)} vertices"
+    array = np.where(examples > 0, as_numbers(targets, complaint, shape=examples.shape), 0.0)
+    if not np.isfinite(array).all():
+        raise InputError("targets must be finite wherever there are examples, got NaN or infinity")
+    return array

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar, cast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -15,6 +17,8 @@ from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray, integer
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
+Pair = tuple[FloatArray, FloatArray]
+Slots = tuple[IntArray, IntArray, FloatArray, FloatArray]
 _PIECE = 4096
 """Edges and vertices of one piece: enough to hide what a call costs, few enough to keep several threads busy."""
 _MOST_PIECES = 256
@@ -32,20 +36,45 @@ def thread_count(threads: int | None) -> int:
     return integer("threads", threads, 1)
 
 
-def pieces(indptr: IntArray) -> IntArray:
-    """Cut the vertices into pieces with about the same number of edges; the cuts do not depend on the threads."""
-    edges, vertices = int(indptr[-1]), len(indptr) - 1
-    count = min(max(1, (edges + vertices) // _PIECE), _MOST_PIECES)
-    work = indptr + np.arange(vertices + 1)
-    cuts = np.searchsorted(work, np.linspace(0, work[-1], count + 1))
-    cuts[0], cuts[-1] = 0, vertices
-    return np.unique(cuts).astype(np.int64)
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Slots of the vertices: one for each end of an edge, those of vertex i are ``indptr[i]`` to ``indptr[i+1]``.
 
+    ``reverse`` is the slot at the other end, ``weights`` has one weight per slot, ``degrees`` their sum for each vertex.
+    """
 
-def run_pieces(work: Callable[[int, int], FloatArray], cuts: IntArray, threads: int) -> list[FloatArray]:
-    """Call ``work(begin, end)`` for every piece and return the results in order."""
-    spans: Sequence[tuple[int, int]] = [(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
-    if threads == 1 or len(spans) == 1:
-        return [work(*span) for span in spans]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda span: work(*span), spans))
+    indptr: IntArray
+    reverse: IntArray
+    weights: FloatArray
+    degrees: FloatArray
+
+    @property
+    def arrays(self) -> Slots:
+        """All arrays, as compiled code takes them."""
+        return self.indptr, self.reverse, self.weights, self.degrees
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices."""
+        return len(self.degrees)
+
+    @property
+    def slots(self) -> int:
+        """Number of slots, twice that of edges."""
+        return len(self.reverse)
+
+    @cached_property
+    def _pieces(self) -> list[tuple[int, int]]:
+        """Ranges of vertices with about the same number of edges; they do not depend on the threads."""
+        count = min(max(1, (self.slots + self.vertices) // _PIECE), _MOST_PIECES)
+        work = self.indptr + np.arange(self.vertices + 1)
+        cuts = np.searchsorted(work, np.linspace(0, work[-1], count + 1))
+        cuts[0], cuts[-1] = 0, self.vertices
+        return list(itertools.pairwise(np.unique(cuts).tolist()))
+
+    def run(self, threads: int, kernel: Callable[..., FloatArray], *arguments: Any) -> list[FloatArray]:
+        """Call ``kernel(begin, end, *arguments)`` for every piece of the vertices and return the results in order."""
+        if threads == 1 or len(self._pieces) == 1:
+            return [kernel(*piece, *arguments) for piece in self._pieces]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(lambda piece: kernel(*piece, *arguments), self._pieces))

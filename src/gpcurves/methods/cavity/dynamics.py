@@ -15,16 +15,15 @@ steps draw from them is part of the result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs.vertex_model import VertexModel
-from gpcurves.methods.cavity.poisson import draw_stratified, mean_posterior, poisson_weights
-from gpcurves.methods.cavity.rounds import Links, iterate, last_pivots, send
-from gpcurves.methods.cavity.walks import close, next_series, returning_walks
-from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring
+from gpcurves.methods.cavity.compiled import Links
+from gpcurves.methods.cavity.rounds import close, iterate, last_pivots, next_series, returning_walks, send
+from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring, draw_stratified, mean_posterior, poisson_weights
 from gpcurves.numerics.validation import FloatArray
 
 _CALM_SWEEPS, _CALM = 3, 0.02
@@ -34,35 +33,40 @@ LEAST_RELAXATION = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Dynamics:
-    """What stays the same in a run.
+class State:
+    """Messages on a wiring, from which the next run may start, with the normaliser of every vertex.
 
-    Attributes
-    ----------
-    degrees, model
-        The ensemble and the kernel.
-    noise, nu
-        Noise variance of one example, and the average number of examples per vertex.
-    constant
-        What all vertices are normalised by; None for local normalisation.
-    paper
-        Whether local normalisation is that of UM13 (29).
-    vertices
-        Vertices in each population.
-    rngs
-        One random stream for each population.
-    threads
-        How many threads share the work; the result does not depend on it.
+    ``series`` are the V of UM13 (30) as power series; they are empty unless its equation (29) is used.
     """
+
+    wiring: Wiring
+    messages: FloatArray
+    normaliser: FloatArray
+    series: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A state whose average no longer moves: how many sweeps that took, and how many of them matter."""
+
+    state: State
+    converged: bool
+    sweeps: int
+    relaxation: int
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """A run of populations: what stays the same, and its steps from one state to the next."""
 
     degrees: DegreeSampler
     model: VertexModel
     noise: float
     nu: float
-    constant: float | None
-    paper: bool
-    vertices: int
-    rngs: Sequence[np.random.Generator] = field(repr=False)
+    constant: float | None  # what all vertices are normalised by; None for local normalisation
+    paper: bool  # whether local normalisation is that of UM13 (29)
+    vertices: int  # in each population
+    rngs: Sequence[np.random.Generator]  # one random stream for each population
     threads: int
 
     @property
@@ -79,92 +83,85 @@ class Dynamics:
         """Return the posterior variance of each vertex, averaged over its own examples."""
         return mean_posterior(cavity, self.noise, self.nu)
 
+    def rewire(self, former: State | None) -> State:
+        """Draw new degrees and edges, and hand the messages of a former state out at random, or none."""
+        wiring = Wiring.draw(self.degrees, self.vertices, self.rngs)
+        if former is None:
+            return self._normalise(wiring, np.zeros((wiring.slots, self.model.packed)))
+        if former.messages.shape[1] != self.model.packed:
+            raise InputError("start must be a result with the same kernel")
+        return self._normalise(wiring, wiring.carry(former.messages, former.wiring, self.rngs))
 
-@dataclass(frozen=True, eq=False)
-class State:
-    """Messages on a wiring, from which the next run may start, with the normaliser of every vertex.
+    def redirect(self, state: State) -> State:
+        """Send each message to a random slot of the same vertices, as if all edges were drawn anew."""
+        return replace(state, wiring=replace(state.wiring, reverse=state.wiring.shuffle(self.rngs)))
 
-    ``series`` are the V of UM13 (30) as power series; they are empty unless its equation (29) is used.
-    """
+    def sweep(self, state: State, counts: FloatArray) -> State:
+        """Send every message once."""
+        if self.model.size == 0:
+            return state
+        if self.paper:
+            state = self._send_series(state)
+        gains = counts / (state.wiring.degrees * state.normaliser * self.noise)
+        new = np.empty_like(state.messages)
+        send(state.wiring, self.model, (gains, gains), state.messages, new, self.threads)
+        return replace(state, messages=new)
 
-    wiring: Wiring = field(repr=False)
-    messages: FloatArray = field(repr=False)
-    normaliser: FloatArray = field(repr=False)
-    series: FloatArray = field(repr=False)
+    def observe(self, state: State) -> tuple[State, FloatArray]:
+        """Return the variance of every vertex given the examples at all others."""
+        if self.model.size == 0:
+            return state, np.asarray(self.model.isolated / state.normaliser)
+        if self.paper:  # normaliser and messages must arrive together
+            state = self._shuffle(state)
+        raw = _raw_variances(state.wiring, self.model, state.messages, self.threads)
+        return state, np.asarray(raw / state.normaliser)
 
+    def settle(self, state: State, precision: float, least: int) -> Settled:
+        """Sweep with the same examples until the average no longer moves, at least so many times."""
+        counts = self.draw_counts()
+        if self.paper:  # no wiring lasts, so that nothing settles but the distribution
+            for _ in range(least + 16):
+                state = self.sweep(state, self.draw_counts())
+            return Settled(state, True, least + 16, LEAST_RELAXATION)
+        last, calm = np.inf, 0
+        for done in range(1, _MOST_SWEEPS + 1):
+            state = self.sweep(state, counts)
+            state, cavity = self.observe(state)
+            now = float(self.average(cavity).mean())
+            calm = calm + 1 if abs(now - last) <= _CALM * precision * now else 0
+            last = now
+            if calm >= _CALM_SWEEPS and done >= least:
+                return Settled(state, True, done, max(LEAST_RELAXATION, done - _CALM_SWEEPS))
+        return Settled(state, False, _MOST_SWEEPS, _MOST_SWEEPS)
 
-def begin(dynamics: Dynamics, former: State | None) -> State:
-    """Draw a wiring, and hand out the messages of a former run, or none."""
-    if former is not None and former.messages.shape[1] != dynamics.model.packed:
-        raise InputError("start must be a result with the same kernel")
-    if former is not None and len(former.wiring.bounds) != len(dynamics.rngs) + 1:
-        raise InputError(f"start must be a result with {len(dynamics.rngs)} populations")
-    if former is not None:
-        return rewire(dynamics, former)
-    wiring = Wiring.draw(dynamics.degrees, dynamics.vertices, dynamics.rngs)
-    return _normalise(dynamics, wiring, np.zeros((wiring.slots, dynamics.model.packed)))
-
-
-def rewire(dynamics: Dynamics, state: State) -> State:
-    """Draw new degrees and edges, and hand the messages out at random."""
-    wiring = Wiring.draw(dynamics.degrees, dynamics.vertices, dynamics.rngs)
-    return _normalise(dynamics, wiring, wiring.carry(state.messages, state.wiring, dynamics.rngs))
-
-
-def redirect(dynamics: Dynamics, state: State) -> State:
-    """Send each message to a random slot of the same vertices, as if all edges were drawn anew."""
-    return replace(state, wiring=state.wiring.rewired(dynamics.rngs))
-
-
-def sweep(dynamics: Dynamics, state: State, counts: FloatArray) -> State:
-    """Send every message once."""
-    if dynamics.model.size == 0:
+    def _normalise(self, wiring: Wiring, messages: FloatArray) -> State:
+        """Return the state with the normaliser of every vertex of a new wiring."""
+        model, none = self.model, np.zeros((0, 0))
+        if self.constant is not None:
+            return State(wiring, messages, np.full(wiring.vertices, self.constant), none)
+        if model.size == 0:
+            return State(wiring, messages, np.full(wiring.vertices, model.isolated), none)
+        if not self.paper:
+            return State(wiring, messages, raw_diagonal(wiring, model, self.threads), none)
+        assert model.walk is not None
+        depth = max(len(model.walk[::2]) - 1, 1)
+        state = State(wiring, messages, np.ones(wiring.vertices), np.zeros((wiring.slots, depth)))
+        for _ in range(depth):  # each step makes one more coefficient right
+            state = self._send_series(state)
         return state
-    if dynamics.paper:
-        state = _send_series(dynamics, _shuffle(dynamics, state))
-    gains = counts / (state.wiring.degrees * state.normaliser * dynamics.noise)
-    new = np.empty_like(state.messages)
-    send(state.wiring, dynamics.model, (gains, gains), state.messages, new, dynamics.threads)
-    return replace(state, messages=new)
 
+    def _shuffle(self, state: State) -> State:
+        """Hand all pairs (V_loc, V) out at random, and take normalisers from the V that arrive: UM13 (30)."""
+        assert self.model.walk is not None
+        order = state.wiring.shuffle(self.rngs)
+        series = state.series[order]
+        normaliser = close(state.wiring, self.model.walk, series, self.threads)
+        return State(state.wiring, state.messages[order], normaliser, series)
 
-def observe(dynamics: Dynamics, state: State) -> tuple[State, FloatArray]:
-    """Return the variance of every vertex given the examples at all others."""
-    if dynamics.model.size == 0:
-        return state, np.asarray(dynamics.model.isolated / state.normaliser)
-    if dynamics.paper:  # normaliser and messages must arrive together
-        state = _shuffle(dynamics, state)
-    raw = _raw_variances(state.wiring, dynamics.model, state.messages, dynamics.threads)
-    return state, np.asarray(raw / state.normaliser)
-
-
-@dataclass(frozen=True, eq=False)
-class Settled:
-    """A state whose average no longer moves: how many sweeps that took, and how many of them matter."""
-
-    state: State
-    converged: bool
-    sweeps: int
-    relaxation: int
-
-
-def settle(dynamics: Dynamics, state: State, precision: float, least: int) -> Settled:
-    """Sweep with the same examples until the average no longer moves, at least so many times."""
-    counts = dynamics.draw_counts()
-    if dynamics.paper:  # no wiring lasts, so that nothing settles but the distribution
-        for _ in range(least + 16):
-            state = sweep(dynamics, state, dynamics.draw_counts())
-        return Settled(state, True, least + 16, LEAST_RELAXATION)
-    last, calm = np.inf, 0
-    for done in range(1, _MOST_SWEEPS + 1):
-        state = sweep(dynamics, state, counts)
-        state, cavity = observe(dynamics, state)
-        now = float(dynamics.average(cavity).mean())
-        calm = calm + 1 if abs(now - last) <= _CALM * precision * now else 0
-        last = now
-        if calm >= _CALM_SWEEPS and done >= least:
-            return Settled(state, True, done, max(LEAST_RELAXATION, done - _CALM_SWEEPS))
-    return Settled(state, False, _MOST_SWEEPS, _MOST_SWEEPS)
+    def _send_series(self, state: State) -> State:
+        """Hand all pairs out at random, and send the V of every pair, as power series."""
+        state = self._shuffle(state)
+        return replace(state, series=next_series(state.wiring, state.series, state.series.shape[1], self.threads))
 
 
 def raw_diagonal(links: Links, model: VertexModel, threads: int) -> FloatArray:
@@ -181,35 +178,3 @@ def raw_diagonal(links: Links, model: VertexModel, threads: int) -> FloatArray:
 def _raw_variances(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> FloatArray:
     pivots, _ = last_pivots(links, model, messages, threads)
     return -pivots / links.degrees
-
-
-def _normalise(dynamics: Dynamics, wiring: Wiring, messages: FloatArray) -> State:
-    """Return the state with the normaliser of every vertex of a new wiring."""
-    model, none = dynamics.model, np.zeros((0, 0))
-    if dynamics.constant is not None:
-        return State(wiring, messages, np.full(wiring.vertices, dynamics.constant), none)
-    if model.size == 0:
-        return State(wiring, messages, np.full(wiring.vertices, model.isolated), none)
-    if not dynamics.paper:
-        return State(wiring, messages, raw_diagonal(wiring, model, dynamics.threads), none)
-    assert model.walk is not None
-    depth = max(len(model.walk[::2]) - 1, 1)
-    state = State(wiring, messages, np.ones(wiring.vertices), np.zeros((wiring.slots, depth)))
-    for _ in range(depth):  # each step makes one more coefficient right
-        state = _send_series(dynamics, _shuffle(dynamics, state))
-    return state
-
-
-def _shuffle(dynamics: Dynamics, state: State) -> State:
-    """Hand all pairs (V_loc, V) out at random, and take normalisers from the V that arrive: UM13 (30)."""
-    assert dynamics.model.walk is not None
-    order = state.wiring.shuffled(dynamics.rngs)
-    series = state.series[order]
-    normaliser = close(state.wiring, dynamics.model.walk, series, dynamics.threads)
-    return State(state.wiring, state.messages[order], normaliser, series)
-
-
-def _send_series(dynamics: Dynamics, state: State) -> State:
-    """Send the V of every pair, as power series."""
-    series = next_series(state.wiring, state.series, state.series.shape[1], dynamics.threads)
-    return replace(state, series=series)

@@ -1,75 +1,39 @@
-"""The experiments of the cavity method: populations for an ensemble, belief propagation for data sets on a given graph."""
+"""The experiments of the cavity method: populations for an ensemble, belief propagation for data sets on a given graph.
+
+`loop_errors` measures how much cycles change the latter, against dense algebra on pieces of the graph.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from gpcurves.graphs import Ensemble
+from gpcurves.graphs import Graph
+from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.groups import members
-from gpcurves.inputs import Vertices
-from gpcurves.methods.cavity.beliefs import adjacency_of
-from gpcurves.methods.cavity.instance import Beliefs, propagate
+from gpcurves.methods.cavity.beliefs import Beliefs, links_of, propagate
 from gpcurves.methods.cavity.population import PopulationResult, population_curve, population_size
-from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
-from gpcurves.montecarlo import Shape, stream
+from gpcurves.methods.simulation.vertices import GraphExperiment, draw_counts, posterior_variances
+from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-SHARE = 1.3
+_SHARE = 1.3
 """Precision of each of the first two replicas, in units of that of their average."""
-_ALGORITHM = 1
-"""Changes whenever the numbers of a task would, so that old stores are not mixed with new results."""
-_ALONG = ("error", "error_stderr", "variance", "converged", "rounds")
+_BALLS, _BALL, _WHOLE = 3, 600, 1_500
+"""Pieces of a graph, and vertices in each, on which cycles are tested; graphs up to the last size are tested whole."""
 
 
 @dataclass(frozen=True)
-class _Cavity:
-    """What experiments on ensembles and on given graphs share.
+class _Cavity(GraphExperiment):
+    """What experiments on ensembles and on given graphs share; a task uses all cores unless ``threads`` says how many."""
 
-    Attributes
-    ----------
-    problem, nu, seed
-        What to compute, at how many examples per vertex, and what determines the random numbers.
-    among
-        Groups of vertices to average over besides.
-    threads
-        How many threads share the work of a task; None for all cores.
-    """
-
-    problem: Problem
-    nu: tuple[float, ...]
-    seed: int
-    among: tuple[str, ...]
     threads: int | None
 
-    task: ClassVar[str]
-    settings: ClassVar[tuple[str, ...]]
-    """Further fields that determine the results."""
-
-    @property
-    def key(self) -> Mapping[str, Any]:
-        """Everything that determines a task."""
-        problem, graph = self.problem, self.problem.graph
-        plain: dict[str, Any] = {"algorithm": _ALGORITHM, "nu": list(self.nu), "rng": self.seed, "task": self.task}
-        plain |= {"graph": graph.to_dict() if isinstance(graph, Ensemble) else graph.digest}
-        plain |= {"kernel": problem.kernel.to_dict(), "noise": problem.noise, "among": list(self.among)}
-        given = {name: getattr(self, name) for name in self.settings}
-        return plain | {name: value for name, value in given.items() if value is not None}
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """What was chosen for the run, if it was not given."""
-        return {}
-
-    @property
-    def fields(self) -> Mapping[str, Shape]:
-        """Mean, its standard error, variance over vertices, converged, rounds, and each group, at each nu; and shares."""
-        along = {name: (len(self.nu),) for name in (*_ALONG, *(f"sum {name}" for name in self.among))}
-        return {**along, **{f"share {name}": () for name in self.among}}
+    averages = ("error", "error_stderr", "variance", "converged", "rounds")
 
 
 @dataclass(frozen=True)
@@ -82,13 +46,18 @@ class Replicas(_Cavity):
     population: int | None
 
     task = "cavity, ensemble"
-    settings = ("precision", "local", "max_sweeps", "population")
+    settings = ("among", "precision", "local", "max_sweeps", "population")
 
     @property
-    def sizes(self) -> Mapping[str, int]:
+    def vertices(self) -> int:
         """How many vertices each population has."""
-        chosen = population_size(SHARE * self.precision) if self.population is None else self.population
-        return {"population": chosen}
+        return population_size(_SHARE * self.precision) if self.population is None else self.population
+
+    @property
+    def note(self) -> str | None:
+        """A sentence if the normalisation is not exact."""
+        paper = self.problem.kernel.normalise == "local" and self.local == "paper"
+        return "local normalisation by equation (29) of the paper, which is approximate" if paper else None
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         """Run populations for all nu, each starting where the one before stopped."""
@@ -101,32 +70,28 @@ class Replicas(_Cavity):
             self.nu,
             normalise=problem.kernel.normalise,
             local=self.local,
-            precision=SHARE * self.precision,
-            vertices=self.population,
+            precision=_SHARE * self.precision,
+            vertices=self.vertices,
             max_sweeps=self.max_sweeps,
             rng=stream(self.seed, task),
             threads=self.threads,
         )
-        rows = [[r.error, r.stderr, _variance(r), float(r.converged), float(r.sweeps)] for r in results]
-        found: dict[str, FloatArray | float] = dict(zip(_ALONG, np.array(rows).T, strict=True))
-        for name in self.among:
-            found[f"sum {name}"] = np.array([_of_group(r, name) for r in results])
-            found[f"share {name}"] = _of_group(results[0], name, share=True)
-        return found
+        shares = [float(_weigh(results[0], name).sum()) for name in self.among]
+        return self.as_fields(np.array([self._average(result) for result in results]), shares)
+
+    def _average(self, result: PopulationResult) -> list[float]:
+        mean = float(result.weight @ result.variance)
+        variance = float(result.weight @ (result.variance - mean) ** 2)
+        sums = [float(_weigh(result, name) @ result.variance) for name in self.among]
+        return [result.error, result.stderr, variance, float(result.converged), float(result.sweeps), *sums]
 
 
-def _variance(result: PopulationResult) -> float:
-    mean = float(result.weight @ result.variance)
-    return float(result.weight @ (result.variance - mean) ** 2)
-
-
-def _of_group(result: PopulationResult, name: str, *, share: bool = False) -> float:
-    """Return the part of the error that vertices of a degree have, or their share."""
-    degree = {"isolated": 0, "ends": 1}.get(name)
+def _weigh(result: PopulationResult, group: str) -> FloatArray:
+    """Return the weights of the vertices of a group, which is one by degree, and 0 for all others."""
+    degree = {"isolated": 0, "ends": 1}.get(group)
     if degree is None:
-        degree = int(float(name.partition("=")[2]))
-    weights = result.weight * (result.degree == degree)
-    return float(weights.sum() if share else weights @ result.variance)
+        degree = int(float(group.partition("=")[2]))
+    return np.where(result.degree == degree, result.weight, 0.0)
 
 
 @dataclass(frozen=True)
@@ -136,25 +101,23 @@ class GivenGraph(_Cavity):
     tolerance: float
     max_rounds: int
     damping: float
-    kappa: FloatArray = field(repr=False)
+    kappa: FloatArray = field(repr=False)  # what the kernel is divided by at each vertex
+    note: str | None  # a sentence if that is not exact
 
     task = "cavity, graph"
-    settings = ("tolerance", "max_rounds", "damping")
+    settings = ("among", "tolerance", "max_rounds", "damping")
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         """Draw a growing data set and follow the messages along nu."""
-        assert isinstance(self.problem.inputs, Vertices)
-        graph = self.problem.inputs.graph
+        graph = self.problem.graph
+        assert isinstance(graph, Graph)
         rng = stream(self.seed, task).spawn(1)[0]  # the data sets of the simulation with the same seed
-        sizes = examples(self.nu, graph.vertices, rng.random())
-        order = np.argsort(sizes, kind="stable")
         masks = [members(graph, name) for name in self.among]
-        names = [*_ALONG, *(f"sum {name}" for name in self.among)]
-        rows = np.empty((len(names), len(order)))
+        rows = np.empty((len(self.nu), len(self.averages) + len(masks)))
         beliefs: Beliefs | None = None
-        for k, counts in zip(order.tolist(), training_counts(sizes[order], graph.vertices, rng), strict=True):
+        for k, counts in zip(*draw_counts(self.nu, graph.vertices, rng), strict=True):
             beliefs = propagate(
-                adjacency_of(graph),
+                links_of(graph),
                 self.problem.kernel.vertex_model(),
                 counts,
                 self.problem.noise,
@@ -166,13 +129,47 @@ class GivenGraph(_Cavity):
                 threads=self.threads,
             )
             local = beliefs.variance
-            rows[:, k] = [
-                local.mean(),
-                0.0,
-                local.var(),
-                float(beliefs.converged),
-                float(beliefs.rounds),
-                *(local[mask].sum() / len(local) for mask in masks),
-            ]
-        shares = {f"share {name}": float(mask.mean()) for name, mask in zip(self.among, masks, strict=True)}
-        return {**dict(zip(names, rows, strict=True)), **shares}
+            sums = [local[mask].sum() / len(local) for mask in masks]
+            rows[k] = [local.mean(), 0.0, local.var(), beliefs.converged, beliefs.rounds, *sums]
+        return self.as_fields(rows, [float(mask.mean()) for mask in masks])
+
+
+def loop_errors(problem: Problem, nu: Sequence[float], seed: int, kappa: FloatArray) -> tuple[FloatArray, int]:
+    """Return how much cycles change the average variance, relative to dense algebra, and on how many vertices that is.
+
+    Small graphs are compared whole. Of large ones, balls around random vertices are cut out, and both ways are used on
+    each ball with the same normalisers; only the inner half of its vertices counts.
+    """
+    graph = problem.graph
+    assert isinstance(graph, Graph)
+    rng = stream(seed, 2**31)
+    kernel: Any = problem.kernel
+    plain = replace(kernel, normalise="none")
+    entire = graph.vertices <= _WHOLE
+    linked = np.flatnonzero(~graph.isolated)
+    centres = linked[:1] if entire else rng.choice(linked, _BALLS)
+    sums = np.zeros((2, len(nu)))
+    seen = 0
+    for centre in centres.tolist():
+        chosen = np.arange(graph.vertices) if entire else _ball(graph, centre)
+        inner = len(chosen) if entire else (len(chosen) + 1) // 2
+        part = Graph(graph.adjacency[chosen][:, chosen])
+        normaliser = kappa[chosen]
+        C = plain.on(part).matrix() / np.sqrt(normaliser[:, None] * normaliser)
+        beliefs = None
+        for k, counts in zip(*draw_counts(nu, part.vertices, rng), strict=True):
+            beliefs = propagate(
+                links_of(part), plain.vertex_model(), counts, problem.noise, normaliser, tolerance=1e-6, start=beliefs
+            )
+            sums[0, k] += beliefs.variance[:inner].sum()
+            sums[1, k] += posterior_variances(C, counts, problem.noise)[:inner].sum()
+        seen += inner
+    return np.asarray(sums[0] / sums[1] - 1), seen
+
+
+def _ball(graph: Graph, centre: int) -> IntArray:
+    """Return the vertices nearest to one, in order of their distance."""
+    from scipy.sparse.csgraph import breadth_first_order
+
+    order = breadth_first_order(graph.adjacency, centre, directed=False, return_predecessors=False)
+    return np.asarray(order[:_BALL], dtype=np.int64)

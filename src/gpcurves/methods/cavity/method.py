@@ -5,7 +5,7 @@ What compiles messages (Numba) is imported when the method is used, so that othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from gpcurves.errors import GPCurvesError, InputError, unknown_name
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
-from gpcurves.methods.sampled import Sampled, Setup
+from gpcurves.methods.sampled import Sampled, Setup, average_over_groups
 from gpcurves.methods.simulation.method import at_least, groups
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, stream
@@ -28,18 +28,12 @@ _PRECISION = 0.005
 _FIRST_REPLICAS, _MOST_REPLICAS, _MOST_DATASETS = 2, 64, 400
 _MOST_PER_VERTEX = 1e6
 _LOCAL = ("exact", "paper")
-_OF_ENSEMBLES, _OF_GRAPHS = ("local", "max_sweeps", "population"), ("datasets", "tolerance", "max_rounds", "damping")
-"""Options that belong to one of them only."""
 
 
 def _local(name: str, value: object) -> str:
     if value not in _LOCAL:
         raise unknown_name("local normalisation", str(value), _LOCAL)
     return str(value)
-
-
-def _number(name: str, value: object) -> float:
-    return real(name, value)
 
 
 @dataclass(frozen=True)
@@ -53,25 +47,15 @@ class Precision(MethodOptions):
         "exact",
         help="Local normalisation on an ensemble: exact, or paper for the approximate equation (29) of the paper",
         check=_local,
+        on="ensemble",
     )
-
-    def objection(self, problem: Problem) -> str | None:
-        ensemble = problem.ensemble is not None
-        for each in fields(self):
-            if getattr(self, each.name) == each.default:
-                continue
-            if ensemble and each.name in _OF_GRAPHS:
-                return f"{each.name} belongs to a given graph, and this is an ensemble"
-            if not ensemble and each.name in _OF_ENSEMBLES:
-                return f"{each.name} belongs to an ensemble of graphs, and here the graph is given"
-        return None
 
 
 @dataclass(frozen=True)
 class CavityVarianceOptions(Precision):
     """How variances of vertices are sampled."""
 
-    datasets: int = parameter(1, help="On a given graph: data sets to draw", check=at_least(1))
+    datasets: int = parameter(1, help="On a given graph: data sets to draw", check=at_least(1), on="graph")
 
 
 @dataclass(frozen=True)
@@ -83,21 +67,28 @@ class CavityOptions(Precision):
         help="Groups of vertices to average over besides; of an ensemble those that are given by a degree",
         check=groups,
     )
-    max_sweeps: int = parameter(2000, help="On an ensemble: sweeps per replica and nu at most", check=at_least(1))
+    max_sweeps: int = parameter(
+        2000, help="On an ensemble: sweeps per replica and nu at most", check=at_least(1), on="ensemble"
+    )
     population: int | None = parameter(
         None,
         help="On an ensemble: vertices in each of the eight populations; their bias falls as one over this number  [chosen "
         "from the precision]",
         check=at_least(2),
+        on="ensemble",
     )
     replicas: int | None = parameter(
         None, help="Replicas of an ensemble [64] or data sets on a given graph [400] at most", check=at_least(2)
     )
     tolerance: float = parameter(
-        1e-8, help="On a given graph: messages have converged if they change by less", check=_number
+        1e-8, help="On a given graph: messages have converged if they change by less", check=real, on="graph"
     )
-    max_rounds: int = parameter(1000, help="On a given graph: iterations of all messages at most", check=at_least(1))
-    damping: float = parameter(0.0, help="On a given graph: share of the former message to keep", check=_number)
+    max_rounds: int = parameter(
+        1000, help="On a given graph: iterations of all messages at most", check=at_least(1), on="graph"
+    )
+    damping: float = parameter(
+        0.0, help="On a given graph: share of the former message to keep", check=real, on="graph"
+    )
 
     def objection(self, problem: Problem) -> str | None:
         if problem.ensemble is not None:
@@ -146,7 +137,6 @@ class Cavity(Sampled):
     VarianceOptions = CavityVarianceOptions
 
     def experiment(self, setup: Setup, sizes: FloatArray) -> Replicas | GivenGraph:
-        """Return replicas of an ensemble, or data sets on a given graph."""
         from gpcurves.methods.cavity.beliefs import normalisers
         from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
 
@@ -155,12 +145,11 @@ class Cavity(Sampled):
         threads = None if str(setup.run.workers).strip() == "1" else 1
         shared = (problem, tuple(sizes.tolist()), setup.run.seed(), options.among, threads)
         if isinstance(problem.graph, Graph):
-            kappa, _ = normalisers(problem.kernel, problem.graph)
-            return GivenGraph(*shared, options.tolerance, options.max_rounds, options.damping, kappa)
+            divided = normalisers(problem.kernel, problem.graph)
+            return GivenGraph(*shared, options.tolerance, options.max_rounds, options.damping, *divided)
         return Replicas(*shared, options.precision, options.local, options.max_sweeps, options.population)
 
     def stop(self, setup: Setup) -> Stop:
-        """Return how many replicas or data sets to draw."""
         graph, options = setup.problem.graph, setup.options
         if isinstance(graph, Graph):
             most = options.replicas or _MOST_DATASETS
@@ -168,58 +157,33 @@ class Cavity(Sampled):
         return Stop(_FIRST_REPLICAS, options.replicas or _MOST_REPLICAS, options.precision)
 
     def unit(self, problem: Problem) -> str:
-        """Return what is drawn, in words."""
         return "replicas" if problem.ensemble is not None else "data sets"
 
-    def summarise(self, experiment: Replicas | GivenGraph, estimate: Estimate) -> Result:
-        """Return the average over replicas or data sets, with how it converged."""
-        problem, count = experiment.problem, len(experiment.nu)
+    def summarise(self, experiment: Any, estimate: Estimate) -> Result:
+        problem, nu = experiment.problem, experiment.nu
+        given = isinstance(problem.graph, Graph)
+        groups, empty = average_over_groups(estimate, experiment.among, len(nu))
         details = {"variance": estimate.values["variance"].mean(axis=0)}
+        details |= {name: values for name, values in groups.items() if not name.startswith("stderr")}
         diagnostics: dict[str, Any] = {name: estimate.values[name].mean(axis=0) for name in ("converged", "rounds")}
-        notes = [*self._approximations(experiment), *estimate.notes(self.unit(problem))]
-        for name in experiment.among:
-            share = float(estimate.values[f"share {name}"].mean())
-            details[f"share {name}"] = np.full(count, share)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                details[f"error {name}"] = estimate.values[f"sum {name}"].mean(axis=0) / share
-            if share == 0:
-                notes.append(f"no vertex belongs to the group {name!r}")
+        notes = [] if experiment.note is None else [experiment.note]
+        if (kernel_error := problem.kernel.vertex_model().kernel_error) > 0:
+            notes.append(f"the kernel is represented up to {kernel_error:.1g}")
+        notes += [*estimate.notes(self.unit(problem)), *empty]
         diagnostics |= self._cycles(experiment, notes)
         stuck = diagnostics["converged"] < 1
         if stuck.any():
-            given = isinstance(problem.graph, Graph)
             ways = "rounds (max_rounds), damping such as 0.5, or a larger tolerance"
             remedy = ways if given else "sweeps (max_sweeps) or a larger precision"
-            first = np.array(experiment.nu)[stuck][0]
-            notes.append(f"messages did not converge at nu = {first:g}: allow more {remedy}")
-        diagnostics |= {"drawn": estimate.count, **experiment.sizes}
-        return Result(
-            estimate.mean("error"),
-            estimate.stderr("error"),
-            details=details,
-            diagnostics=diagnostics,
-            notes=tuple(notes),
-        )
-
-    def _approximations(self, experiment: Any) -> list[str]:
-        """Say what else is not exact: the normalisation, the representation of the kernel."""
-        from gpcurves.methods.cavity.beliefs import normalisers
-
-        problem = experiment.problem
-        notes = []
-        if isinstance(problem.graph, Graph):
-            _, note = normalisers(problem.kernel, problem.graph)
-            notes += [note] if note else []
-        elif problem.kernel.normalise == "local" and experiment.local == "paper":
-            notes.append("local normalisation by equation (29) of the paper, which is approximate")
-        if (error := problem.kernel.vertex_model().kernel_error) > 0:
-            notes.append(f"the kernel is represented up to {error:.1g}")
-        return notes
+            notes.append(f"messages did not converge at nu = {np.array(nu)[stuck][0]:g}: allow more {remedy}")
+        diagnostics |= {"drawn": estimate.count} | ({} if given else {"population": experiment.vertices})
+        error, stderr = estimate.mean("error"), estimate.stderr("error")
+        return Result(error, stderr, details=details, diagnostics=diagnostics, notes=tuple(notes))
 
     def _cycles(self, experiment: Any, notes: list[str]) -> dict[str, FloatArray]:
         """Measure how much cycles of a given graph matter, and add a sentence about it to the notes."""
         from gpcurves.methods.cavity.beliefs import is_forest
-        from gpcurves.methods.cavity.loop_error import loop_errors
+        from gpcurves.methods.cavity.experiments import loop_errors
 
         graph = experiment.problem.graph
         if not isinstance(graph, Graph) or is_forest(graph):
@@ -236,7 +200,7 @@ class Cavity(Sampled):
         """Return the local posterior variances: their distribution, by vertex and by degree."""
         from gpcurves.methods.cavity.beliefs import belief_propagation
         from gpcurves.methods.cavity.population import population_error
-        from gpcurves.methods.simulation.vertex_datasets import examples, training_counts
+        from gpcurves.methods.simulation.vertices import draw_counts
 
         _check_size(nu)
         if run.store is not None or str(run.workers).strip() != "1":
@@ -259,9 +223,8 @@ class Cavity(Sampled):
         seed = run.seed()
         values = []
         for task in range(options.datasets):
-            own = stream(seed, task).spawn(1)[0]
-            counts = training_counts(examples((nu,), graph.vertices, own.random()), graph.vertices, own)[0]
-            values.append(belief_propagation(problem, counts).variance)
+            _, counts = draw_counts((nu,), graph.vertices, stream(seed, task).spawn(1)[0])
+            values.append(belief_propagation(problem, counts[0]).variance)
         return VarianceDistribution(
             np.concatenate(values),
             np.tile(graph.neighbours, len(values)).astype(np.float64),

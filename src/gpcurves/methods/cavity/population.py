@@ -1,7 +1,7 @@
 r"""Learning curves of large random graphs: population dynamics for an ensemble given by its degree distribution.
 
 Three tolerances, three questions. Messages that give prior variances converge like those on a given graph (`rounds.iterate`).
-The average over a population settles before anything is measured (`dynamics.settle`). What is measured is a mean over
+The average over a population settles before anything is measured (`Dynamics.settle`). What is measured is a mean over
 independent wirings and populations, and ends when its standard error is small enough (`_measure`).
 """
 
@@ -9,30 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from gpcurves.errors import NotApplicableError, unknown_name
-from gpcurves.graphs.kernels import Normalisation, check_normalisation
+from gpcurves.errors import NotApplicableError
+from gpcurves.graphs.kernels import Normalisation
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import thread_count
-from gpcurves.methods.cavity.dynamics import (
-    LEAST_RELAXATION,
-    Dynamics,
-    Settled,
-    State,
-    begin,
-    observe,
-    raw_diagonal,
-    redirect,
-    rewire,
-    settle,
-    sweep,
-)
-from gpcurves.methods.cavity.poisson import poisson_weights
-from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring
-from gpcurves.montecarlo.seeds import Rng, seed_of
-from gpcurves.numerics.validation import FloatArray, frozen, integer, nonnegative, positive
+from gpcurves.methods.cavity.dynamics import LEAST_RELAXATION, Dynamics, Settled, State, raw_diagonal
+from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring, poisson_weights
+from gpcurves.montecarlo import Rng, seed_of
+from gpcurves.numerics.validation import FloatArray, frozen
 
 POPULATIONS = 8
 """Independent populations, from which the standard error comes."""
@@ -55,43 +43,22 @@ class Normaliser:
 class PopulationResult:
     """The error of an ensemble at one number of examples per vertex, and how uncertain it is.
 
-    Attributes
-    ----------
-    error, stderr
-        Posterior variance averaged over vertices, and its standard error: the larger of those from independent populations
-        and from independent wirings, with that of the normaliser.
-    normaliser
-        What global normalisation divided by; None for local normalisation.
-    converged
-        Whether the messages settled and the precision was reached.
-    populations, vertices, sweeps
-        Independent populations, vertices in each of them, sweeps in all.
-    relaxation
-        Sweeps that messages need to forget: with exact local normalisation they follow each new wiring and are not measured.
-    degree, cavity_variance, variance, weight
-        Samples of vertices: degree, variance given the examples elsewhere, variance given those at the vertex too, and
-        weight; weights add up to 1.
+    The standard error is the larger of those from independent populations and from independent wirings, with that of the
+    normaliser. ``degree`` to ``weight`` are samples of vertices; their weights add up to 1.
     """
 
     nu: float
     error: float
     stderr: float
-    normaliser: Normaliser | None
-    converged: bool
-    populations: int
-    vertices: int
+    normaliser: Normaliser | None  # what global normalisation divided by
+    converged: bool  # whether the messages settled and the precision was reached
+    vertices: int  # in each of the populations
     sweeps: int
-    relaxation: int
     degree: FloatArray = field(repr=False)
-    cavity_variance: FloatArray = field(repr=False)
-    variance: FloatArray = field(repr=False)
+    cavity_variance: FloatArray = field(repr=False)  # given the examples at all other vertices
+    variance: FloatArray = field(repr=False)  # given those at the vertex too
     weight: FloatArray = field(repr=False)
-    state: State | None = field(repr=False)
-
-    def error_of_degree(self, degree: int) -> float:
-        """Return the error restricted to vertices of one degree, NaN if no vertex of the sample has it."""
-        chosen = self.degree == degree
-        return float(np.average(self.variance[chosen], weights=self.weight[chosen])) if chosen.any() else float("nan")
+    state: State = field(repr=False)
 
 
 def mean_prior_variance(
@@ -99,17 +66,16 @@ def mean_prior_variance(
 ) -> Normaliser:
     r"""Return :math:`\kappa`, the average of :math:`\hat C_{ii}` over the vertices of large graphs of the ensemble."""
     sampler = DegreeSampler.from_probabilities(degrees)
-    goal, workers = positive("precision", precision), thread_count(threads)
     rngs = _streams(rng)
     share = 1 - sampler.isolated
     means: list[FloatArray] = []
     while True:
         wiring = Wiring.draw(sampler, _LARGEST // POPULATIONS, rngs)
-        prior = raw_diagonal(wiring, model, workers)
+        prior = raw_diagonal(wiring, model, thread_count(threads))
         means.append(prior.reshape(len(rngs), -1).mean(axis=1))
         value = sampler.isolated * model.isolated + share * float(np.mean(means))
         stderr = share * float(np.std(means, ddof=1)) / float(np.sqrt(np.size(means)))
-        if stderr <= goal * value or len(means) >= _MOST_WIRINGS:
+        if stderr <= precision * value or len(means) >= _MOST_WIRINGS:
             return Normaliser(value, stderr)
 
 
@@ -135,86 +101,72 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
     ----------
     degrees
         Probabilities of the degrees 0, 1, 2, ...
-    model
-        The kernel before normalisation.
-    noise, nu
-        Noise variance, and the average number of examples per vertex.
-    normalise
-        How the kernel is normalised.
     local
         With local normalisation: "exact", or "paper" for the approximation of UM13 (29).
     normaliser
         For global normalisation: what to divide by, if it is known already.
-    precision
-        Stop when the standard error is this fraction of the error.
+    precision, max_sweeps
+        Stop when the standard error is this fraction of the error, or after so many sweeps with ``converged`` false.
     vertices
         Vertices in each of the eight populations, chosen from ``precision`` unless given.
-    max_sweeps
-        Stop after so many sweeps, with ``converged`` false.
     start
         A result for the same ensemble and kernel, from whose messages this run starts.
-    rng
-        Seed: the same seed gives the same numbers, for any number of threads.
+    rng, threads
+        The same seed gives the same numbers, for any number of threads.
     """
     sampler = DegreeSampler.from_probabilities(degrees)
-    check_normalisation("normalise", normalise)
-    if local not in ("exact", "paper"):
-        raise unknown_name("local normalisation", local, ("exact", "paper"))
     if normalise == "local" and local == "paper" and model.walk is None:
         raise NotApplicableError("local='paper' needs a kernel that is a polynomial in T, which this is not")
-    variance, examples, goal = positive("noise", noise), nonnegative("nu", nu), positive("precision", precision)
-    size = population_size(goal) if vertices is None else integer("vertices", vertices, 2)
+    size = population_size(precision) if vertices is None else vertices
     rngs = _streams(rng)
     if normalise == "global" and normaliser is None:
         # A fifth of the precision, so that the normaliser hardly adds to the standard error.
-        normaliser = mean_prior_variance(degrees, model, precision=goal / 5, rng=rngs[0], threads=threads)
+        normaliser = mean_prior_variance(degrees, model, precision=precision / 5, rng=rngs[0], threads=threads)
     constant = 1.0 if normalise == "none" else normaliser.value if normaliser and normalise == "global" else None
     paper = constant is None and local == "paper"
-    dynamics = Dynamics(sampler, model, variance, examples, constant, paper, size, rngs, thread_count(threads))
-    ready = _prepare(dynamics, None if start is None else start.state, goal)
-    return _measure(dynamics, ready, normaliser if normalise == "global" else None, goal, max_sweeps)
+    dynamics = Dynamics(sampler, model, noise, nu, constant, paper, size, rngs, thread_count(threads))
+    ready = _prepare(dynamics, None if start is None else start.state, precision)
+    return _measure(dynamics, ready, normaliser if normalise == "global" else None, precision, max_sweeps)
 
 
-def population_curve(  # noqa: PLR0913  (the ensemble and the model, and how to sample by keyword)
+def population_curve(
     degrees: object,
     model: VertexModel,
     noise: float,
     nu: Sequence[float],
     *,
     normalise: Normalisation,
-    local: str = "exact",
     precision: float = 0.005,
-    vertices: int | None = None,
-    max_sweeps: int = 2000,
     rng: Rng = None,
-    threads: int | None = None,
+    **how: Any,
 ) -> list[PopulationResult]:
-    """Return the error at several numbers of examples per vertex, each run starting from the messages of the one before."""
+    """Return the error at several numbers of examples per vertex, each run starting from the messages of the one before.
+
+    ``how`` are further options of `population_error`.
+    """
     seeds = np.random.SeedSequence(seed_of(rng)).spawn(len(nu) + 1)
-    normaliser = None
+    how |= {"normalise": normalise, "precision": precision}
     if normalise == "global":
-        normaliser = mean_prior_variance(degrees, model, precision=precision / 5, rng=seeds[-1], threads=threads)
-    results: list[PopulationResult] = [None] * len(nu)  # type: ignore[list-item]
+        threads = how.get("threads")
+        how["normaliser"] = mean_prior_variance(degrees, model, precision=precision / 5, rng=seeds[-1], threads=threads)
+    results: dict[int, PopulationResult] = {}
     start = None
-    for k in np.argsort(np.asarray(nu, dtype=np.float64), kind="stable"):
-        start = results[k] = population_error(
-            degrees, model, noise, nu[k], normalise=normalise, local=local, normaliser=normaliser, precision=precision,
-            vertices=vertices, max_sweeps=max_sweeps, start=start, rng=seeds[k], threads=threads,
-        )  # fmt: skip
-    return results
+    for k in np.argsort(nu, kind="stable").tolist():
+        start = results[k] = population_error(degrees, model, noise, nu[k], start=start, rng=seeds[k], **how)
+    return [results[k] for k in range(len(nu))]
 
 
 def _prepare(dynamics: Dynamics, former: State | None, precision: float) -> Settled:
     """Return settled messages, and how many sweeps they need to settle on a new wiring."""
-    ready = Settled(begin(dynamics, former), True, 0, LEAST_RELAXATION)
+    ready = Settled(dynamics.rewire(former), True, 0, LEAST_RELAXATION)
     if dynamics.model.size == 0:
         return ready
     # Messages that start from nothing take longer to settle than those that were handed out anew on another wiring. Only
     # the latter happens during the measurement, so that the relaxation is taken from a second time.
     for cold in (True, False) if former is None else (False,):
-        state = ready.state if cold else rewire(dynamics, ready.state)
+        state = ready.state if cold else dynamics.rewire(ready.state)
         least = dynamics.model.size // 2 + 2 if cold else 0  # steps that the longest walk takes
-        end = settle(dynamics, state, precision, least)
+        end = dynamics.settle(state, precision, least)
         ready = Settled(end.state, ready.converged and end.converged, ready.sweeps + end.sweeps, end.relaxation)
     return ready
 
@@ -244,17 +196,15 @@ def _measure(
             reached = stderr <= precision * error
             if reached or sweeps >= max_sweeps:
                 break
-        state = rewire(dynamics, state)
+        state = dynamics.rewire(state)
     return PopulationResult(
         nu=dynamics.nu,
         error=error,
         stderr=stderr,
         normaliser=normaliser,
         converged=ready.converged and bool(reached),
-        populations=len(dynamics.rngs),
         vertices=dynamics.vertices,
         sweeps=sweeps,
-        relaxation=ready.relaxation,
         **_describe_vertices(dynamics, state, cavity, bare),
         state=replace(state, messages=frozen(state.messages)),
     )
@@ -268,10 +218,10 @@ def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State
     measured: list[FloatArray] = []
     for step in range(2 * relaxation):
         if not dynamics.quenched:
-            state = redirect(dynamics, state)
-        state = sweep(dynamics, state, dynamics.draw_counts())
+            state = dynamics.redirect(state)
+        state = dynamics.sweep(state, dynamics.draw_counts())
         if not dynamics.quenched or step >= relaxation:
-            state, cavity = observe(dynamics, state)
+            state, cavity = dynamics.observe(state)
             measured.append(dynamics.average(cavity).reshape(len(dynamics.rngs), -1).mean(axis=1))
     return state, cavity, np.mean(measured, axis=0)
 

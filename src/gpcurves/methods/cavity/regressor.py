@@ -11,16 +11,15 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from gpcurves.errors import InputError
 from gpcurves.graphs import Graph, GraphKernel, RandomWalkKernel, as_graph
-from gpcurves.methods.cavity.beliefs import belief_propagation
-from gpcurves.methods.cavity.instance import Beliefs
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.methods.cavity.beliefs import Beliefs, belief_propagation
+from gpcurves.numerics.validation import FloatArray, as_numbers
 from gpcurves.problem import GraphProblem
 
 
 class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Predict a real value at every vertex of a graph from its values at some, at a cost linear in the edges.
 
-    Exact on graphs without cycles; elsewhere an approximation that is good where cycles are long. The prior mean is the
+    Exact on graphs without cycles; elsewhere an approximation that is good if cycles are long. The prior mean is the
     average of the targets if ``centre`` is true, else zero.
 
     Parameters
@@ -73,10 +72,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Learn from values at vertices, which are given by number or by name and may repeat."""
         graph = as_graph(self.graph)
         vertices = vertex_numbers(graph, X)
-        try:
-            targets = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError("targets must be numbers") from error
+        targets = as_numbers(y, "targets must be numbers")
         if targets.shape != vertices.shape or len(targets) == 0:
             raise InputError(
                 f"there must be one target per vertex, at least one, got {targets.size} for {len(vertices)}"
@@ -117,7 +113,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def vertex_numbers(graph: Graph, vertices: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Return vertices as numbers: names are looked up, integers are taken as they are where there are no names."""
+    """Return vertices as numbers: names are looked up, integers are taken as they are if there are no names."""
     given = np.asarray(vertices)
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]

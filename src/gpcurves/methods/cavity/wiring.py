@@ -1,17 +1,50 @@
-"""Random graphs with given degrees, several independent ones side by side, as index arrays."""
+"""What populations draw: numbers of examples, and random graphs with given degrees as index arrays, side by side."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import IntArray
-from gpcurves.methods.cavity.poisson import draw_stratified
-from gpcurves.methods.cavity.rounds import Links
+from gpcurves.methods.cavity.compiled import Links
 from gpcurves.numerics.validation import FloatArray
+
+_NEGLIGIBLE = 1e-17
+
+
+def poisson_weights(nu: float) -> tuple[FloatArray, FloatArray]:
+    """Return the counts that matter and their probabilities, which add up to 1."""
+    reach = 12 * math.sqrt(nu) + 25  # far beyond what is negligible, for small and for large nu
+    counts = np.arange(max(0, math.floor(nu - reach)), math.ceil(nu + reach) + 1, dtype=np.float64)
+    logs = counts * math.log(nu) - nu - np.array([math.lgamma(k + 1) for k in counts]) if nu > 0 else -1e9 * counts
+    weights = np.exp(logs)
+    keep = weights > _NEGLIGIBLE
+    return counts[keep], weights[keep] / weights[keep].sum()
+
+
+def mean_posterior(variance: FloatArray, noise: float, nu: float) -> FloatArray:
+    r"""Return the mean of :math:`1/(\gamma/\sigma^2 + 1/v)` over :math:`\gamma\sim` Poisson(:math:`\nu`), for every cavity variance v."""
+    total = np.zeros_like(variance)
+    for count, weight in zip(*poisson_weights(nu), strict=True):
+        total += weight * noise / (noise + count * variance)
+    return variance * total
+
+
+def draw_stratified(values: FloatArray, weights: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
+    """Draw values in random order; each occurs as often as its weight says, up to one time.
+
+    One random number shifts a regular grid of quantiles: a thousand draws then have almost exactly the right distribution,
+    and averages over them much less noise than with independent draws.
+    """
+    cumulative = np.cumsum(weights)
+    quantiles = (np.arange(size) + rng.random()) / size * cumulative[-1]
+    drawn: FloatArray = values[np.minimum(np.searchsorted(cumulative, quantiles, side="right"), len(values) - 1)]
+    rng.shuffle(drawn)
+    return drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +83,7 @@ class Wiring(Links):
     that vanishes for large graphs.
     """
 
-    bounds: IntArray = field(repr=False)
+    bounds: IntArray
 
     @classmethod
     def draw(cls, degrees: DegreeSampler, vertices: int, rngs: Sequence[np.random.Generator]) -> Wiring:
@@ -77,11 +110,7 @@ class Wiring(Links):
             order[first:last] = begin + np.concatenate(parts)
         return messages[order]
 
-    def rewired(self, rngs: Sequence[np.random.Generator]) -> Wiring:
-        """Return the same vertices, but each message goes to a random slot, and the one back to another."""
-        return replace(self, reverse=self.shuffled(rngs))
-
-    def shuffled(self, rngs: Sequence[np.random.Generator]) -> IntArray:
+    def shuffle(self, rngs: Sequence[np.random.Generator]) -> IntArray:
         """Return a random order of the slots of each graph."""
         spans = zip(rngs, self.bounds[:-1], self.bounds[1:], strict=True)
         return np.concatenate([first + rng.permutation(last - first) for rng, first, last in spans])

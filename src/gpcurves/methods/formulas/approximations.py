@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpcurves.methods.base import Kind
-from gpcurves.methods.formulas.formula import formula
+from gpcurves.methods.base import Kind, formula
 from gpcurves.methods.formulas.parametric import Scaled, solve
-from gpcurves.methods.formulas.stepping import iterate
 from gpcurves.numerics.roots import bisect
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 _NOT_A_BOUND = "close to the truth for smooth spectra and inputs spread evenly; not a bound"
+_ONE_BY_ONE = 20_000  # from there on a step changes ln G by about 1/n, little enough to extrapolate
+# strides per window; ratios near 1.5 keep the errors of Neville's scheme apart
+_STRIDES = (32, 48, 64, 96, 128, 192, 256)
+_WINDOW = 1.5  # a window ends at 1.5 times the steps done, over which G changes by a bounded factor, whatever n is
+_NOTHING = 1e-300  # below this, in units of the largest eigenvalue, nothing is left to learn
 
 
 @formula(
@@ -65,8 +68,8 @@ def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
             # G = (1 - q)/(h error): if q is small, its deviations keep the digits that those of G lose
             by_q = (mean_q[:, None] - q) / (h * error)[:, None]
             deviation = np.where(mean_q[:, None] < 0.5, by_q, G - mean[:, None])
-            spread = (G * deviation**2) @ scaled.multiplicities
-            difference = noise * (G**3 @ scaled.multiplicities) + spread
+            variance = (G * deviation**2) @ scaled.multiplicities
+            difference = noise * (G**3 @ scaled.multiplicities) + variance
             relative = np.where((error > 0) & (n > 0), n * difference / ((noise + 1) * gap * gap), 0.0)
         return np.asarray(error * (1 - relative))
 
@@ -103,7 +106,7 @@ def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
 def discrete(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return tr G after `n` steps :math:`G \to G - G^2/(\sigma^2+\mathrm{tr}\,G)` from :math:`G = \Lambda`, S99 (9)."""
     scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
-    return scaled.unit * iterate(scaled, n)
+    return scaled.unit * _take_steps(scaled, n)
 
 
 def lc_examples(problem: Problem, error: float) -> float:
@@ -120,3 +123,65 @@ def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:
     h[reachable] = np.exp(solve(scaled.lc_excess, scaled, n[reachable]))
     h[(n > 0) & ~reachable] = np.inf
     return h
+
+
+def _take_steps(scaled: Scaled, n: FloatArray) -> FloatArray:
+    r"""Return the trace of G, in units of the largest eigenvalue, after each integer number of steps.
+
+    The first 20,000 steps are taken one by one. After that a step changes little, and many are taken at once: with
+    :math:`y = \ln G` and one step :math:`y \to y + \Delta(y)`, a stride :math:`y \to y + k\Delta(y)` is exact at `k = 1` and
+    smooth in `k`, so a window of steps is crossed with several strides and extrapolated to `k = 1` (Neville's scheme).
+    """
+    order = np.unique(n)
+    traces = np.empty(len(order))
+    G = scaled.values.copy()
+    done = 0.0
+    for position, target in enumerate(order.tolist()):
+        G = _advance(scaled, G, done, target)
+        done = target
+        traces[position] = scaled.multiplicities @ G
+    return traces[np.searchsorted(order, n)]
+
+
+def _advance(scaled: Scaled, G: FloatArray, done: float, target: float) -> FloatArray:
+    stop = min(target, _ONE_BY_ONE)
+    work = np.empty_like(G)
+    while done < stop:
+        total = scaled.noise + scaled.multiplicities @ G
+        if total <= _NOTHING:
+            return np.zeros_like(G)
+        np.multiply(G, -1 / total, out=work)
+        work += 1.0
+        if (largest := G[top := int(np.argmax(G))]) > total / 2:  # then 1 - G/total would cancel
+            G[top] = 0.0
+            others = scaled.noise + scaled.multiplicities @ G + (scaled.multiplicities[top] - 1) * largest
+            G[top], work[top] = largest, others / total
+        G *= work  # a product of factors, and not G - G^2/total: G stays positive and keeps its relative accuracy
+        done += 1
+    while done < target:
+        steps = min(target - done, np.floor((_WINDOW - 1) * done))
+        G = _leap(scaled, G, steps) if steps > 2 * _STRIDES[-1] else _strides(scaled, G, 1.0, int(steps))
+        done += steps
+    return G
+
+
+def _strides(scaled: Scaled, G: FloatArray, stride: float, count: int) -> FloatArray:
+    # in logarithms, so that a stride of many steps cannot overshoot zero
+    logs = np.log(G, where=G > 0, out=np.full_like(G, -np.inf))
+    for _ in range(count):
+        now = np.exp(logs)
+        total = scaled.noise + scaled.multiplicities @ now
+        if total <= _NOTHING:
+            break
+        logs += stride * np.log1p(-now / total)
+    return np.exp(logs)
+
+
+def _leap(scaled: Scaled, G: FloatArray, steps: float) -> FloatArray:
+    strides = [steps / count for count in _STRIDES]
+    table = [_strides(scaled, G, stride, count) for stride, count in zip(strides, _STRIDES, strict=True)]
+    for level in range(1, len(table)):
+        for i in range(len(table) - level):
+            near, far = strides[i + level], strides[i]
+            table[i] = table[i + 1] + (table[i + 1] - table[i]) * (near - 1) / (far - near)
+    return table[0]

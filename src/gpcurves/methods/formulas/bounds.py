@@ -10,8 +10,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.methods.base import Kind, Scope, needs_noise
-from gpcurves.methods.formulas.formula import formula
+from gpcurves.methods.base import Kind, Scope, formula, needs_noise
 from gpcurves.methods.formulas.parametric import Scaled
 from gpcurves.numerics.roots import bisect
 from gpcurves.numerics.validation import FloatArray

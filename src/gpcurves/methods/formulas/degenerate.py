@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.methods.base import Kind, Scope
-from gpcurves.methods.formulas.formula import formula
+from gpcurves.methods.base import Kind, Scope, formula
 from gpcurves.numerics.validation import FloatArray, sizes
 from gpcurves.problem import Problem
 

@@ -12,16 +12,15 @@ import numpy as np
 
 from gpcurves.graphs import RandomRegular, RandomWalkKernel
 from gpcurves.graphs.tree import tree_spectrum
-from gpcurves.methods.base import Kind
+from gpcurves.methods.base import Kind, formula
 from gpcurves.methods.formulas.approximations import lower_continuous
-from gpcurves.methods.formulas.formula import formula
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem, SpectrumProblem
 from gpcurves.spectra import Spectrum
 
 _LONG_WALK = 30
 _STEP, _STEPS = 0.04, 700
-"""Nodes in the square root of y for the master curve, up to where exp(-y) underflows."""
+"""Nodes in the square root of y for the master curve, until exp(-y) underflows."""
 
 
 def _large_regular(problem: Problem) -> str | None:

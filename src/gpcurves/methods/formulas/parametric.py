@@ -103,7 +103,7 @@ def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
     grid = np.linspace(low.min() - 1e-9, high.max(), 200)
     at_grid = excess(grid, np.zeros(len(grid)))[0]
     beyond = n > at_grid[-1] * (1 - 1e-15)
-    # on a plateau, where n is close to a number of eigenvalues, the rounded grid cannot tell where the root is
+    # on a plateau, with n close to a number of eigenvalues, the rounded grid does not resolve the root
     below = np.clip(np.searchsorted(at_grid, n * (1 - 1e-11)) - 1, 0, len(grid) - 1)
     above = np.clip(np.searchsorted(at_grid, n * (1 + 1e-11)), 0, len(grid) - 1)
     low = np.maximum(low, grid[below] - 1e-6)

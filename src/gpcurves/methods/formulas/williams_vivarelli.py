@@ -12,15 +12,12 @@ import numpy as np
 
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import is_stationary
-from gpcurves.methods.base import Kind
-from gpcurves.methods.formulas.formula import formula
+from gpcurves.methods.base import Kind, formula, needs_kernel
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 
 def _one_dimensional(problem: Problem) -> str | None:
-    if problem.kernel is None:
-        return "it needs the kernel and the inputs, and a bare spectrum has neither"
     if problem.inputs.dim != 1:
         return f"inputs must be one-dimensional, got dimension {problem.inputs.dim}"
     if not is_stationary(problem.kernel):
@@ -37,7 +34,7 @@ def _one_dimensional(problem: Problem) -> str | None:
     promise="the average error is never above it; stays at about the noise level for large n",
     source="Sollich & Halees 2002, eqs. (21) to (23)",
     needs="one-dimensional inputs, a stationary kernel, integer n",
-    conditions=(_one_dimensional,),
+    conditions=(needs_kernel, _one_dimensional),
     integers=True,
     spectral=False,
 )

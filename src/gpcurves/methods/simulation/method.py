@@ -11,10 +11,10 @@ import numpy as np
 from gpcurves.errors import InputError, unknown_name
 from gpcurves.graphs import Graph
 from gpcurves.graphs.groups import check_groups
-from gpcurves.methods.base import Kind, MethodOptions, Result, register
+from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel, register
 from gpcurves.methods.sampled import QUANTILES, Sampled, Setup, average_over_groups, remarks
-from gpcurves.methods.simulation.datasets import DataSets
-from gpcurves.methods.simulation.vertex_datasets import LocalErrors, VertexDataSets, release_matrices
+from gpcurves.methods.simulation.dataset import DataSets
+from gpcurves.methods.simulation.vertices import LocalErrors, VertexDataSets
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, average
 from gpcurves.numerics.memory import check_memory
@@ -22,7 +22,7 @@ from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, integer, positive
 from gpcurves.problem import Problem
 
-_DATASETS, _VERTICES, _GRAPHS, _PER_GRAPH, _ON_GRAPH = 200, 500, 20, 10, 100
+GRAPHS, _DATASETS, _VERTICES, _PER_GRAPH, _ON_GRAPH = 20, 200, 500, 10, 100
 _FIRST, _FIRST_GRAPHS, _MOST = 32, 10, 100_000
 """How much is drawn before the precision is looked at, and at most."""
 _MOST_PER_VERTEX = 1e9
@@ -52,19 +52,11 @@ class GraphSizes(MethodOptions):
     """How many graphs of an ensemble are drawn, and how large they are."""
 
     vertices: int | None = parameter(
-        None, help="Size of the graphs of an ensemble  [500]", check=at_least(1), axis="nu"
+        None, help="Size of the graphs of an ensemble  [500]", check=at_least(1), axis="nu", on="ensemble"
     )
     graphs: int | None = parameter(
-        None, help="How many graphs of an ensemble to draw  [20]", check=at_least(2), axis="nu"
+        None, help="How many graphs of an ensemble to draw  [20]", check=at_least(2), axis="nu", on="ensemble"
     )
-
-    def objection(self, problem: Problem) -> str | None:
-        if (reason := super().objection(problem)) is not None or problem.ensemble is not None:
-            return reason
-        for name in ("vertices", "graphs"):
-            if getattr(self, name) is not None:
-                return f"{name} belongs to an ensemble of graphs, and here the graph is given"
-        return None
 
     def size(self, problem: Problem) -> int:
         """Return the number of vertices of each graph."""
@@ -117,16 +109,10 @@ class SimulationOptions(DataSetSizes):
     )
 
     def objection(self, problem: Problem) -> str | None:
-        if (reason := super().objection(problem)) is not None:
-            return reason
-        if self.also and problem.teacher is not None:
+        reason = super().objection(problem)
+        if reason is None and self.also and problem.teacher is not None:
             return "training and empirical errors are only defined if student and teacher agree"
-        return None
-
-
-def _given_in_full(problem: Problem) -> str | None:
-    bare = problem.kernel is None
-    return "it needs the kernel and the inputs, and a bare spectrum has neither" if bare else None
+        return reason
 
 
 @register
@@ -144,7 +130,7 @@ class Simulation(Sampled):
     promise = "the truth, up to its standard error"
     source = "Sollich & Halees 2002, eqs. (3) and (4); Urry & Sollich 2013, eqs. (9) to (12)"
     needs = "a kernel and inputs, integer n; or a graph or an ensemble of graphs"
-    conditions = (_given_in_full,)
+    conditions = (needs_kernel,)
     axes = ("n", "nu")
     integers = True
     misspecified = True
@@ -152,12 +138,11 @@ class Simulation(Sampled):
     VarianceOptions = DataSetSizes
 
     def experiment(self, setup: Setup, sizes: FloatArray) -> DataSets | VertexDataSets:
-        """Return the data sets to draw, after a check of the memory that they need."""
         problem, options, seed = setup.problem, setup.options, setup.run.seed()
         if problem.axis == "nu":
             check_graph_size(problem, sizes, options.size(problem), setup.run)
             per_task = _datasets_per_task(problem, options)
-            return VertexDataSets(problem, tuple(sizes.tolist()), seed, options.size(problem), per_task, options.among)
+            return VertexDataSets(problem, tuple(sizes.tolist()), seed, options.among, options.size(problem), per_task)
         counts = tuple(int(size) for size in sizes.tolist())
         drawn = DataSets(problem, counts, seed, options.test_points, options.also, problem.true_variance)
         check_memory(
@@ -168,24 +153,13 @@ class Simulation(Sampled):
         return drawn
 
     def stop(self, setup: Setup) -> Stop:
-        """Return how many data sets or graphs to draw."""
-        options, precision = setup.options, setup.options.precision
-        if setup.problem.axis == "n":
-            if precision is None:
-                return Stop(options.datasets or _DATASETS, options.datasets or _DATASETS)
-            return Stop(min(_FIRST, options.datasets or _FIRST), options.datasets or _MOST, precision)
-        most = options.graphs if setup.problem.ensemble is not None else options.datasets
-        if precision is None:
-            count = self._count(setup.problem, options)
+        count, most = _count_tasks(setup.problem, setup.options)
+        if setup.options.precision is None:
             return Stop(count, count)
-        return Stop(min(most or _MOST, _FIRST_GRAPHS), most or _MOST, precision)
-
-    def _count(self, problem: Problem, options: DataSetSizes) -> int:
-        """Return how many graphs of an ensemble, or data sets on a given graph, are drawn without a precision."""
-        return (options.graphs or _GRAPHS) if problem.ensemble is not None else (options.datasets or _ON_GRAPH)
+        first = _FIRST if setup.problem.axis == "n" else _FIRST_GRAPHS
+        return Stop(min(first, most), most, setup.options.precision)
 
     def summarise(self, experiment: DataSets | VertexDataSets, estimate: Estimate) -> Result:
-        """Return the averages over data sets, with quantiles."""
         problem = experiment.problem
         error, stderr = estimate.mean("error"), estimate.stderr("error")
         details = {key: estimate.quantile("error", level) for key, level in QUANTILES.items()}
@@ -207,30 +181,31 @@ class Simulation(Sampled):
         notes += remarks(sizes, error, stderr, problem.axis)
         return Result(error, stderr, details=details, diagnostics={"drawn": estimate.count}, notes=tuple(notes))
 
-    def release(self) -> None:
-        """Give back the covariance matrix of a given graph."""
-        release_matrices()
-
     def variances(self, problem: Problem, nu: float, options: DataSetSizes, run: Run) -> VarianceDistribution:
         """Return the errors at all vertices after nu examples per vertex: their distribution, by vertex and by degree.
 
         Without a teacher these are the posterior variances; at nu = 0 the prior ones.
         """
         size, per_task = options.size(problem), _datasets_per_task(problem, options)
-        experiment = LocalErrors(problem, (nu,), run.seed(), size, per_task)
+        experiment = LocalErrors(problem, (nu,), run.seed(), (), size, per_task)
         check_graph_size(problem, np.array([nu]), size, run)
-        count = self._count(problem, options)
+        count, _ = _count_tasks(problem, options)
         needed = 8.0 * count * (per_task + 1) * size * 3
         check_memory(needed, "the errors of all vertices", "ask for fewer graphs or data sets")
-        try:
-            estimate = average(experiment, run, Stop(count, count), self.unit(problem))
-        finally:
-            self.release()
+        estimate = average(experiment, run, Stop(count, count), self.unit(problem))
         values = estimate.values["errors"].reshape(-1, size)
         degrees = np.repeat(estimate.values["degrees"], per_task, axis=0)
         own = isinstance(problem.graph, Graph)
         vertex = np.tile(np.arange(size), len(values)) if own else None
         return VarianceDistribution(values.ravel(), degrees.ravel(), problem, nu, vertex=vertex)
+
+
+def _count_tasks(problem: Problem, options: DataSetSizes) -> tuple[int, int]:
+    """Return how many graphs of an ensemble, or else data sets, to draw without a precision, and with one at most."""
+    if problem.ensemble is not None:
+        return options.graphs or GRAPHS, options.graphs or _MOST
+    default = _DATASETS if problem.axis == "n" else _ON_GRAPH
+    return options.datasets or default, options.datasets or _MOST
 
 
 def _datasets_per_task(problem: Problem, options: DataSetSizes) -> int:

@@ -1,21 +1,33 @@
-"""Single functions instead of averages: draws from the prior, and the posterior variance for one data set."""
+r"""Single functions and data sets instead of averages.
+
+**Prediction vectors** say which vertices make a mismatched student fail: Urry & Sollich 2013, appendix B. The student's
+prediction is :math:`\bar f = Mz` with :math:`M = K_V K^{-1/2}` and pseudo-outputs :math:`z = K^{-1/2}y`. For a matched teacher
+:math:`\langle zz^T\rangle = I`; otherwise its diagonal says how much more, or less, than expected each prediction vector
+(column of `M`) contributes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import eigh
 
 from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs import Graph
+from gpcurves.graphs.covariance import check_dense
 from gpcurves.graphs.graph import IntArray
+from gpcurves.inputs import Vertices
 from gpcurves.methods.simulation.dataset import Prior
 from gpcurves.methods.simulation.method import SimulationOptions, check_graph_size
-from gpcurves.methods.simulation.vertex_datasets import LocalErrors, examples, release_matrices, training_counts
+from gpcurves.methods.simulation.vertices import LocalErrors, draw_counts
 from gpcurves.montecarlo import Rng, Run, seed_of
 from gpcurves.numerics.cholesky import Factor, factorise_pivoted
-from gpcurves.numerics.validation import FloatArray, nonnegative, points
+from gpcurves.numerics.validation import FloatArray, frozen, nonnegative, points
 from gpcurves.problem import Problem
+
+_MOST_EXAMPLES = 5_000
+"""Examples of which prediction vectors are computed."""
 
 
 def sample_prior(problem: Problem, at: object, *, rng: Rng = None) -> FloatArray:
@@ -48,7 +60,7 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
     problem
         Kernel, inputs and noise; without a teacher.
     examples, at
-        Training inputs and where to evaluate, one per row.
+        Training inputs, and points at which to evaluate, one per row.
     """
     if problem.teacher is not None:
         raise InputError("the error at a point is the posterior variance only if student and teacher agree")
@@ -79,13 +91,88 @@ def one_data_set(problem: Problem, nu: float, *, vertices: int | None = None, rn
         raise InputError(reason)
     size = options.size(problem)
     check_graph_size(problem, np.array([at]), size, Run())
-    experiment = LocalErrors(problem, (at,), seed_of(rng), size, 1)
+    experiment = LocalErrors(problem, (at,), seed_of(rng), (), size, 1)
     graph, generator = experiment.draw_graph(0)
-    own = generator.spawn(1)[0]
-    counts = training_counts(examples((at,), size, own.random()), size, own)[0]
-    C, true = experiment.covariances(graph)
-    release_matrices()
-    return VertexErrors(graph, counts, experiment.errors(C, true, [counts])[0])
+    _, counts = draw_counts((at,), size, generator.spawn(1)[0])
+    error = experiment.errors(*experiment.covariances(graph), counts)
+    return VertexErrors(graph, counts[0], error[0])
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionVectors:
+    """Prediction vectors of a data set on a graph, and how strongly the teacher excites each.
+
+    Attributes
+    ----------
+    weights
+        Diagonal of the covariance of the pseudo-outputs, one per example; 1 for a matched teacher.
+    vectors
+        Prediction vectors as columns, of shape (vertices, examples).
+    examples
+        The vertex of each example.
+    covariance
+        The whole covariance of the pseudo-outputs.
+    problem
+        What was asked.
+    """
+
+    weights: FloatArray
+    vectors: FloatArray
+    examples: IntArray
+    covariance: FloatArray
+    problem: Problem
+
+    def largest(self, count: int = 1) -> IntArray:
+        """Return the numbers of the examples with the largest weights, the largest first."""
+        return np.argsort(-self.weights, kind="stable")[:count]
+
+    def centre(self, example: int) -> int:
+        """Return the vertex at which a prediction vector is largest."""
+        return int(np.argmax(abs(self.vectors[:, example])))
+
+    def localisation(self, example: int) -> float:
+        """Return on how many vertices a prediction vector lives: one over the sum of its fourth powers, normalised."""
+        share = self.vectors[:, example] ** 2
+        return float(share.sum() ** 2 / (share @ share))
+
+
+def prediction_vectors(problem: Problem, examples: object) -> PredictionVectors:
+    """Return the prediction vectors for examples at given vertices of a given graph.
+
+    Parameters
+    ----------
+    problem
+        On a given graph, with noise; with a teacher, or matched without one.
+    examples
+        Numbers of the vertices at which there is an example, with repeats.
+    """
+    if not isinstance(problem.inputs, Vertices):
+        raise InputError("prediction vectors need a problem on a given graph: draw one with ensemble.sample(vertices)")
+    if problem.noise == 0:
+        raise InputError("prediction vectors need noise greater than 0")
+    graph = problem.inputs.graph
+    at = np.asarray(examples)
+    if at.ndim != 1 or at.size == 0 or at.dtype.kind not in "iu" or not 0 <= at.min() <= at.max() < graph.vertices:
+        raise InputError(f"examples must be vertex numbers between 0 and {graph.vertices - 1}, at least one")
+    if len(at) > _MOST_EXAMPLES:
+        raise InputError(f"prediction vectors are for at most {_MOST_EXAMPLES} examples, got {len(at)}")
+    check_dense(graph, 4)
+    C = problem.kernel.on(graph).matrix()
+    K = C[np.ix_(at, at)] + problem.noise * np.eye(len(at))
+    values, axes = eigh(K)
+    scaled = axes / np.sqrt(np.maximum(values, problem.noise))  # only rounding takes an eigenvalue below the noise
+    if problem.teacher is None:
+        covariance = np.eye(len(at))
+    else:
+        true = problem.true_kernel.on(graph).matrix()[np.ix_(at, at)] + problem.teacher.noise * np.eye(len(at))
+        covariance = axes @ (scaled.T @ true @ scaled) @ axes.T
+    return PredictionVectors(
+        frozen(covariance.diagonal().copy()),
+        frozen(C[:, at] @ scaled @ axes.T),
+        at.astype(np.int64),
+        frozen(covariance),
+        problem,
+    )
 
 
 def _check_inputs(problem: Problem, name: str, value: object) -> FloatArray:

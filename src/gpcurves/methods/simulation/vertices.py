@@ -1,4 +1,4 @@
-r"""Errors at the vertices of a graph for given training counts, by dense algebra.
+r"""Data sets on graphs: the experiments that draw them, and errors at all vertices by dense algebra.
 
 With :math:`\gamma_i` examples at vertex `i`, the average of its targets is one observation with the noise variance
 :math:`\sigma^2/\gamma_i`, so that matrices have the size of the observed vertices, never that of the data set.
@@ -7,21 +7,182 @@ With :math:`\gamma_i` examples at vertex `i`, the average of its targets is one 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gpcurves.errors import NumericalError
+from gpcurves.graphs import Ensemble, Graph
 from gpcurves.graphs.graph import IntArray
+from gpcurves.graphs.groups import members
+from gpcurves.montecarlo import Shape, stream
 from gpcurves.numerics.cholesky import factorise, factorise_pivoted, invert_lower, solve_factorised, solve_lower
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.problem import Problem
 
+_ALGORITHM = 1
+"""Changes whenever the numbers of a task would, so that old stores are not mixed with new results."""
+_MANY_EXAMPLES = 5_000_000
 _SAFE_NOISE = 1e-6
 _RESOLVED = 1e-14
 """Variance, relative to the prior one, below which rounding decides whether an observation says anything new."""
 _ROUNDING = 1e-6
 """Rounding errors of a variance are below this share of the largest one, because factors have pivots of at least 1e-14 of it
 (which costs half of the digits) or noise of at least 1e-6 of it. What is more negative is a mistake and not rounding."""
+
+
+@dataclass(frozen=True)
+class GraphExperiment:
+    """What all experiments on graphs share."""
+
+    problem: Problem
+    nu: tuple[float, ...]  # examples per vertex
+    seed: int
+    among: tuple[str, ...]  # groups of vertices to average over besides
+
+    task: ClassVar[str]
+    settings: ClassVar[tuple[str, ...]]  # further fields that determine the results
+    averages: ClassVar[tuple[str, ...]] = ("error",)  # over all vertices, each with a value at every nu
+
+    @property
+    def key(self) -> Mapping[str, Any]:
+        """Everything that determines a task."""
+        problem, graph = self.problem, self.problem.graph
+        plain: dict[str, Any] = {"task": self.task, "algorithm": _ALGORITHM, "nu": self.nu, "rng": self.seed}
+        plain |= {"graph": graph.to_dict() if isinstance(graph, Ensemble) else graph.digest}
+        plain |= {"kernel": problem.kernel.to_dict(), "noise": problem.noise}
+        if problem.teacher is not None:
+            plain["teacher"] = [problem.true_kernel.to_dict(), problem.teacher.noise]
+        given = {name: getattr(self, name) for name in self.settings}
+        return plain | {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def fields(self) -> Mapping[str, Shape]:
+        """The averages, and the sum over each group divided by all vertices, at each nu; and the share of each group."""
+        along = (*self.averages, *(f"sum {name}" for name in self.among))
+        return dict.fromkeys(along, (len(self.nu),)) | {f"share {name}": () for name in self.among}
+
+    def as_fields(self, rows: FloatArray, shares: Iterable[float]) -> Mapping[str, FloatArray | float]:
+        """Return the averages and sums (columns) at each nu (rows), and the shares of groups, by name."""
+        return dict(zip(self.fields, (*rows.T, *shares), strict=True))
+
+
+@dataclass(frozen=True)
+class OnGraphs(GraphExperiment):
+    """A task is one graph of an ensemble with several data sets, or one data set on a given graph."""
+
+    vertices: int
+    datasets: int
+
+    settings: ClassVar[tuple[str, ...]] = ("vertices", "datasets")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: a matrix that was kept is large, and need not travel to workers."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def draw_graph(self, task: int) -> tuple[Graph, np.random.Generator]:
+        """Return the graph of a task and the random numbers that are left for its data."""
+        rng = stream(self.seed, task)
+        graph = self.problem.graph
+        return (graph.sample(self.vertices, rng), rng) if isinstance(graph, Ensemble) else (graph, rng)
+
+    def covariances(self, graph: Graph) -> tuple[FloatArray, FloatArray | None]:
+        """Return the student's covariance matrix, and the teacher's if it differs."""
+        return self._kept_covariances if graph is self.problem.graph else self._make_covariances(graph)
+
+    @cached_property
+    def _kept_covariances(self) -> tuple[FloatArray, FloatArray | None]:
+        """The covariances on a given graph, which all data sets share."""
+        assert isinstance(self.problem.graph, Graph)
+        return self._make_covariances(self.problem.graph)
+
+    def _make_covariances(self, graph: Graph) -> tuple[FloatArray, FloatArray | None]:
+        true = None if self.problem.teacher is None else self.problem.true_kernel.on(graph).matrix()
+        return self.problem.kernel.on(graph).matrix(), true
+
+    def local_errors(self, task: int) -> tuple[Graph, list[list[FloatArray]]]:
+        """Return the graph of a task and, for each data set, the error of every vertex at each nu."""
+        graph, rng = self.draw_graph(task)
+        C, true = self.covariances(graph)
+        return graph, [self._data_set(C, true, own) for own in rng.spawn(self.datasets)]
+
+    def _data_set(self, C: FloatArray, true: FloatArray | None, rng: np.random.Generator) -> list[FloatArray]:
+        order, counts = draw_counts(self.nu, len(C), rng)
+        ascending = self.errors(C, true, counts)
+        return [ascending[k] for k in np.argsort(order).tolist()]
+
+    def errors(self, C: FloatArray, true: FloatArray | None, growing: Sequence[IntArray]) -> list[FloatArray]:
+        """Return the error of every vertex for nested training counts."""
+        if true is None:
+            return curve_variances(C, growing, self.problem.noise)
+        assert self.problem.teacher is not None
+        levels = self.problem.noise, self.problem.teacher.noise
+        return [mismatched_errors(C, true, counts, *levels) for counts in growing]
+
+
+@dataclass(frozen=True)
+class VertexDataSets(OnGraphs):
+    """The curve of one graph (averaged over its data sets), or of one data set on a given graph."""
+
+    task = "graph simulation"
+    settings = ("vertices", "datasets", "among")
+    averages = ("error", "variance")
+
+    def draw(self, task: int) -> Mapping[str, FloatArray | float]:
+        """Draw and return the averages over vertices."""
+        graph, datasets = self.local_errors(task)
+        masks = [members(graph, name) for name in self.among]
+        rows = np.array(
+            [[[e.mean(), e.var(), *(e[m].sum() / len(e) for m in masks)] for e in data] for data in datasets]
+        )
+        return self.as_fields(rows.mean(axis=0), [float(mask.mean()) for mask in masks])
+
+
+@dataclass(frozen=True)
+class LocalErrors(OnGraphs):
+    """The errors of all vertices at one nu, with the number of neighbours of each."""
+
+    task = "graph local errors"
+
+    @property
+    def fields(self) -> Mapping[str, Shape]:
+        """Errors of all data sets, and the degrees."""
+        return {"errors": (self.datasets, self.vertices), "degrees": (self.vertices,)}
+
+    def draw(self, task: int) -> Mapping[str, FloatArray | float]:
+        """Draw and return the errors at the vertices."""
+        graph, datasets = self.local_errors(task)
+        return {"errors": np.array([data[0] for data in datasets]), "degrees": graph.neighbours.astype(np.float64)}
+
+
+def examples(nu: Sequence[float], vertices: int, fraction: float = 0.5) -> IntArray:
+    """Return integer numbers of examples for nu per vertex: the nearest, or on average exact if ``fraction`` is random."""
+    exact = np.array(nu) * vertices
+    integer = abs(exact - np.rint(exact)) < 1e-9 * exact
+    return np.where(integer, np.rint(exact), np.floor(exact + fraction)).astype(np.int64)
+
+
+def draw_counts(nu: Sequence[float], vertices: int, rng: np.random.Generator) -> tuple[IntArray, list[IntArray]]:
+    """Draw nested data sets: return the order in which nu ascend, and how often each vertex occurs, in this order."""
+    sizes = examples(nu, vertices, rng.random())
+    order = np.argsort(sizes, kind="stable")
+    return order, training_counts(sizes[order], vertices, rng)
+
+
+def training_counts(sizes: IntArray, vertices: int, rng: np.random.Generator) -> list[IntArray]:
+    """Draw how often each vertex occurs in nested data sets of ascending sizes, uniformly."""
+    counts = []
+    total = np.zeros(vertices, dtype=np.int64)
+    for more in np.diff(sizes, prepend=0).tolist():
+        if more > _MANY_EXAMPLES:
+            total = total + rng.multinomial(more, np.full(vertices, 1.0 / vertices))
+        else:  # one by one, so that the first examples are the same whatever other sizes are asked for
+            total = total + np.bincount(rng.integers(vertices, size=more), minlength=vertices)
+        counts.append(total)
+    return counts
 
 
 def curve_variances(
@@ -57,21 +218,21 @@ def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatA
     r"""Return the diagonal of :math:`C - C_o(C_{oo} + \mathrm{diag}(\sigma^2/\gamma))^{-1}C_o^T`.
 
     At an observed vertex this is :math:`s - s^2(A^{-1})_{ii}` with :math:`s = \sigma^2/\gamma_i`, which keeps its relative
-    accuracy at low noise, where the difference of two large numbers would not.
+    accuracy at low noise, unlike the difference of two large numbers.
     """
     o = np.flatnonzero(counts)
     result = C.diagonal().copy()
     if len(o) == 0:
         return result
-    spread, largest = noise / counts[o], float(result.max())
-    L, order = _factor(C, o, spread)
+    noises, largest = noise / counts[o], float(result.max())
+    L, order = _factor(C, o, noises)
     if len(L) < len(o) or noise == 0:  # some observations say nothing new
         W = solve_lower(L, C[order])
         result -= np.einsum("ij,ij->j", W, W)
         # no more is left at an observed vertex than the noise of its own targets, exactly zero without noise
-        result[o] = np.minimum(result[o], spread)
+        result[o] = np.minimum(result[o], noises)
         return _clip_rounding(result, largest)
-    noisy = spread > result[o]
+    noisy = noises > result[o]
     direct = np.concatenate((np.flatnonzero(counts == 0), o[noisy]))
     if len(direct):
         W = solve_lower(L, C[np.ix_(o, direct)])
@@ -80,7 +241,7 @@ def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatA
         inverse = invert_lower(L)
         clear = np.flatnonzero(~noisy)
         precision = np.einsum("ij,ij->j", inverse[:, clear], inverse[:, clear])
-        result[o[clear]] = spread[clear] * (1 - spread[clear] * precision)
+        result[o[clear]] = noises[clear] * (1 - noises[clear] * precision)
     return _clip_rounding(result, largest)
 
 
@@ -107,14 +268,14 @@ def mismatched_errors(C: FloatArray, true: FloatArray, counts: IntArray, noise: 
     return _clip_rounding(error, float((true.diagonal() + power).max()))
 
 
-def _factor(C: FloatArray, o: IntArray, spread: FloatArray) -> tuple[FloatArray, IntArray]:
+def _factor(C: FloatArray, o: IntArray, noises: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the Cholesky factor of the observed block with its noise, and the vertices in its order.
 
     If the matrix is singular, which bipartite graphs without noise cause, only vertices that add something are kept.
     """
     A = C[np.ix_(o, o)]
-    A[np.diag_indices_from(A)] += spread
-    if spread.min() > 0:
+    A[np.diag_indices_from(A)] += noises
+    if noises.min() > 0:
         with contextlib.suppress(NumericalError):
             return factorise(A), o
     L, pivots = factorise_pivoted(A, _RESOLVED * float(A.diagonal().max()))
