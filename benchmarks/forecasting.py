@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 import gpcurves as gpc
 from benchmarks.cavity import cpu_seconds
 from benchmarks.goals import Report, judge
-from gpcurves.forecasting.evidence import Evidence
+from gpcurves.forecasting.posterior import Evidence
 
 
 def rows(count: int, dim: int = 8) -> tuple[np.ndarray, np.ndarray]:

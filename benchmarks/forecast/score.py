@@ -26,8 +26,7 @@ from gpcurves.forecasting import Forecast, ForecastEffort
 from gpcurves.forecasting.assembly import assemble, fit_rows, simulate_posterior
 from gpcurves.forecasting.effort import Computation
 from gpcurves.forecasting.error_curve import simulate_curve
-from gpcurves.forecasting.evidence import Regression, build_problem
-from gpcurves.forecasting.posterior import find_peaks
+from gpcurves.forecasting.posterior import Regression, build_problem, find_peaks
 from gpcurves.inputs import Copula
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.tables.rows import standardise_arrays
@@ -66,7 +65,7 @@ def others(found: Forecast, X: np.ndarray, y: np.ndarray, n: np.ndarray) -> dict
     left_out, simulated = [], []
     for peak in find_peaks(X, y, deterministic=False):
         problem = build_problem(peak.density.evidence.family, peak.mode, copula)
-        fitted = Regression.fit(problem, X, y)
+        fitted = Regression(problem, X, y)
         inverse = (np.linalg.inv(fitted.factor) ** 2).sum(axis=0)
         left_out.append(np.log(np.mean((fitted.alpha / inverse) ** 2)))
         simulated.append(np.log(simulate_curve(problem, inputs, test)(n)))

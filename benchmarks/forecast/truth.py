@@ -16,8 +16,15 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.forecast import tasks
-from gpcurves.forecasting.evidence import FAMILIES, Evidence, Family, Regression, build_problem
-from gpcurves.forecasting.posterior import HyperPrior, LogPosterior
+from gpcurves.forecasting.posterior import (
+    FAMILIES,
+    Evidence,
+    Family,
+    HyperPrior,
+    LogPosterior,
+    Regression,
+    build_problem,
+)
 from gpcurves.inputs import Sample
 
 FILE = Path(__file__).with_name("truth.json")
@@ -38,7 +45,7 @@ def test_error(
     family: Family, theta: np.ndarray, train: tuple[np.ndarray, np.ndarray], test: tuple[np.ndarray, np.ndarray]
 ) -> float:
     """Return the mean squared error of the posterior mean."""
-    fitted = Regression.fit(build_problem(family, theta, Sample(train[0])), *train)
+    fitted = Regression(build_problem(family, theta, Sample(train[0])), *train)
     return float(np.mean((test[1] - fitted.mean(test[0])) ** 2))
 
 

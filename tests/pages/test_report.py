@@ -17,9 +17,8 @@ from gpcurves.cli import run
 from gpcurves.goals import Goal
 from gpcurves.numerics.display import Display
 from gpcurves.render.formats import FORMATS, check_output, list_suffixes, output_format, render
-from gpcurves.render.labels import spread_apart
 from gpcurves.render.plotly import figure
-from gpcurves.render.scene import Axis, Line, Points, Text, plain
+from gpcurves.render.scene import Axis, Line, Points, Text, move_apart, plain
 from gpcurves.render.views import View, view_of
 from gpcurves.render.views.curves import REGION, region, spans_decades, strokes
 from pictures import assert_drawn
@@ -146,7 +145,7 @@ def test_numbers_beside_an_axis(axis: Axis, ticks: list[str]) -> None:
 
 
 def test_labels_are_moved_apart() -> None:
-    spread = spread_apart(np.array([0.5, 0.1, 0.5, 0.51]), 0.032)
+    spread = move_apart(np.array([0.5, 0.1, 0.5, 0.51]), 0.032)
     assert (np.diff(np.sort(spread)) > 0.0319).all()
     assert spread[1] == 0.1
     assert np.argsort(spread).tolist() == [1, 0, 2, 3]

@@ -25,8 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gpcurves as gpc
 from gpcurves.forecasting import ForecastEffort
-from gpcurves.forecasting.evidence import JITTER
-from gpcurves.forecasting.posterior import find_peaks, weigh_families
+from gpcurves.forecasting.posterior import JITTER, find_peaks, weigh_families
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.rows import standardise_arrays
 from pictures import assert_drawn

@@ -12,12 +12,16 @@ from gpcurves import RBF, Box, Matern52, Problem
 from gpcurves.designs.greedy import choose_greedily
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
-from gpcurves.forecasting.evidence import FAMILIES, JITTER, Evidence, Family, build_problem
 from gpcurves.forecasting.posterior import (
+    FAMILIES,
+    JITTER,
     NOISELESS,
+    Evidence,
+    Family,
     HyperPrior,
     LogPosterior,
     Peak,
+    build_problem,
     draw_hyperparameters,
     suggest_starts,
 )
@@ -64,7 +68,7 @@ def test_gradient_of_the_posterior_is_its_finite_difference(family: Family) -> N
 def test_fixed_noise_stays_where_it_is() -> None:
     X, y = rows()
     density = LogPosterior(Evidence(RBF, X, y), HyperPrior.default(3), NOISELESS)
-    peak = Peak.find(density)
+    peak = Peak(density)
     assert peak.mode[-1] == NOISELESS
     draws = draw_hyperparameters(peak, 5, 60, np.random.default_rng(0), lambda share: None)
     np.testing.assert_array_equal(draws[:, -1], NOISELESS)
@@ -83,7 +87,7 @@ def test_draws_have_the_moments_of_the_posterior() -> None:
     weights /= weights.sum()
     mean = weights @ nodes
     spread = np.sqrt(weights @ (nodes - mean) ** 2)
-    draws = draw_hyperparameters(Peak.find(density), 400, 8_000, np.random.default_rng(0), lambda share: None)
+    draws = draw_hyperparameters(Peak(density), 400, 8_000, np.random.default_rng(0), lambda share: None)
     assert (abs(draws.mean(axis=0) - mean) < 0.35 * spread).all()
     assert (abs(np.log(draws.std(axis=0) / spread)) < 0.35).all()
 

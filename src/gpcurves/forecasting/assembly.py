@@ -1,30 +1,168 @@
-"""From rows, or a fitted regressor, to a forecast: problems, their learning curves, and the level of cross-validation."""
+"""From the question as people ask it (rows as arrays, as a table or in a file, or a fitted regressor) to a forecast."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, cross_validate, hold_out
-from gpcurves.forecasting.effort import Computation
+from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
 from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
-from gpcurves.forecasting.evidence import JITTER
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
-from gpcurves.forecasting.posterior import Peak, draw_problems
-from gpcurves.forecasting.relevance import Relevance, measure_relevance
-from gpcurves.forecasting.result import Forecast
+from gpcurves.forecasting.posterior import JITTER, Peak, draw_problems, find_peaks
+from gpcurves.forecasting.result import Forecast, Relevance
 from gpcurves.forecasting.verdict import FAR_OUT, count_extreme
 from gpcurves.inputs import Copula, Inputs, Pool
+from gpcurves.kernels.stationary import Stationary
+from gpcurves.montecarlo import Rng, seed_of
+from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
-from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows, check_matrix, check_pool, draw_rows
+from gpcurves.tables.files import read_table
+from gpcurves.tables.preparing import prepare
+from gpcurves.tables.rows import (
+    FEWEST_ROWS,
+    Columns,
+    Rows,
+    check_matrix,
+    check_pool,
+    draw_rows,
+    find_name,
+    standardise,
+    standardise_arrays,
+)
 
+_SAME_TARGET = 1e-3
+"""Targets, in standard deviations, that differ by less may be those of a function without noise."""
 _SAME_INPUTS = 4
 """So many learning curves share their training and test inputs."""
+_PAIRS = 300
+"""Rows of which all pairs are compared to measure the relevance of inputs."""
+
+
+def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword)
+    X: Any,
+    y: Any = None,
+    *,
+    rng: Rng = 0,
+    pool: Any = None,
+    deterministic: bool = False,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    missing: Literal["drop", "impute"] = "drop",
+    draws: int | None = None,
+    effort: ForecastEffort | None = None,
+    progress: bool | None = False,
+) -> Forecast:
+    """Forecast the error of a Gaussian process trained on more rows like these.
+
+    Parameters
+    ----------
+    X
+        Inputs: an array of numbers, one row per example; a table (pandas), whose texts become categories and whose
+        identifiers are left out; the name of a CSV, TSV, Excel or Parquet file; or a fitted ``GaussianProcessRegressor`` of
+        scikit-learn, which is taken as it is.
+    y
+        The target, one number per row, or the name of its column; not given with a fitted regressor.
+    rng
+        Seed: the same seed gives the same answer.
+    pool
+        Unlabelled inputs from which further rows would come; without it they are drawn from a copula fitted to X.
+    deterministic
+        The target is a function of the inputs without noise.
+    features, drop
+        Columns of a table to use, or not to use.
+    missing
+        With "drop" rows of a table with a missing input are dropped, with "impute" it is filled in.
+    draws
+        Draws from the posterior of each covariance function, for 200 rows or more (16 unless given); fewer are faster
+        and rougher.
+    effort
+        All that determines how much is computed, if draws are not enough.
+    progress
+        Whether to show progress on stderr; None shows it on a terminal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (40, 2))
+    >>> result = forecast(X, np.sin(3 * X[:, 0]), draws=2)
+    >>> list(result.at([40, 160]).columns)
+    ['n', 'rmse', 'low', 'high']
+    """
+    seed, effort = seed_of(rng), choose_effort(effort, draws)
+    with threadpool_limits(1), Progress(progress, "%") as shown:
+        shown.expect(100, 0)
+        computation = Computation(seed, np.random.default_rng(seed), effort, shown)
+        if _is_model(X, y):
+            return forecast_regressor(X, pool, computation)
+        if isinstance(X, str | Path) or hasattr(X, "columns"):
+            rows = _read_table(X, y, pool, computation, features=features, drop=drop, missing=missing)
+        elif features is not None or drop is not None or missing != "drop":
+            raise InputError("features, drop and missing are for tables: give a pandas DataFrame or a file")
+        else:
+            rows = standardise_arrays(X, y, pool, computation.rng, effort.most_rows)
+        if deterministic:
+            _check_function(rows)
+        return forecast_rows(rows, find_peaks(rows.X, rows.y, deterministic), computation)
+
+
+def _is_model(X: Any, y: Any) -> bool:
+    """Tell whether a fitted Gaussian process was given instead of rows; refuse other models, and rows without a target."""
+    if hasattr(X, "kernel") and hasattr(X, "predict"):
+        if y is not None:
+            raise InputError("a fitted regressor has its own rows: give no y with it")
+        return True
+    if y is None and hasattr(X, "predict"):
+        raise InputError(
+            f"only a GaussianProcessRegressor is taken as it is, got {type(X).__name__}: give X and y, or use "
+            "LearningCurveForecast.from_estimator for a pipeline that ends with one"
+        )
+    if y is None:
+        raise InputError("y is needed: the target, one number per row of X, or the name of its column")
+    return False
+
+
+def _read_table(X: Any, y: Any, pool: Any, computation: Computation, **choices: Any) -> Rows:
+    """Return the standardised rows of a table, or of a file; ``choices`` are those of `prepare`."""
+    table, unlabelled = (read_table(part) if isinstance(part, str | Path) else part for part in (X, pool))
+    table, target = (table, y) if isinstance(y, str) else _add_target(table, y)
+    if unlabelled is not None and not hasattr(unlabelled, "columns"):
+        unlabelled = pd.DataFrame(np.asarray(unlabelled), columns=[c for c in table.columns if c != target])
+    most_rows = computation.effort.most_rows
+    return standardise(prepare(table, target, pool=unlabelled, rng=computation.seed, most_rows=most_rows, **choices))
+
+
+def _add_target(table: Any, y: Any) -> tuple[Any, str]:
+    """Return a table with a further column for the target, and its name."""
+    name = find_name(y)
+    while name in table.columns:
+        name += "*"
+    values = np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (len(table),):
+        raise InputError(f"X and y must have as many rows as each other, got {len(table)} and {len(values)}")
+    return table.assign(**{name: values}), name
+
+
+def _check_function(rows: Rows) -> None:
+    """Refuse to take a target as noise-free if rows with equal inputs have different ones."""
+    group = np.unique(rows.X, axis=0, return_inverse=True)[1].reshape(-1)
+    means = np.bincount(group, weights=rows.y) / np.bincount(group)
+    differ = int((np.abs(rows.y - means[group]) > _SAME_TARGET).sum())
+    if differ:
+        raise InputError(
+            f"the target {rows.target!r} is not deterministic: {differ:,} rows have the inputs of another row, but not its target"
+        )
 
 
 @dataclass(frozen=True)
@@ -55,10 +193,35 @@ def fit_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> FittedR
     problems, weights = draw_problems(peaks, inputs, computation)
     observed = cross_validate(peaks, inputs, computation.rng)
     computation.progress.advance(10)
-    relevance = measure_relevance(rows.X, rows.columns, problems, weights)
+    relevance = _measure_relevance(rows, problems, weights)
     deterministic = peaks[0].density.fixed_noise is not None
     notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
     return FittedRows(rows, problems, weights, observed, relevance, notes, deterministic)
+
+
+def _measure_relevance(rows: Rows, problems: Sequence[Problem], weights: FloatArray) -> Relevance:
+    r"""Read off the lengthscales what each input contributes, on average over problems with their probabilities.
+
+    If input i were not known, a function from the prior would vary by :math:`s^2(1-\langle\rho(x_i,x_i')\rangle)` while all
+    other inputs stay as they are, with the average over pairs of rows. The share of an input is this in proportion to the
+    sum over inputs.
+    """
+    X, groups = rows.X, rows.columns.groups
+    kernels = [kernel for problem in problems if isinstance(kernel := problem.kernel, Stationary)]
+    logs = weights @ np.log([kernel.lengthscale for kernel in kernels])
+    effects = np.array([[_effect(kernel, X[:_PAIRS], at) for at in groups.values()] for kernel in kernels])
+    share = weights @ (effects / effects.sum(axis=1, keepdims=True))
+    shortest = [positions[int(np.argmin(logs[positions]))] for positions in groups.values()]
+    lengthscales = np.exp(logs[shortest])
+    is_number = [len(at) == 1 and len(np.unique(X[:, at[0]])) > 2 for at in groups.values()]
+    units = np.where(is_number, lengthscales * rows.columns.deviations[shortest], np.nan)
+    return Relevance(tuple(groups), lengthscales, units, share)
+
+
+def _effect(kernel: Stationary, X: FloatArray, positions: list[int]) -> float:
+    """Return which share of the variance is along some columns, the others being equal."""
+    lengthscales = kernel.lengthscales(X.shape[1])[positions]
+    return 1 - float(type(kernel)(tuple(lengthscales.tolist()))(X[:, positions]).mean())
 
 
 def find_inputs(rows: Rows) -> Inputs:

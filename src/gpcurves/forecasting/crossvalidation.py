@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
-from gpcurves.forecasting.evidence import Regression, build_problem
-from gpcurves.forecasting.posterior import Peak
+from gpcurves.forecasting.posterior import Peak, Regression, build_problem
 from gpcurves.inputs import Inputs
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
@@ -93,7 +92,7 @@ def _refit_and_predict(peak: Peak, inputs: Inputs, splits: list[Split]) -> Float
 def _predict(problem: Problem, X: FloatArray, y: FloatArray, split: Split) -> FloatArray:
     """Return the residuals of some rows after training on others."""
     train, test = split
-    return np.asarray(y[test] - Regression.fit(problem, X[train], y[train]).mean(X[test]))
+    return np.asarray(y[test] - Regression(problem, X[train], y[train]).mean(X[test]))
 
 
 @dataclass(frozen=True)

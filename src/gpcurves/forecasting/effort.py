@@ -14,31 +14,16 @@ from gpcurves.tables.rows import FEWEST_ROWS
 
 @dataclass(frozen=True)
 class ForecastEffort:
-    """How much a forecast computes. The intervals were calibrated with the defaults; less is faster and rougher.
+    """How much a forecast computes. The intervals were calibrated with the defaults; less is faster and rougher."""
 
-    Parameters
-    ----------
-    draws, most_draws
-        Draws from the posterior of each covariance function, for 200 rows or more. Fewer rows allow for quite different
-        curves: up to this multiple of the draws is used for them.
-    evaluations
-        Evaluations of the posterior density per draw, times rows.
-    most_rows
-        Of more rows than this, so many are drawn at random.
-    simulated_rows, test_inputs
-        The largest data set whose learning curve is simulated, and inputs over which its errors are averaged.
-    candidates, chosen
-        Inputs from which further ones are chosen one by one, and how many of them.
-    """
-
-    draws: int = 16
-    most_draws: int = 4
-    evaluations: int = 12_500
-    most_rows: int = 1_000
-    simulated_rows: int = 1_200
-    test_inputs: int = 250
-    candidates: int = 500
-    chosen: int = 250
+    draws: int = 16  # from the posterior of each covariance function, for 200 rows or more
+    most_draws: int = 4  # multiple of them for fewer rows, which allow for quite different curves
+    evaluations: int = 12_500  # of the posterior density per draw, times rows
+    most_rows: int = 1_000  # of more rows, so many are drawn at random
+    simulated_rows: int = 1_200  # the largest data set whose learning curve is simulated
+    test_inputs: int = 250  # over which errors are averaged
+    candidates: int = 500  # inputs from which further ones are chosen one by one
+    chosen: int = 250  # how many of them
 
     def __post_init__(self) -> None:
         for each in fields(self):

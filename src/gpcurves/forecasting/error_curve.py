@@ -16,7 +16,7 @@ import numpy as np
 
 from gpcurves.designs.greedy import choose_greedily
 from gpcurves.forecasting.effort import Computation
-from gpcurves.forecasting.evidence import JITTER
+from gpcurves.forecasting.posterior import JITTER
 from gpcurves.methods.simulation.dataset import Prior, TestPoints, errors
 from gpcurves.numerics.cholesky import Factor
 from gpcurves.numerics.roots import bisect

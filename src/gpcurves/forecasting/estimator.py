@@ -17,11 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting.assembly import find_inputs, forecast_rows
+from gpcurves.forecasting.assembly import find_inputs, forecast, forecast_rows
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
-from gpcurves.forecasting.entry import forecast
-from gpcurves.forecasting.evidence import Regression, build_problem
-from gpcurves.forecasting.posterior import find_peaks, weigh_families
+from gpcurves.forecasting.posterior import Regression, build_problem, find_peaks, weigh_families
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
@@ -97,7 +95,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
             peaks = find_peaks(data.X, data.y, bool(self.deterministic))
             modes = [build_problem(peak.density.evidence.family, peak.mode, find_inputs(data)) for peak in peaks]
             self.odds_ = weigh_families(peaks)
-            self._regressions = [Regression.fit(mode, data.X, data.y) for mode in modes]
+            self._regressions = [Regression(mode, data.X, data.y) for mode in modes]
         self._used = np.isin(names, data.columns.sources)
         self._begun = (peaks, effort, seed, rng)
         self.__dict__.pop("forecast_", None)  # of former rows

@@ -16,13 +16,40 @@ from gpcurves._version import __version__
 from gpcurves.curve import SCHEMA
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import HORIZON, Band, never_rise
-from gpcurves.forecasting.relevance import Relevance
 from gpcurves.forecasting.verdict import Prospects, RequiredN, Verdict, judge
 from gpcurves.numerics.display import Shown
 from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.validation import FloatArray, positive, sizes
 
+_KEYS = ("name", "lengthscale_sd", "lengthscale", "share")
 _PLAIN = ("target", "rows", "fitted_rows", "columns", "noise_rmse", "deterministic")
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """What each of the user's columns contributes: its share of the explainable variance, and its lengthscale.
+
+    Lengthscales are geometric means over the posterior, in standard deviations of the input: functions hardly change over
+    much less. For a category it is the shortest of its columns. ``units`` are the same in the input's own units, NaN for a
+    category, or if there are only two values.
+    """
+
+    names: tuple[str, ...]
+    lengthscales: FloatArray
+    units: FloatArray
+    share: FloatArray
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one dictionary per column, ready for JSON."""
+        units = [None if math.isnan(own) else own for own in self.units.tolist()]
+        columns = (self.names, self.lengthscales.tolist(), units, self.share.tolist())
+        return [dict(zip(_KEYS, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    @classmethod
+    def from_records(cls, records: list[dict[str, Any]]) -> Self:
+        """Build it from what `to_records` returned."""
+        names, *columns = ([record[key] for record in records] for key in _KEYS)
+        return cls(tuple(names), *(np.array(column, dtype=np.float64) for column in columns))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

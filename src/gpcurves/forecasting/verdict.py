@@ -28,18 +28,10 @@ the second, no number is worth giving."""
 
 @dataclass(frozen=True)
 class RequiredN:
-    """How many rows a goal needs.
+    """How many rows a goal needs; None if there is no such number.
 
-    Attributes
-    ----------
-    estimate
-        The best guess; None if no number of rows is expected to be enough.
-    low, high
-        90 % interval: fewer than ``low`` will hardly do, ``high`` very likely will. None if there is no such number.
-    assured
-        With this many rows the goal is reached with a probability of 80 %; None if that cannot be said of any number.
-    reason
-        Why there is no estimate; empty if there is one.
+    ``estimate`` is the best guess, and ``reason`` says why there is none. Of the 90 % interval, fewer than ``low`` will hardly
+    do, and ``high`` very likely will. With ``assured`` rows the goal is reached with a probability of 80 %.
     """
 
     estimate: int | None

@@ -1,9 +1,13 @@
-"""What a picture shows, as plain data: two axes and the marks between them, drawn alike by Matplotlib and by Plotly."""
+"""What a picture shows, as plain data: two axes and the marks between them, drawn alike by Matplotlib and by Plotly.
+
+Words are placed here as well: names at the ends of lines, and labels where the fewest curves pass.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -14,6 +18,8 @@ _STEPS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7), (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9
 """Leading digits of the numbers on a logarithmic axis, from few to many."""
 _ENOUGH, _MOST = 5, 12
 """So many numbers on an axis let a reader find a value; more would touch each other."""
+_GAP, _LETTER = 0.034, 0.0105
+"""Height of a line of text and width of a letter, as shares of the axes."""
 
 
 @dataclass(frozen=True)
@@ -146,28 +152,114 @@ class Text(Mark):
     up: Literal["bottom", "center", "top"] = "bottom"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Scene:
-    """A picture: axes, marks, a title, and a caption under the title; ``size`` is in inches, without the legend."""
+    """A picture: axes, a title, a caption under it, and the marks so far; ``size`` is in inches, without the legend."""
 
     x: Axis
     y: Axis
-    marks: tuple[Mark, ...]
     title: str = ""
     caption: str = ""
     size: tuple[float, float] = (9.0, 4.7)
+    marks: list[Mark] = field(default_factory=list)
+
+    def add_level(self, at: float, stroke: Stroke, name: str) -> None:
+        """Draw a horizontal line across the picture."""
+        x, y = np.array([self.x.low, self.x.high]), np.array([at, at])
+        self.marks.append(Line(x, y, stroke, name=name, layer=1))
+
+    def add_upright(self, at: float, stroke: Stroke, label: str = "") -> None:
+        """Draw a vertical line across the picture."""
+        x, y = np.array([at, at]), np.array([self.y.low, self.y.high])
+        self.marks.append(Line(x, y, stroke, label=label, layer=1))
+
+    def add_diamond(self, x: float, y: float, colour: str, size: float, name: str) -> None:
+        """Mark a point at which a goal is reached."""
+        at = np.array([x]), np.array([y])
+        self.marks.append(Points(*at, colour, symbol="diamond", size=size, name=name, layer=6))
+
+    def name_ends(self, lines: Sequence[Line]) -> None:
+        """Write the name of each line beside its right end; names at the edge of the picture are moved apart."""
+        x, y = self.x, self.y
+        names: list[Text] = []
+        edge: list[Text] = []
+        for line in lines:
+            seen = np.flatnonzero((line.y >= y.low) & (line.y <= y.high) & (line.x >= x.low) & (line.x <= x.high))
+            if len(seen) == 0:
+                continue
+            last = int(seen[-1])
+            end = Text(float(line.x[last]), float(line.y[last]), line.name, line.stroke.colour)
+            if last == len(line.x) - 1:
+                edge.append(replace(end, x=x.high, up="center"))
+            else:  # it leaves through the bottom or the top
+                names.append(self._beside(end, [*lines, *names]))
+        heights = move_apart(y.fraction(np.array([end.y for end in edge])))
+        self.marks += names
+        self.marks += [replace(end, y=y.at(height)) for end, height in zip(edge, heights.tolist(), strict=True)]
+
+    def label_level(self, at: float, text: str, colour: str) -> None:
+        """Write along a horizontal line: at the end and on the side where the fewest curves pass."""
+        left, right = (Text(self.x.at(0.005), at, text, colour), Text(self.x.at(0.995), at, text, colour, "right"))
+        sides = [each for side in (left, right) for each in (side, replace(side, up="top"))]
+        self.marks.append(self._freest(sides, self.marks))
+
+    def label_point(self, x: float, y: float, text: str, colour: str) -> None:
+        """Write beside a point, as near as possible among the positions where the fewest curves pass."""
+        self.marks.append(self._beside(Text(x, y, text, colour), self.marks))
+
+    def _beside(self, text: Text, marks: Sequence[Mark]) -> Text:
+        height = float(self.y.fraction(text.y))
+        candidates: list[Text] = []
+        for distance in (0.015, 0.06, 0.12):
+            for across in ("left", "right", "center"):
+                above = replace(text, y=self.y.at(height + distance), across=across)
+                candidates += [above, replace(above, y=self.y.at(height - distance), up="top")]
+        return self._freest(candidates, marks)
+
+    def _freest(self, candidates: Sequence[Text], marks: Sequence[Mark]) -> Text:
+        """Return the text that covers the least of these marks; the first of them if there are several."""
+
+        def cost(text: Text) -> int:
+            left, right, bottom, top = self._box(text)
+            inside = min(left, bottom) >= -1e-9 and max(right, top) <= 1 + 1e-9
+            return sum(self._covered(text, mark) for mark in marks) + (0 if inside else 100)
+
+        return min(candidates, key=cost)
+
+    def _box(self, text: Text) -> tuple[float, float, float, float]:
+        """Return left, right, bottom and top of a text as fractions of the axes."""
+        width, height = _LETTER * len(text.text) + 0.01, 1.4 * _GAP
+        left = float(self.x.fraction(text.x)) - {"left": 0.0, "center": width / 2, "right": width}[text.across]
+        bottom = float(self.y.fraction(text.y)) - {"bottom": 0.0, "center": height / 2, "top": height}[text.up]
+        return left, left + width, bottom, bottom + height
+
+    def _covered(self, text: Text, mark: Mark) -> int:
+        """Count at how many of some positions across a text a mark is drawn."""
+        left, right, bottom, top = self._box(text)
+        if isinstance(mark, Text):
+            other = self._box(mark)
+            apart = left > other[1] or other[0] > right or bottom > other[3] or other[2] > top
+            return 0 if apart else 20
+        if not isinstance(mark, Line | Points):
+            return 0
+        at, heights = self.x.fraction(mark.x), self.y.fraction(mark.y)
+        if isinstance(mark, Line) and len(at) > 1 and at[0] < at[-1]:
+            across = np.linspace(left, right, 12)
+            at, heights = across, np.interp(across, at, heights, left=np.nan, right=np.nan)
+        inside = (at >= left) & (at <= right) & (heights > bottom + 0.003) & (heights < top - 0.003)
+        return int(inside.sum())
 
 
-def level(at: float, x: Axis, stroke: Stroke, **about: str) -> Line:
-    """Return a horizontal line across the picture."""
-    return Line(np.array([x.low, x.high]), np.array([at, at]), stroke, layer=1, **about)
-
-
-def upright(at: float, y: Axis, stroke: Stroke, **about: str) -> Line:
-    """Return a vertical line across the picture."""
-    return Line(np.array([at, at]), np.array([y.low, y.high]), stroke, layer=1, **about)
-
-
-def diamond(x: float, y: float, colour: str, size: float, name: str) -> Points:
-    """Return a single point that marks where a goal is reached."""
-    return Points(np.array([x]), np.array([y]), colour, symbol="diamond", size=size, name=name, layer=6)
+def move_apart(heights: FloatArray, gap: float = _GAP) -> FloatArray:
+    """Move heights apart, as little as needed, until neighbours are a gap away from each other."""
+    order = np.argsort(heights)
+    placed = heights[order]
+    for _ in range(100):
+        close = np.flatnonzero(np.diff(placed) < gap - 1e-9)
+        if len(close) == 0:
+            break
+        for i in close.tolist():
+            excess = (gap - (placed[i + 1] - placed[i])) / 2
+            placed[i] -= excess
+            placed[i + 1] += excess
+    return placed[np.argsort(order)]

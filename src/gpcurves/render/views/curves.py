@@ -20,13 +20,12 @@ import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.goals import Goal
-from gpcurves.methods import METHODS, Kind, Method, Scope
+from gpcurves.methods import METHODS, Kind, Scope
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
-from gpcurves.render.labels import label_level, name_ends
 from gpcurves.render.page import document, listed, sentences, table
 from gpcurves.render.plotly import embed
-from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, diamond, level, plain
+from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, plain
 from gpcurves.render.views import View
 
 _SIZES = {"n": ("number of examples n", "n"), "nu": ("number of examples per vertex ν", "ν")}
@@ -98,19 +97,25 @@ class CurvesView(View):
 
     def scene(self) -> Scene:
         x, y = _size_axis(self.curves, self.axis), _error_axis(self.curves, self.goals)
-        marks: list[Mark] = []
+        scene = Scene(x, y, self.heading, " ".join(goal.sentence for goal in self.goals))
         if (allowed := region(self.curves)) is not None:
-            sizes, low, high = allowed
-            marks.append(Area(sizes, np.maximum(low, y.low / 10), high, REGION, label="allowed by the bounds", layer=0))
+            edges = np.maximum(allowed[1], y.low / 10), allowed[2]
+            scene.marks.append(Area(allowed[0], *edges, REGION, label="allowed by the bounds", layer=0))
         looks = strokes(self.curves)
         for label, curve in self.curves.items():
-            marks += _marks(label, curve, looks[label], y)
-        lines = [mark for mark in marks if isinstance(mark, Line)]
-        named = [line for line in lines if len(line.name) <= _LONGEST_TAG] if len(lines) > 1 else []
-        marks += name_ends(named, x, y)
-        for goal in self.goals:
-            marks += _goal_marks(goal, looks, marks, x, y)
-        return Scene(x, y, tuple(marks), self.heading, " ".join(goal.sentence for goal in self.goals))
+            scene.marks += _marks(label, curve, looks[label], y)
+        lines = [mark for mark in scene.marks if isinstance(mark, Line)]
+        scene.name_ends([line for line in lines if len(line.name) <= _LONGEST_TAG] if len(lines) > 1 else [])
+        for goal in self.goals:  # a line, and a mark where each curve crosses it within the picture
+            if not y.low < goal.error < y.high:
+                continue
+            name = f"goal {goal.error:g}"
+            scene.add_level(goal.error, Stroke(_GOAL, "solid", 1.2), name)
+            for label, size in goal.needed.items():
+                if x.low <= size <= x.high:
+                    scene.add_diamond(size, goal.error, looks[label].colour, 5.5, f"{label} at {name}")
+            scene.label_level(goal.error, name, _GOAL)
+        return scene
 
     def page(self) -> str:
         parts = [
@@ -134,10 +139,9 @@ class CurvesView(View):
 def _entries(goal: Goal) -> list[dict[str, Any]]:
     """Return the answers to a goal as plain data."""
     sizes = {label: int(size) if goal.axis == "n" else size for label, size in goal.needed.items()}
-    answers: list[dict[str, Any]] = [{goal.axis: size} for size in sizes.values()]
-    answers += [{goal.axis: None, "reason": reason} for reason in goal.missing.values()]
-    labels = [*sizes, *goal.missing]
-    return [{"error": goal.error, "method": label} | each for label, each in zip(labels, answers, strict=True)]
+    answers: dict[str, dict[str, Any]] = {label: {goal.axis: size} for label, size in sizes.items()}
+    answers |= {label: {goal.axis: None, "reason": reason} for label, reason in goal.missing.items()}
+    return [{"error": goal.error, "method": label} | answer for label, answer in answers.items()]
 
 
 def _shared(problems: Iterable[Problem]) -> list[str]:
@@ -158,31 +162,19 @@ def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Ma
     order = np.argsort(curve.sizes, kind="stable")
     sizes, error = curve.sizes[order], np.where(curve.error > 0, curve.error, np.nan)[order]
     stderr = None if curve.stderr is None else curve.stderr[order]
-    group = group_of(curve)
-    if kind_of(curve) is Kind.ESTIMATE:
+    group, kind = heading_of(curve.method), kind_of(curve)
+    if kind is Kind.ESTIMATE:
         words = label if stderr is None else f"{label}, ± standard error"
         look: Any = {"size": 3.2, "name": label, "label": words, "group": group, "layer": 5}
         return [Points(sizes, error, stroke.colour, stderr, stderr, **look)]
     title = METHODS[curve.method].title if curve.method in METHODS else ""
     words = f"{label}: {title}" if label == curve.method and title else label
-    layer = 2 if kind_of(curve) is not Kind.APPROXIMATION else 3 if stroke.dash == "solid" else 4  # dashes on top
+    layer = 2 if kind is not Kind.APPROXIMATION else 3 if stroke.dash == "solid" else 4  # dashes on top
     line = Line(sizes, error, stroke, name=label, label=words, group=group, layer=layer)
     if stderr is None:
         return [line]
     low = np.maximum(error - stderr, y.low / 10)
     return [Area(sizes, low, error + stderr, stroke.colour, 0.25, layer=1), line]
-
-
-def _goal_marks(goal: Goal, looks: Mapping[str, Stroke], drawn: Sequence[Mark], x: Axis, y: Axis) -> list[Mark]:
-    """Return a line at the goal, and a mark where each curve crosses it within the picture."""
-    if not y.low < goal.error < y.high:
-        return []
-    name = f"goal {goal.error:g}"
-    marks: list[Mark] = [level(goal.error, x, Stroke(_GOAL, "solid", 1.2), name=name)]
-    for label, size in goal.needed.items():
-        if x.low <= size <= x.high:
-            marks.append(diamond(size, goal.error, looks[label].colour, 5.5, f"{label} at {name}"))
-    return [*marks, label_level(goal.error, name, _GOAL, [*drawn, *marks], x, y)]
 
 
 def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
@@ -191,7 +183,7 @@ def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     The prior variance is an upper bound too: no data set makes a posterior variance larger. None without any bound, and
     if the curves are of several problems.
     """
-    bounds = [curve for curve in curves.values() if group_of(curve).endswith("bounds")]
+    bounds = [curve for curve in curves.values() if heading_of(curve.method).endswith("bounds")]
     if not bounds or any(curve.problem != bounds[0].problem for curve in curves.values()):
         return None
     order = np.argsort(bounds[0].sizes, kind="stable")
@@ -283,12 +275,11 @@ def kind_of(curve: LearningCurve) -> Kind:
     return METHODS[curve.method].kind if curve.method in METHODS else Kind.APPROXIMATION
 
 
-def group_of(curve: LearningCurve) -> str:
-    """Return the heading under which a legend lists a curve."""
-    return _heading(METHODS[curve.method]) if curve.method in METHODS else "approximations"
-
-
-def _heading(method: Method[Any]) -> str:
+def heading_of(name: str) -> str:
+    """Return the heading under which a legend lists the curves of a method."""
+    method = METHODS.get(name)
+    if method is None:
+        return "approximations"
     if method.kind is Kind.ESTIMATE:
         return TRUTH
     return ASIDE if method.kind is Kind.EXACT or method.scope is Scope.MODIFIED else f"{method.kind.value}s"
@@ -301,10 +292,10 @@ def strokes(curves: Curves) -> dict[str, Stroke]:
     chosen: dict[str, Stroke] = {}
     taken: dict[str, list[tuple[str, str]]] = {group: [] for group in _LOOKS}
     for label, curve in curves.items():
-        group = group_of(curve)
+        group = heading_of(curve.method)
         width, looks = _LOOKS[group]
         # a method has the look of its position among those of its group, so that it looks the same in every picture
-        same = [name for name, method in METHODS.items() if curve.axis in method.axes and _heading(method) == group]
+        same = [name for name, method in METHODS.items() if curve.axis in method.axes and heading_of(name) == group]
         first = same.index(curve.method) % len(looks) if curve.method in same else len(same)
         look = next((look for look in looks[first:] + looks if look not in taken[group]), looks[0])
         chosen[label] = Stroke(look[0], look[1] or _EITHER[len(taken[group]) % len(_EITHER)], width)
@@ -330,7 +321,7 @@ def _of_sweep(curves: Curves) -> dict[str, Stroke]:
         label: Stroke(
             colours[distinct.index(settings[label])],
             dashes[methods.index(curve.method) % len(dashes)] if curve.method in methods else "solid",
-            _LOOKS[group_of(curve)][0],
+            _LOOKS[heading_of(curve.method)][0],
         )
         for label, curve in curves.items()
     }

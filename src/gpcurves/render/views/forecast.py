@@ -18,10 +18,9 @@ from gpcurves._version import __version__
 from gpcurves.forecasting.result import Forecast
 from gpcurves.forecasting.verdict import RequiredN, Verdict, rounded
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.labels import label_level, label_point
 from gpcurves.render.page import aligned, document, listed, sentences, table, words
 from gpcurves.render.plotly import embed
-from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, Text, diamond, level, upright
+from gpcurves.render.scene import Area, Axis, Line, Points, Scene, Stroke, Text
 from gpcurves.render.views import View
 
 _ESTIMATE, _CHOSEN, _POWER = Stroke("#0072B2", width=2.4), Stroke("#009E73", "dash", 1.6), Stroke("#8c8c8c", "dot", 1.5)
@@ -114,9 +113,9 @@ class ForecastView(View):
         x = Axis("number of labelled rows", n[0] / 1.05, n[-1] * 1.05, True, "rows")
         y = self._error_axis(np.concatenate((low, rmse)), np.concatenate((high, rmse)))
         chosen = forecast.designed(later)["rmse"].to_numpy()
-        marks: list[Mark] = [
-            Area(n, low, high, _BAND, label="90 % interval", layer=0),
-            upright(forecast.rows, y, Stroke("#bbbbbb", width=1)),
+        scene = Scene(x, y, self.headline, marks=[Area(n, low, high, _BAND, label="90 % interval", layer=0)])
+        scene.add_upright(forecast.rows, Stroke("#bbbbbb", width=1))
+        scene.marks += [
             Line(n, np.sqrt(forecast.power_law(n)), _POWER, name="power law", label="power law, for comparison"),
             Line(later, chosen, _CHOSEN, name="chosen", label="if you choose the inputs of new rows", layer=3),
             Line(n, table["rmse"].to_numpy(), _ESTIMATE, name="forecast", label="forecast", layer=4),
@@ -125,13 +124,15 @@ class ForecastView(View):
             ),
             Text(forecast.rows, y.at(0.01), f"you have {forecast.rows:,} rows", _NOW),
         ]
+        if self.goal is not None and y.low < self.goal < y.high:
+            scene.add_level(self.goal, Stroke(_GOAL, width=1.4), "goal")
         if y.low < forecast.noise_rmse < y.high and not forecast.deterministic:
-            floor = forecast.noise_rmse
-            marks.append(level(floor, x, Stroke(_NOISE, "dashdot", 1), name="noise"))
-            said = f"noise floor (irreducible error), about {floor:.3g}"
-            marks.append(label_level(floor, said, _NOISE, [*marks, *self._goal_level(x, y)], x, y))
-        marks += self._goal_marks(marks, x, y)
-        return Scene(x, y, tuple(marks), self.headline)
+            scene.add_level(forecast.noise_rmse, Stroke(_NOISE, "dashdot", 1), "noise")
+            said = f"noise floor (irreducible error), about {forecast.noise_rmse:.3g}"
+            scene.label_level(forecast.noise_rmse, said, _NOISE)
+        if self.goal is not None and self.needed is not None:
+            _mark_goal(scene, self.goal, self.needed)
+        return scene
 
     def _sizes(self) -> FloatArray:
         """Return numbers of rows from the smallest cross-validated size to well beyond the user's rows."""
@@ -149,31 +150,25 @@ class ForecastView(View):
         target = target if len(target) <= _LONGEST_NAME else f"{target[: _LONGEST_NAME - 1]}…"
         return Axis(f"RMSE of {target}, on new rows", low / 1.15, high * 1.15, True, "RMSE")
 
-    def _goal_level(self, x: Axis, y: Axis) -> list[Line]:
-        if self.goal is None or not y.low < self.goal < y.high:
-            return []
-        return [level(self.goal, x, Stroke(_GOAL, width=1.4), name="goal")]
 
-    def _goal_marks(self, drawn: list[Mark], x: Axis, y: Axis) -> list[Mark]:
-        """Return the goal, the interval of rows that reach it and the estimate; or where it is if that is out of sight."""
-        goal, needed = self.goal, self.needed
-        if goal is None or needed is None:
-            return []
-        if not y.low < goal < y.high:
-            below = goal <= y.low
-            said = f"the goal of {goal:.4g} is far {'below' if below else 'above'} this picture"
-            return [Text(x.at(0.005), y.at(0.005 if below else 0.995), said, _GOAL, up="bottom" if below else "top")]
-        marks: list[Mark] = [*self._goal_level(x, y)]
-        if needed.low is not None and needed.low < x.high:
-            ends = np.array([needed.low, min(needed.high or x.high, x.high)])
-            limit = "" if needed.high else ", no upper limit"
-            span, thick = f"rows for the goal, 90 % interval{limit}", Stroke("#f2c4a6", width=6)
-            marks.append(Line(ends, np.array([goal, goal]), thick, name="interval", label=span, layer=1))
-        if needed.estimate is not None and needed.estimate <= x.high:
-            at, said = float(needed.estimate), f"about {rounded(needed.estimate)} rows"
-            marks.append(diamond(at, goal, _GOAL, 7, "needed"))
-            marks.append(label_point((at, goal), said, _GOAL, [*drawn, *marks], x, y))
-        return [*marks, label_level(goal, f"goal {goal:.4g}", _GOAL, [*drawn, *marks], x, y)]
+def _mark_goal(scene: Scene, goal: float, needed: RequiredN) -> None:
+    """Mark the interval of rows that reach a goal and the estimate, or say where the goal is if that is out of sight."""
+    x, y = scene.x, scene.y
+    if not y.low < goal < y.high:
+        below = goal <= y.low
+        said = f"the goal of {goal:.4g} is far {'below' if below else 'above'} this picture"
+        at = x.at(0.005), y.at(0.005 if below else 0.995)
+        scene.marks.append(Text(*at, said, _GOAL, up="bottom" if below else "top"))
+        return
+    if needed.low is not None and needed.low < x.high:
+        ends = np.array([needed.low, min(needed.high or x.high, x.high)])
+        span = f"rows for the goal, 90 % interval{'' if needed.high else ', no upper limit'}"
+        thick = Stroke("#f2c4a6", width=6)
+        scene.marks.append(Line(ends, np.array([goal, goal]), thick, name="interval", label=span, layer=1))
+    if needed.estimate is not None and needed.estimate <= x.high:
+        scene.add_diamond(needed.estimate, goal, _GOAL, 7, "needed")
+        scene.label_point(needed.estimate, goal, f"about {rounded(needed.estimate)} rows", _GOAL)
+    scene.label_level(goal, f"goal {goal:.4g}", _GOAL)
 
 
 def _tiles(view: ForecastView) -> str:

@@ -13,7 +13,7 @@ from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.page import document, sentences, table
 from gpcurves.render.plotly import embed
-from gpcurves.render.scene import Axis, Bars, Scene, Stroke, upright
+from gpcurves.render.scene import Axis, Bars, Scene, Stroke
 from gpcurves.render.views import View
 
 _BAR, _MEAN, _END = "#4a7ba6", "#222222", "#a0522d"
@@ -100,8 +100,10 @@ def histogram(
     if not counted:
         lowest = float(heights[heights > 0].min())
         y = Axis("share of the vertices", lowest / 2, 1.5 * float(heights.max()), log=True, short="share")
-    lines = (upright(at, y, stroke, label=words) for words, (at, stroke) in levels.items())
-    return Scene(x, y, (Bars(edges, heights, _BAR, name="histogram", layer=1), *lines), title)
+    scene = Scene(x, y, title, marks=[Bars(edges, heights, _BAR, name="histogram", layer=1)])
+    for words, (at, stroke) in levels.items():
+        scene.add_upright(at, stroke, words)
+    return scene
 
 
 def _edges(values: FloatArray, bins: int) -> FloatArray:
