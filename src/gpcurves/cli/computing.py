@@ -24,8 +24,7 @@ from gpcurves.numerics.parameters import parameters_of
 from gpcurves.numerics.validation import FloatArray, positive, sizes
 from gpcurves.problem import Problem
 
-_BEYOND, _POINTS = 1.5, 40
-"""How far beyond the goal a picture shows curves, and by how many points it continues them."""
+_BEYOND, _POINTS = 1.5, 40  # how far beyond the goal a picture shows curves, and by how many points it continues them
 
 
 def size_options(axis: str, default: str) -> list[Option]:

@@ -7,7 +7,6 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterable
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -60,10 +59,14 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
     chosen = list(FIGURES) if everything else list(dict.fromkeys(names))
     running: dict[str, Any] = {"workers": workers, "store": store, "progress": not quiet and sys.stderr.isatty()}
     by_figure: dict[str, tuple[Claim, ...]] = {}
+
+    def say(words: str) -> None:
+        if not quiet:
+            click.echo(f"[{len(by_figure) + 1}/{len(chosen)}] {words}", err=True)
+
     try:
-        for number, name in enumerate(chosen, start=1):
+        for name in chosen:
             claims = read_finished(name, folder, quick=quick) if everything and not again else None
-            say = partial(_say, quiet, f"[{number}/{len(chosen)}] ")
             if claims is None:
                 say(f"{name}: {FIGURES[name].title}")
                 start = time.monotonic()
@@ -85,11 +88,6 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
             Store(store).close()
             store.unlink()
     return _summarise(by_figure, folder, everything)
-
-
-def _say(quiet: bool, number: str, words: str) -> None:
-    if not quiet:
-        click.echo(f"{number}{words}", err=True)
 
 
 def _describe(name: str, claims: Iterable[Claim]) -> str:

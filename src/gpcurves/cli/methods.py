@@ -8,9 +8,6 @@ import textwrap
 
 import click
 
-from gpcurves.methods import METHODS
-from gpcurves.numerics.parameters import parameters_of
-
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Write the list as JSON.")
@@ -22,6 +19,9 @@ def methods(as_json: bool, quiet: bool) -> None:
     Example:
       gpcurves methods
     """
+    from gpcurves.methods import METHODS
+    from gpcurves.numerics.parameters import parameters_of
+
     options = {name: [each for each in parameters_of(m.Options) if each.flag] for name, m in METHODS.items()}
     if as_json:
         keys = ("name", "title", "promise", "source", "needs", "axes", "integers", "misspecified", "random")

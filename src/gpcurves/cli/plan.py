@@ -9,10 +9,9 @@ from pathlib import Path
 
 import click
 
-from gpcurves.cli import output, parse
+from gpcurves.cli import parse
 from gpcurves.cli.options import FILE, Command, Given
 from gpcurves.errors import InputError
-from gpcurves.forecasting import Forecast, forecast
 from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.validation import integer, positive
 from gpcurves.render.formats import check_output, render
@@ -48,6 +47,9 @@ def plan(given: Given) -> None:
       gpcurves plan runs.csv --target drag --deterministic --n 100,200,400 --json
       gpcurves plan data.csv --target price --drop drag --missing impute --out forecast.csv
     """
+    from gpcurves.cli import output
+    from gpcurves.forecasting import forecast
+
     goal, out = given["goal_rmse"], given["out"]
     if goal is not None:
         goal = positive("--goal-rmse", parse.number("--goal-rmse", goal))
@@ -72,7 +74,12 @@ def plan(given: Given) -> None:
     elif out is None:
         click.echo(result.to_frame(n).to_csv(index=False, float_format="%.6g"), nl=False)
     if not given["quiet"]:
-        _say(result, goal, list(contents))
+        verdict = result.verdict(goal)
+        label = click.style(verdict.label, bold=True) if sys.stderr.isatty() else verdict.label
+        lines = [f"\n{label}", *(f"  {sentence}" for sentence in verdict.sentences)]
+        lines += [f"data: {step}" for step in result.steps] + [f"note: {note}" for note in result.notes]
+        for line in [*lines, *(f"wrote {path}" for path in written)]:
+            click.echo(line, err=True)
 
 
 def _report_files(path: Path) -> list[Path]:
@@ -97,12 +104,3 @@ def _names(text: str | None) -> list[str] | None:
     if text is None:
         return None
     return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
-
-
-def _say(result: Forecast, goal: float | None, written: list[Path]) -> None:
-    verdict = result.verdict(goal)
-    label = click.style(verdict.label, bold=True) if sys.stderr.isatty() else verdict.label
-    lines = [f"\n{label}", *(f"  {sentence}" for sentence in verdict.sentences)]
-    lines += [f"data: {step}" for step in result.steps] + [f"note: {note}" for note in result.notes]
-    for line in [*lines, *(f"wrote {path}" for path in written)]:
-        click.echo(line, err=True)

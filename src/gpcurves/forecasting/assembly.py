@@ -40,12 +40,9 @@ from gpcurves.tables.rows import (
     standardise_arrays,
 )
 
-_SAME_TARGET = 1e-3
-"""Targets, in standard deviations, that differ by less may be those of a function without noise."""
-_SAME_INPUTS = 4
-"""So many learning curves share their training and test inputs."""
-_PAIRS = 300
-"""Rows of which all pairs are compared to measure the relevance of inputs."""
+_SAME_TARGET = 1e-3  # targets, in standard deviations, that differ by less may be those of a function without noise
+_SAME_INPUTS = 4  # so many learning curves share their training and test inputs
+_PAIRS = 300  # rows of which all pairs are compared to measure the relevance of inputs
 
 
 def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword)

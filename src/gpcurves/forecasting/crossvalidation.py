@@ -13,12 +13,10 @@ from gpcurves.inputs import Inputs
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-_SHARES = (0.125, 0.25, 0.5, 0.9)
-"""Training sets as shares of the rows; the last is ten-fold cross-validation."""
+_SHARES = (0.125, 0.25, 0.5, 0.9)  # training sets as shares of the rows; the last is ten-fold cross-validation
 Split = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 _SMALLEST = 4
-_WORK = 4_000
-"""Refits times rows, about."""
+_WORK = 4_000  # refits times rows, about
 _REPEATS, _ITERATIONS, _SPLITS = 4, 20, 20
 
 

@@ -23,10 +23,8 @@ from gpcurves.numerics.roots import bisect
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-_MARGIN = 1.0
-"""Errors must exceed the rounding errors by this factor: intervals are so wide that one digit is enough."""
-_RANDOM = 4
-"""Data sets with random inputs beside the one with chosen inputs."""
+_MARGIN = 1.0  # errors must exceed the rounding errors by this factor: intervals are so wide that one digit is enough
+_RANDOM = 4  # data sets with random inputs beside the one with chosen inputs
 
 
 @dataclass(frozen=True)
@@ -46,9 +44,8 @@ class ErrorCurve:
     def __call__(self, n: FloatArray) -> FloatArray:
         """Return the mean squared error against noisy targets at any n."""
         last = len(self.error) - 1
-        error = np.interp(np.minimum(n, last), np.arange(last + 1), self.error)
-        beyond = n > last
-        if beyond.any():
+        error = np.interp(n, np.arange(last + 1), self.error)
+        if (beyond := n > last).any():
             error[beyond] = self._extrapolate(n[beyond])
         return np.asarray(error + self.noise_at(n))
 
@@ -67,13 +64,8 @@ class ErrorCurve:
         def error_at(log_h_at_n: FloatArray) -> FloatArray:
             return np.asarray(error[-1] * np.exp(-slope * (log_h_at_n - log_h[-1])))
 
-        low, _ = bisect(
-            lambda at: np.exp(at) * (self.noise + error_at(at)) > n,
-            np.full(len(n), log_h[-1]),
-            np.log(n / self.noise),
-            60,
-        )
-        return error_at(low)
+        start, end = np.full(len(n), log_h[-1]), np.log(n / self.noise)
+        return error_at(bisect(lambda at: np.exp(at) * (self.noise + error_at(at)) > n, start, end, 60)[0])
 
 
 def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray) -> ErrorCurve:

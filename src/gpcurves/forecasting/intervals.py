@@ -16,11 +16,9 @@ from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve
 from gpcurves.numerics.validation import FloatArray, frozen
 
-HORIZON = 1_000
-"""Required numbers of rows are looked for up to this multiple of the rows at hand."""
+HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand
 _GOALS = 400
-LEVEL = 0.3
-"""Share of the gap between cross-validated and expected error by which the whole curve is moved."""
+LEVEL = 0.3  # share of the gap between cross-validated and expected error by which the whole curve is moved
 _ASSURANCE = 0.842 / 1.645
 """Width of a one-sided 80 % interval in units of one half of a 90 % interval, as for a normal distribution."""
 _FADE = 1.5
@@ -31,6 +29,8 @@ _FURTHEST = 16.0
 DOWN = (0.0911, 2.04, 0.815, 0.258, 0.792, 0.353)
 UP = (0.102, 0.999, 1.98, 0.365, 0.677, 0.818)
 """Contributions to the half-widths, in the order of `ingredients`."""
+LASTING_WIDTH = 0.5 * DOWN[0] * math.log(_FURTHEST)
+"""Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
 _STEP, _LONG_STEP = 0.01, 0.1
 """Distance of knots in the logarithm of n, up to the horizon and beyond: interpolation is accurate to about 1e-6."""
 _LARGEST = 1e15
@@ -62,11 +62,10 @@ class Band:
         for each in fields(self):
             object.__setattr__(self, each.name, frozen(np.array(getattr(self, each.name), dtype=np.float64)))
 
-    def at(self, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def at(self, n: FloatArray) -> tuple[FloatArray, ...]:
         """Return estimate, low, high and assured at each n."""
         knots, wanted = np.log1p(self.n), np.log1p(n)
-        estimate, low, high, assured = (np.exp(np.interp(wanted, knots, np.log(curve))) for curve in self._curves)
-        return estimate, low, high, assured
+        return tuple(np.exp(np.interp(wanted, knots, np.log(curve))) for curve in self._curves)
 
     def find(self, goal: float, grid: FloatArray) -> tuple[int | None, ...]:
         """Return the smallest n at which each curve is at the goal, looked for on a grid of knots; None if it never is."""
@@ -74,7 +73,7 @@ class Band:
         return tuple(_find_first(self.n[marked], curve[marked], goal) for curve in self._curves)
 
     @property
-    def _curves(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def _curves(self) -> tuple[FloatArray, ...]:
         return self.estimate, self.low, self.high, self.assured
 
 
@@ -98,11 +97,6 @@ def fading(noise: float) -> float:
     misfit of a function without noise, which more rows resolve.
     """
     return _FADE * float(np.clip(math.log(_NOISY / noise) / math.log(_NOISY / _NOISELESS), 0.0, 1.0))
-
-
-def lasting_width() -> float:
-    """Return the width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
-    return 0.5 * DOWN[0] * math.log(_FURTHEST)
 
 
 def ingredients(

@@ -39,18 +39,13 @@ from gpcurves.problem import Problem
 
 Family = type[RBF] | type[Matern52]
 FAMILIES: tuple[Family, ...] = (RBF, Matern52)
-JITTER = 1e-12
-"""Added to the noise in units of the signal, so that factors exist; far below what forecasts resolve."""
-NOISELESS = math.log(1e-8)
-"""Log noise variance of a deterministic simulator, in units of the target's variance."""
+JITTER = 1e-12  # added to the noise in units of the signal, so that factors exist; far below what forecasts resolve
+NOISELESS = math.log(1e-8)  # log noise variance of a deterministic simulator, in units of the target's variance
 _LIMITS = ((-12.0, 12.0), (-5.0, 12.0), (-20.0, 5.0))
 """Of the log variance, lengthscales and noise, beyond which double precision gets difficult and nothing changes."""
-_SCOUTING, _ITERATIONS = 25, 100
-"""Iterations from each start before the best one is chosen, and from that one."""
-_WARM = 400
-"""More rows than this are fitted starting from a fit to so many."""
-_MANY = 200
-"""So many rows pin the hyperparameters down: fewer need more draws, more need shorter chains."""
+_SCOUTING, _ITERATIONS = 25, 100  # iterations from each start before the best one is chosen, and from that one
+_WARM = 400  # more rows than this are fitted starting from a fit to so many
+_MANY = 200  # so many rows pin the hyperparameters down: fewer need more draws, more need shorter chains
 
 
 class Evidence:

@@ -8,13 +8,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gpcurves.forecasting.intervals import HORIZON, Band, goal_grid, lasting_width
+from gpcurves.forecasting.intervals import HORIZON, LASTING_WIDTH, Band, goal_grid
 
 Label = Literal[
     "more data helps", "noise-limited", "goal reached already", "goal cannot be reached", "too few rows to say"
 ]
-_FAR = 16
-"""More data helps if this many times the rows lower the error noticeably."""
+_FAR = 16  # more data helps if this many times the rows lower the error noticeably
 _NOTICEABLE = 0.1
 _TOO_WIDE = 4.0
 """Nothing can be said if the interval at four times the rows spans more than this factor and allows for no gain."""
@@ -168,8 +167,8 @@ def _judge_goal(prospects: Prospects, goal: float) -> Verdict:
         return Verdict("goal reached already", (begin, words))
     if needed.estimate is None:
         # the part of the width that comes from the reach stays however many rows there are
-        end, stays = prospects.end, lasting_width() ** 2
-        width, distance = (math.log(end.estimate / error) ** 2 - stays for error in (end.low, goal))
+        end = prospects.end
+        width, distance = (math.log(end.estimate / error) ** 2 - LASTING_WIDTH**2 for error in (end.low, goal))
         shrink = math.sqrt(max(width, 0.0) / max(distance, 1e-9))
         return _ask_for_rows(prospects, prospects.ahead, reason, shrink=shrink, is_close=True)
     reached = now.estimate <= goal

@@ -57,7 +57,6 @@ def draw_graph(
     pairs, _ = known.edge_list()
     axes.add_collection(LineCollection(list(positions[pairs]), colors=_EDGE, linewidths=min(1.2, size / 22), zorder=1))
     seen = np.zeros(known.vertices, dtype=bool) if marked is None else np.asarray(marked) > 0
-    colours = _colours(values, signed)
     points = axes.scatter(
         *positions.T,
         s=size,
@@ -65,7 +64,7 @@ def draw_graph(
         linewidths=np.where(seen, 1.1, 0.15),
         edgecolors=np.where(seen, _SEEN, _EDGE),
         zorder=2,
-        **colours,
+        **_colours(values, signed),
     )
     if values is not None:
         axes.figure.colorbar(points, ax=axes, label=label, shrink=0.8)

@@ -31,8 +31,7 @@ class OutputFormat:
     needs: str
 
 
-FORMATS: dict[str, OutputFormat] = {}
-"""All formats by suffix."""
+FORMATS: dict[str, OutputFormat] = {}  # all formats by suffix
 
 
 def output_format(suffix: str, needs: str = "table") -> Callable[[Write], Write]:

@@ -15,8 +15,7 @@ _DASHES: dict[str, Any] = {
     "dashdot": (0, (5, 2, 1, 2)),
     "longdash": (0, (9, 3)),
 }
-_SMALL = 8.5
-"""Font size of the legend and of words inside the picture."""
+_SMALL = 8.5  # font size of the legend and of words inside the picture
 _LINE_HEIGHT, _ROW = 13.0, 0.18
 """Points from one line of the caption to the next, and inches from one row of the legend to the next."""
 

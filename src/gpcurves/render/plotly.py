@@ -10,8 +10,7 @@ import numpy as np
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.scene import Area, Axis, Bars, Line, Mark, Points, Scene, Text, plain
 
-_HEIGHT, _ROW = 460, 22
-"""Pixels of a picture without its legend, and of a row of the legend."""
+_HEIGHT, _ROW = 460, 22  # pixels of a picture without its legend, and of a row of the legend
 
 
 def embed(scene: Scene) -> str:

@@ -16,10 +16,8 @@ from gpcurves.numerics.validation import FloatArray
 
 _STEPS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7), (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9))
 """Leading digits of the numbers on a logarithmic axis, from few to many."""
-_ENOUGH, _MOST = 5, 12
-"""So many numbers on an axis let a reader find a value; more would touch each other."""
-_GAP, _LETTER = 0.034, 0.0105
-"""Height of a line of text and width of a letter, as shares of the axes."""
+_ENOUGH, _MOST = 5, 12  # so many numbers on an axis let a reader find a value; more would touch each other
+_GAP, _LETTER = 0.034, 0.0105  # height of a line of text and width of a letter, as shares of the axes
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,9 @@ import pandas as pd
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray, frozen, integer
+from gpcurves.tables import columns
 from gpcurves.tables.cells import Reading, Values, as_texts, interpret, is_number
-from gpcurves.tables.columns import (
-    ColumnEncoding,
-    check_column,
-    choose_encoding,
-    choose_filler,
-    choose_inputs,
-    enumerate_names,
-    fill_missing,
-    find_defect,
-    find_identity,
-    has_few_values,
-    name_columns,
-)
+from gpcurves.tables.columns import ColumnEncoding, enumerate_names
 from gpcurves.tables.rows import FEWEST_ROWS, Prepared
 
 _MOST_LOOKED_AT = 20_000  # rows of a longer table, or pool, that are drawn at random before anything else
@@ -58,10 +47,10 @@ def prepare(
         raise InputError(f"missing must be 'drop' or 'impute', got {missing!r}")
     most_rows = integer("most_rows", most_rows, FEWEST_ROWS)
     generator = np.random.default_rng(rng)
-    table = name_columns(table, "table")
+    table = columns.name_columns(table, "table")
     features, drop = ([names] if isinstance(names, str) else names for names in (features, drop))  # a text is one name
     drop = list(drop or ())
-    inputs = choose_inputs(table, target, features, drop)
+    inputs = columns.choose_inputs(table, target, features, drop)
     steps = [str(step) for step in table.attrs.get("steps", ())]
     positions = _draw_positions(len(table), max(_MOST_LOOKED_AT, 2 * most_rows), generator)
     if len(positions) < len(table):
@@ -71,7 +60,9 @@ def prepare(
     draft = Draft(target, positions, steps=tuple(steps), dropped=dict.fromkeys(drop, "left out as asked"))
     draft = _read_columns(draft, table.iloc[positions], inputs, decimal)
     draft = _describe_readings(_screen_columns(draft, keep_identifiers=features is not None))
-    fillers = {name: choose_filler(values) for name, values in draft.values.items()} if missing == "impute" else None
+    fillers = (
+        {name: columns.choose_filler(values) for name, values in draft.values.items()} if missing == "impute" else None
+    )
     draft = _drop_copies(_settle_missing(draft, fillers))
     draft.check_enough_rows(len(table))
     usable = len(draft.y)
@@ -82,13 +73,13 @@ def prepare(
     draft = _screen_columns(draft, keep_identifiers=features is not None)
     draft.check_target_varies()
 
-    encodings = [choose_encoding(name, values) for name, values in draft.values.items()]
+    encodings = [columns.choose_encoding(name, values) for name, values in draft.values.items()]
     X = _encode(encodings, draft.values)
     _check_shape(X, encodings, draft)
     draft = _describe_design(draft, encodings, X)
     design = None
     if pool is not None:
-        design, sentence = _encode_pool(name_columns(pool, "pool"), encodings, draft, fillers, generator)
+        design, sentence = _encode_pool(columns.name_columns(pool, "pool"), encodings, draft, fillers, generator)
         draft = draft.say(sentence)
     return Prepared(
         X=frozen(X),
@@ -196,9 +187,9 @@ def _screen_columns(draft: Draft, *, keep_identifiers: bool) -> Draft:
     """Leave out columns that cannot be used, with a reason for each."""
     reasons: dict[str, str] = {}
     for name, values in draft.values.items():
-        reason = find_defect(values)
+        reason = columns.find_defect(values)
         if not (reason or keep_identifiers) and draft.readings[name].kind == "number":
-            reason = find_identity(name, values, draft.positions)
+            reason = columns.find_identity(name, values, draft.positions)
         if reason:
             reasons[name] = reason
     if not reasons:
@@ -228,7 +219,9 @@ def _settle_missing(draft: Draft, fillers: Fillers | None) -> Draft:
         return draft.lose(np.any(list(gone.values()), axis=0), f"with a missing input ({listed})")
     if not cells:
         return draft
-    draft = replace(draft, values={name: fill_missing(values, fillers[name]) for name, values in draft.values.items()})
+    draft = replace(
+        draft, values={name: columns.fill_missing(values, fillers[name]) for name, values in draft.values.items()}
+    )
     how = "the median of numbers, the category 'missing' of texts"
     return draft.say(f"Filled in {_count(sum(cells.values()), 'missing cell')} with {how} ({listed}).")
 
@@ -255,7 +248,7 @@ def _repeats_are_natural(inputs: pd.DataFrame, rows: pd.DataFrame) -> bool:
     if _equal_pairs(rows) < (1 + by_chance) / 2 * _equal_pairs(inputs):
         return True
     recurring = rows["target"].nunique() < len(rows.drop_duplicates())
-    return recurring and all(has_few_values(rows[name].to_numpy()) for name in rows)
+    return recurring and all(columns.has_few_values(rows[name].to_numpy()) for name in rows)
 
 
 def _equal_pairs(rows: pd.DataFrame | pd.Series[float]) -> int:
@@ -268,12 +261,12 @@ def _encode(encodings: Sequence[ColumnEncoding], values: Mapping[str, Values]) -
 
 
 def _check_shape(X: FloatArray, encodings: Sequence[ColumnEncoding], draft: Draft) -> None:
-    rows, columns = X.shape
-    if columns > rows:
+    rows, width = X.shape
+    if width > rows:
         largest = sorted(encodings, key=lambda encoding: -len(encoding.names))[:3]
         listed = ", ".join(f"{each.source!r} ({len(each.names)})" for each in largest if len(each.names) > 1)
         most = f", most of them from {listed}" if listed else ""
-        few = f"{columns} design columns{most}, but only {rows} rows; choose fewer inputs with --features"
+        few = f"{width} design columns{most}, but only {rows} rows; choose fewer inputs with --features"
         raise InputError(few + draft.describe_losses())
 
 
@@ -282,9 +275,9 @@ def _describe_design(draft: Draft, encodings: Sequence[ColumnEncoding], X: Float
     categories = enumerate_names([each.describe() for each in encodings if each.levels], quote=False)
     if categories:
         draft = draft.say(f"One-hot encoded the text columns (one indicator for two categories): {categories}.")
-    rows, columns = _count(X.shape[0], "row"), _count(X.shape[1], "design column")
+    rows, design = _count(X.shape[0], "row"), _count(X.shape[1], "design column")
     sources = enumerate_names([encoding.source for encoding in encodings], most=30)
-    return draft.say(f"Used {rows} and {columns} from {_count(len(encodings), 'input')}: {sources}.")
+    return draft.say(f"Used {rows} and {design} from {_count(len(encodings), 'input')}: {sources}.")
 
 
 def _encode_pool(
@@ -296,7 +289,7 @@ def _encode_pool(
 ) -> tuple[FloatArray, str]:
     """Return the pool in the design of the table, without rows that cannot be expressed in it, and a sentence about it."""
     for encoding in encodings:
-        check_column("pool", encoding.source, pool.columns)
+        columns.check_column("pool", encoding.source, pool.columns)
     said = [f"Read the pool of {_count(len(pool), 'row')}"]
     positions = _draw_positions(len(pool), _MOST_LOOKED_AT, generator)
     if len(positions) < len(pool):
@@ -308,7 +301,7 @@ def _encode_pool(
         how = "dropped" if fillers is None else "filled in missing inputs of"
         said.append(f"{how} {_count(gone.sum(), 'row')}{' with a missing input' if fillers is None else ''}")
     for name in values:
-        values[name] = values[name][~gone] if fillers is None else fill_missing(values[name], fillers[name])
+        values[name] = values[name][~gone] if fillers is None else columns.fill_missing(values[name], fillers[name])
     X = _encode(encodings, values)
     unknown = np.isnan(X).any(axis=1)
     new = [f"{each.source}={text}" for each in encodings if each.levels for text in {*values[each.source]} - each.seen]

@@ -30,8 +30,7 @@ from gpcurves.render.views import View
 
 _SIZES = {"n": ("number of examples n", "n"), "nu": ("number of examples per vertex ν", "ν")}
 _GOAL = "#B3261E"
-_LONGEST_TAG = 12
-"""Names of curves up to this length are written beside their ends as well."""
+_LONGEST_TAG = 12  # names of curves up to this length are written beside their ends as well
 REGION = "#dfe8f1"
 PALETTE = ("#0072B2", "#CC79A7", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#6A3D9A")
 _SEQUENCE = ("#440154", "#31688e", "#35b779", "#e8c319")

@@ -26,8 +26,7 @@ from gpcurves.render.views import View
 _ESTIMATE, _CHOSEN, _POWER = Stroke("#0072B2", width=2.4), Stroke("#009E73", "dash", 1.6), Stroke("#8c8c8c", "dot", 1.5)
 _BAND, _SEEN, _GOAL, _NOISE, _NOW = "#cfe3f1", "#000000", "#D55E00", "#7a4f9a", "#666666"
 _LONGEST_NAME = 40
-_FURTHEST = 200
-"""A picture reaches to this multiple of the rows, if a goal is as far away."""
+_FURTHEST = 200  # a picture reaches to this multiple of the rows, if a goal is as far away
 
 
 _STYLE = """
