@@ -305,14 +305,11 @@ def strokes(curves: Curves) -> dict[str, Stroke]:
 def _of_sweep(curves: Curves) -> dict[str, Stroke]:
     """Give each setting a colour and each method a dash pattern."""
     methods = list(dict.fromkeys(curve.method for curve in curves.values() if kind_of(curve) is not Kind.ESTIMATE))
-    problems: list[object] = []
+    everyone = list(curves.values())
     settings: dict[str, tuple[int, int]] = {}
-    for label, curve in curves.items():
-        if curve.problem not in problems:
-            problems.append(curve.problem)
-        number = problems.index(curve.problem)
-        earlier = sum(curves[other].method == curve.method and settings[other][0] == number for other in settings)
-        settings[label] = (number, earlier)
+    for at, (label, curve) in enumerate(curves.items()):
+        same = [k for k, other in enumerate(everyone) if other.problem == curve.problem]
+        settings[label] = same[0], sum(everyone[k].method == curve.method for k in same if k < at)
     distinct = sorted(set(settings.values()))
     colours = PALETTE if len(distinct) <= len(PALETTE) else _sequence(len(distinct))
     dashes = ("solid", *_DASHES)
