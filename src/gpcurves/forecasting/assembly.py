@@ -13,9 +13,15 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, cross_validate, hold_out
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
-from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
+from gpcurves.forecasting.error_curve import (
+    CrossValidation,
+    PowerLawFit,
+    cross_validate,
+    hold_out,
+    measure_savings,
+    simulate_curve,
+)
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
 from gpcurves.forecasting.posterior import JITTER, Peak, draw_problems, find_peaks
 from gpcurves.forecasting.result import Forecast, Relevance

@@ -12,8 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.forecasting.crossvalidation import CrossValidation
-from gpcurves.forecasting.error_curve import ErrorCurve
+from gpcurves.forecasting.error_curve import CrossValidation, ErrorCurve
 from gpcurves.numerics.validation import FloatArray, frozen
 
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand

@@ -19,7 +19,6 @@ from gpcurves.tables.columns import ColumnEncoding, enumerate_names
 from gpcurves.tables.rows import FEWEST_ROWS, Prepared
 
 _MOST_LOOKED_AT = 20_000  # rows of a longer table, or pool, that are drawn at random before anything else
-Fillers = Mapping[str, float | str]
 
 
 def prepare(
@@ -60,10 +59,7 @@ def prepare(
     draft = Draft(target, positions, steps=tuple(steps), dropped=dict.fromkeys(drop, "left out as asked"))
     draft = _read_columns(draft, table.iloc[positions], inputs, decimal)
     draft = _describe_readings(_screen_columns(draft, keep_identifiers=features is not None))
-    fillers = (
-        {name: columns.choose_filler(values) for name, values in draft.values.items()} if missing == "impute" else None
-    )
-    draft = _drop_copies(_settle_missing(draft, fillers))
+    draft = _drop_copies(_settle_missing(draft, impute=missing == "impute"))
     draft.check_enough_rows(len(table))
     usable = len(draft.y)
     if usable > most_rows:
@@ -79,7 +75,7 @@ def prepare(
     draft = _describe_design(draft, encodings, X)
     design = None
     if pool is not None:
-        design, sentence = _encode_pool(columns.name_columns(pool, "pool"), encodings, draft, fillers, generator)
+        design, sentence = _encode_pool(columns.name_columns(pool, "pool"), encodings, draft, generator)
         draft = draft.say(sentence)
     return Prepared(
         X=frozen(X),
@@ -100,7 +96,8 @@ class Draft:
 
     ``y`` are the values of the target, ``values`` those of each input. ``positions`` are those of the rows in the table,
     ``readings`` say how the cells of each column are read, the target included. ``steps`` are sentences about what was
-    done, ``losses`` words about rows that were dropped, and ``dropped`` says why a column is not used.
+    done, ``losses`` words about rows that were dropped, and ``dropped`` says why a column is not used. ``fillers`` stand for
+    missing cells; None if rows that have some are dropped.
     """
 
     target: str
@@ -111,6 +108,7 @@ class Draft:
     steps: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()
     dropped: Mapping[str, str] = field(default_factory=dict)
+    fillers: Mapping[str, float | str] | None = None
 
     def say(self, *sentences: str) -> Draft:
         """Add to what was done."""
@@ -210,20 +208,22 @@ def _describe_readings(draft: Draft) -> Draft:
     return draft.say(*(f"Read {enumerate_names(names)} as {words}." for words, names in alike.items() if words))
 
 
-def _settle_missing(draft: Draft, fillers: Fillers | None) -> Draft:
-    """Fill missing cells in, or drop their rows if there are no fillers."""
+def _settle_missing(draft: Draft, *, impute: bool) -> Draft:
+    """Fill missing cells in, or drop their rows."""
     gone = {name: pd.isna(values) for name, values in draft.values.items()}
     cells = {name: int(mask.sum()) for name, mask in gone.items() if mask.any()}
     listed = enumerate_names([f"{name!r}: {number:,}" for name, number in cells.items()], quote=False)
-    if fillers is None:
+    if not impute:
         return draft.lose(np.any(list(gone.values()), axis=0), f"with a missing input ({listed})")
+    fillers = {name: columns.choose_filler(values) for name, values in draft.values.items()}
+    draft = replace(draft, fillers=fillers)
     if not cells:
         return draft
-    draft = replace(
-        draft, values={name: columns.fill_missing(values, fillers[name]) for name, values in draft.values.items()}
-    )
+    filled = {name: columns.fill_missing(values, fillers[name]) for name, values in draft.values.items()}
     how = "the median of numbers, the category 'missing' of texts"
-    return draft.say(f"Filled in {_count(sum(cells.values()), 'missing cell')} with {how} ({listed}).")
+    return replace(draft, values=filled).say(
+        f"Filled in {_count(sum(cells.values()), 'missing cell')} with {how} ({listed})."
+    )
 
 
 def _drop_copies(draft: Draft) -> Draft:
@@ -281,16 +281,12 @@ def _describe_design(draft: Draft, encodings: Sequence[ColumnEncoding], X: Float
 
 
 def _encode_pool(
-    pool: pd.DataFrame,
-    encodings: Sequence[ColumnEncoding],
-    draft: Draft,
-    fillers: Fillers | None,
-    generator: np.random.Generator,
+    pool: pd.DataFrame, encodings: Sequence[ColumnEncoding], draft: Draft, generator: np.random.Generator
 ) -> tuple[FloatArray, str]:
     """Return the pool in the design of the table, without rows that cannot be expressed in it, and a sentence about it."""
     for encoding in encodings:
         columns.check_column("pool", encoding.source, pool.columns)
-    said = [f"Read the pool of {_count(len(pool), 'row')}"]
+    fillers, said = draft.fillers, [f"Read the pool of {_count(len(pool), 'row')}"]
     positions = _draw_positions(len(pool), _MOST_LOOKED_AT, generator)
     if len(positions) < len(pool):
         said.append(f"drew {_count(len(positions), 'row')} of it at random")
