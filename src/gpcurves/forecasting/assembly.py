@@ -13,15 +13,9 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
+from gpcurves.forecasting import error_curve
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
-from gpcurves.forecasting.error_curve import (
-    CrossValidation,
-    PowerLawFit,
-    cross_validate,
-    hold_out,
-    measure_savings,
-    simulate_curve,
-)
+from gpcurves.forecasting.error_curve import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
 from gpcurves.forecasting.posterior import JITTER, Peak, draw_problems, find_peaks
 from gpcurves.forecasting.result import Forecast, Relevance
@@ -32,19 +26,10 @@ from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
+from gpcurves.tables import rows as reading
 from gpcurves.tables.files import read_table
 from gpcurves.tables.preparing import prepare
-from gpcurves.tables.rows import (
-    FEWEST_ROWS,
-    Columns,
-    Rows,
-    check_matrix,
-    check_pool,
-    draw_rows,
-    find_name,
-    standardise,
-    standardise_arrays,
-)
+from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows
 
 _SAME_TARGET = 1e-3  # targets, in standard deviations, that differ by less may be those of a function without noise
 _SAME_INPUTS = 4  # so many learning curves share their training and test inputs
@@ -112,7 +97,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         elif features is not None or drop is not None or missing != "drop":
             raise InputError("features, drop and missing are for tables: give a pandas DataFrame or a file")
         else:
-            rows = standardise_arrays(X, y, pool, computation.rng, effort.most_rows)
+            rows = reading.standardise_arrays(X, y, pool, computation.rng, effort.most_rows)
         if deterministic:
             _check_function(rows)
         return forecast_rows(rows, find_peaks(rows.X, rows.y, deterministic), computation)
@@ -141,12 +126,14 @@ def _read_table(X: Any, y: Any, pool: Any, computation: Computation, **choices: 
     if unlabelled is not None and not hasattr(unlabelled, "columns"):
         unlabelled = pd.DataFrame(np.asarray(unlabelled), columns=[c for c in table.columns if c != target])
     most_rows = computation.effort.most_rows
-    return standardise(prepare(table, target, pool=unlabelled, rng=computation.seed, most_rows=most_rows, **choices))
+    return reading.standardise(
+        prepare(table, target, pool=unlabelled, rng=computation.seed, most_rows=most_rows, **choices)
+    )
 
 
 def _add_target(table: Any, y: Any) -> tuple[Any, str]:
     """Return a table with a further column for the target, and its name."""
-    name = find_name(y)
+    name = reading.find_name(y)
     while name in table.columns:
         name += "*"
     values = np.asarray(y)
@@ -194,7 +181,7 @@ def fit_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> FittedR
     """Draw from the posterior over problems, and cross-validate."""
     inputs = find_inputs(rows)
     problems, weights = draw_problems(peaks, inputs, computation)
-    observed = cross_validate(peaks, inputs, computation.rng)
+    observed = error_curve.cross_validate(peaks, inputs, computation.rng)
     computation.progress.advance(10)
     relevance = _measure_relevance(rows, problems, weights)
     deterministic = peaks[0].density.fixed_noise is not None
@@ -245,9 +232,9 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
         raise InputError("the kernel of the regressor is noise alone: there is nothing to learn")
     variance = signal.diag(regressor.X_train_)
     noise = float(np.mean(regressor.kernel_.diag(regressor.X_train_) - variance + regressor.alpha))
-    inputs = Copula(rows.X) if pool is None else Pool(check_pool(pool, rows.X.shape[1]))
+    inputs = Copula(rows.X) if pool is None else Pool(reading.check_pool(pool, rows.X.shape[1]))
     problem = Problem(from_sklearn(signal), inputs, max(noise, JITTER * float(np.mean(variance))))
-    observed = hold_out(problem, rows.X, rows.y, computation.rng)
+    observed = error_curve.hold_out(problem, rows.X, rows.y, computation.rng)
     note = "The hyperparameters are those of your regressor: the interval does not allow for errors in them."
     fit = FittedRows(rows, (problem,), np.ones(1), observed, None, (note,))
     return assemble(fit, simulate_posterior(fit, computation), computation)
@@ -259,7 +246,7 @@ def _read_regressor(regressor: Any, computation: Computation) -> Rows:
         raise InputError(f"only a GaussianProcessRegressor can be taken as it is, got a {type(regressor).__name__}")
     if not hasattr(regressor, "X_train_"):
         raise InputError("the regressor must be fitted: call its fit method first")
-    X = check_matrix("the inputs of the regressor", regressor.X_train_)
+    X = reading.check_matrix("the inputs of the regressor", regressor.X_train_)
     y = np.array(regressor.y_train_, dtype=np.float64)
     if y.ndim > 1 and y.shape[1] > 1:
         raise InputError(f"a forecast needs one target, got a regressor with {y.shape[1]}")
@@ -270,7 +257,7 @@ def _read_regressor(regressor: Any, computation: Computation) -> Rows:
     names = tuple(map(str, getattr(regressor, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])))
     mean, scale = float(np.mean(regressor._y_train_mean)), float(np.mean(regressor._y_train_std))
     usable = len(X)
-    X, y, steps = draw_rows(X, y.reshape(-1), computation.effort.most_rows, computation.rng)
+    X, y, steps = reading.draw_rows(X, y.reshape(-1), computation.effort.most_rows, computation.rng)
     return Rows(X, y, None, Columns(names, X.mean(axis=0), X.std(axis=0)), "y", mean, scale, usable, tuple(steps))
 
 
@@ -282,7 +269,7 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
     for number, problem in enumerate(fit.problems):
         if number % _SAME_INPUTS == 0:
             X, test = problem.inputs.draw(size, rng), problem.inputs.draw(effort.test_inputs, rng)
-        curves.append(simulate_curve(problem, X, test))
+        curves.append(error_curve.simulate_curve(problem, X, test))
     if fit.relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise), since=rows) for curve in curves]
     computation.progress.advance(5)
@@ -299,7 +286,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
             "the forecast is an upper limit there."
         )
     likeliest = fit.problems[int(np.argmax(fit.weights))]
-    remaining = measure_savings(likeliest, rows.X, computation)
+    remaining = error_curve.measure_savings(likeliest, rows.X, computation)
     computation.progress.advance(5)
     units = CrossValidation(observed.n, observed.mse * rows.scale**2, observed.stderr)
     return Forecast(

@@ -158,7 +158,12 @@ class PosteriorCurves:
         """Average the curves, and compute the ends of the interval around them."""
         goals, fitted = goal_grid(self.rows), self.fitted_rows
         kinks = [_FURTHEST * fitted, *(2**k * self.rows for k in range(5))]  # and what is usually asked for
-        n = _choose_knots(max(len(curve.error) for curve in self.curves) - 1, np.append(goals, kinks))
+        simulated = max(len(curve.error) for curve in self.curves) - 1
+        # every number of rows that was simulated, those that are wanted, and enough beyond for interpolation
+        horizon = max(float(goals[-1]), *kinks, simulated)
+        near = np.exp(np.arange(math.log(simulated), math.log(horizon), _STEP))
+        far = np.exp(np.arange(math.log(horizon), math.log(_LARGEST) + _LONG_STEP, _LONG_STEP))
+        n = np.unique(np.concatenate((np.arange(simulated + 1.0), near.round(), far.round(), goals, kinks)))
         middle, spread, above = self.moments(n)
         factor, today = n / fitted, n == fitted
         drop = middle[today] - middle
@@ -168,14 +173,6 @@ class PosteriorCurves:
         ahead = today | (np.isin(n, goals) & (n > fitted))
         ends = (never_rise(end, ahead) for end in (middle - down, middle + up, middle + _ASSURANCE * up))
         return Band(n, *map(self._in_units, (middle, *ends)))
-
-
-def _choose_knots(simulated: int, wanted: FloatArray) -> FloatArray:
-    """Return every number of rows that was simulated, those that are wanted, and enough beyond for interpolation."""
-    horizon = max(float(wanted.max()), simulated)
-    near = np.exp(np.arange(math.log(simulated), math.log(horizon), _STEP))
-    far = np.exp(np.arange(math.log(horizon), math.log(_LARGEST) + _LONG_STEP, _LONG_STEP))
-    return np.unique(np.concatenate((np.arange(simulated + 1.0), near.round(), far.round(), wanted)))
 
 
 def never_rise(values: FloatArray, marks: npt.NDArray[np.bool_]) -> FloatArray:

@@ -15,12 +15,13 @@ _DASHES: dict[str, Any] = {
     "dashdot": (0, (5, 2, 1, 2)),
     "longdash": (0, (9, 3)),
 }
+_SIZE = (9.0, 4.7)  # inches of a picture without its legend
 _SMALL = 8.5  # font size of the legend and of words inside the picture
 _LINE_HEIGHT, _ROW = 13.0, 0.18
 """Points from one line of the caption to the next, and inches from one row of the legend to the next."""
 
 
-def new_axes(ax: Any = None, size: tuple[float, float] = (8, 5)) -> Any:
+def new_axes(ax: Any, size: tuple[float, float]) -> Any:
     """Return the axes given, or those of a new figure."""
     if ax is not None:
         return ax
@@ -31,7 +32,7 @@ def new_axes(ax: Any = None, size: tuple[float, float] = (8, 5)) -> Any:
 
 def draw(scene: Scene, ax: Any = None, result: Any = None) -> Display:
     """Draw a scene into ``ax``, or into a new figure."""
-    own, ax = ax is None, new_axes(ax, scene.size)
+    own, ax = ax is None, new_axes(ax, _SIZE)
     for name, axis in (("x", scene.x), ("y", scene.y)):
         getattr(ax, f"set_{name}scale")("log" if axis.log else "linear")
         getattr(ax, f"set_{name}ticks")(axis.ticks, [plain(tick) for tick in axis.ticks])
@@ -49,7 +50,7 @@ def draw(scene: Scene, ax: Any = None, result: Any = None) -> Display:
     listed = [(mark, part) for mark, part in parts if mark.label]
     rows = _list_marks(listed, ax) if listed else 0
     if own:
-        ax.figure.set_figheight(scene.size[1] + _ROW * rows)
+        ax.figure.set_figheight(_SIZE[1] + _ROW * rows)
     return Display(ax, ax.figure, {mark.name: part for mark, part in parts if mark.name}, result)
 
 
@@ -59,7 +60,6 @@ def _words(text: str) -> str:
 
 
 def _draw(mark: Any, ax: Any) -> Any:
-    """Draw one mark, and return the artist."""
     match mark:
         case Line(stroke=stroke):
             look = {"color": stroke.colour, "linestyle": _DASHES[stroke.dash], "linewidth": stroke.width}

@@ -152,13 +152,12 @@ class Text(Mark):
 
 @dataclass(eq=False)
 class Scene:
-    """A picture: axes, a title, a caption under it, and the marks so far; ``size`` is in inches, without the legend."""
+    """A picture: axes, a title, a caption under it, and the marks so far."""
 
     x: Axis
     y: Axis
     title: str = ""
     caption: str = ""
-    size: tuple[float, float] = (9.0, 4.7)
     marks: list[Mark] = field(default_factory=list)
 
     def add_level(self, at: float, stroke: Stroke, name: str) -> None:
