@@ -57,19 +57,14 @@ class CurvesView(View):
     title: str | None = None
 
     @cached_property
-    def curves(self) -> Curves:
+    def curves(self) -> CurveSet:
         """The curves by label."""
-        return {self.result.method: self.result} if isinstance(self.result, LearningCurve) else self.result
-
-    @property
-    def axis(self) -> str:
-        """What the sizes are, "n" or "nu"."""
-        return next(iter(self.curves.values())).axis
+        return CurveSet({self.result.method: self.result}) if isinstance(self.result, LearningCurve) else self.result
 
     def to_csv(self) -> str:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["method", self.axis, "error", "stderr"])
+        writer.writerow(["method", self.curves.axis, "error", "stderr"])
         for label, curve in self.curves.items():
             stderr = np.full(len(curve.sizes), np.nan) if curve.stderr is None else curve.stderr
             for size, *numbers in zip(curve.sizes.tolist(), curve.error.tolist(), stderr.tolist(), strict=True):
@@ -82,7 +77,7 @@ class CurvesView(View):
         if not self.goals:
             return text
         data = json.loads(text)
-        data[f"required_{self.axis}"] = [entry for goal in self.goals for entry in _entries(goal)]
+        data[f"required_{self.curves.axis}"] = [entry for goal in self.goals for entry in _entries(goal)]
         data["sentence"] = " ".join(goal.sentence for goal in self.goals)
         return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
@@ -94,7 +89,7 @@ class CurvesView(View):
         return ", ".join(_shared(curve.problem for curve in self.curves.values())) or "several problems"
 
     def scene(self) -> Scene:
-        x, y = _size_axis(self.curves, self.axis), _error_axis(self.curves, self.goals)
+        x, y = _size_axis(self.curves), _error_axis(self.curves, self.goals)
         scene = Scene(x, y, self.heading, " ".join(goal.sentence for goal in self.goals))
         if (allowed := region(self.curves)) is not None:
             edges = np.maximum(allowed[1], y.low / 10), allowed[2]
@@ -117,21 +112,20 @@ class CurvesView(View):
 
     def page(self) -> str:
         parts = [
-            f"<h1>Learning curves: error against {_SIZES[self.axis][0][:-2]}</h1>",
+            f"<h1>Learning curves: error against {_SIZES[self.curves.axis][0][:-2]}</h1>",
             f"<p class='problem'>{html.escape(self.heading)}</p>",
             sentences(goal.sentence for goal in self.goals),
             embed(self.scene()),
-            _goal_table(self.goals, self.axis),
-            _numbers(self.curves, self.axis),
+            _goal_table(self.goals, self.curves.axis),
+            _numbers(self.curves),
             _guarantees(self.curves),
             listed("Notes", [f"{label}: {note}" for label, curve in self.curves.items() for note in curve.notes]),
+            listed("Left out", [f"{name}: {reason}" for name, reason in self.curves.skipped.items()]),
         ]
-        if isinstance(self.result, CurveSet):
-            parts.append(listed("Left out", [f"{name}: {reason}" for name, reason in self.result.skipped.items()]))
         return document(f"Learning curves: {self.heading}", parts)
 
     def notebook(self) -> str:
-        return f"<p>{html.escape(self.heading)}</p>{_numbers(self.curves, self.axis)}"
+        return f"<p>{html.escape(self.heading)}</p>{_numbers(self.curves)}"
 
 
 def _entries(goal: Goal) -> list[dict[str, Any]]:
@@ -195,10 +189,10 @@ def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     return bounds[0].sizes[order], np.max([np.zeros(len(order)), *lower], axis=0), high
 
 
-def _size_axis(curves: Curves, axis: str) -> Axis:
+def _size_axis(curves: CurveSet) -> Axis:
     sizes = np.unique(np.concatenate([curve.sizes for curve in curves.values()]))
-    label, short = _SIZES.get(axis, (axis, axis))
-    log = len(sizes[sizes > 0]) > 1 if axis == "nu" else spans_decades(sizes)
+    label, short = _SIZES.get(curves.axis, (curves.axis, curves.axis))
+    log = len(sizes[sizes > 0]) > 1 if curves.axis == "nu" else spans_decades(sizes)
     low, high = (float(end) for end in ((sizes[sizes > 0] if log else sizes)[[0, -1]]))
     if high == low:
         return Axis(label, low - 0.5, high + 0.5, False, short)
@@ -246,7 +240,7 @@ def _goal_table(goals: Sequence[Goal], axis: str) -> str:
     return table(what.capitalize(), ("goal", "curve", what), rows) if rows else ""
 
 
-def _numbers(curves: Curves, axis: str) -> str:
+def _numbers(curves: CurveSet) -> str:
     """Return a table of the errors at a dozen sizes, of those that all curves have if there are any."""
     known = [dict(zip(curve.sizes.tolist(), curve.error.tolist(), strict=True)) for curve in curves.values()]
     sizes = sorted(set(known[0]).intersection(*known) or set(known[0]).union(*known))
@@ -254,8 +248,8 @@ def _numbers(curves: Curves, axis: str) -> str:
     rows = []
     for size in sizes:
         errors = [f"{each[size]:.4g}" if size in each else "" for each in known]
-        rows.append([f"{size:.4g}" if axis == "nu" else plain(size), *errors])
-    return table("Errors", [_SIZES.get(axis, (axis, axis))[1], *map(html.escape, curves)], rows)
+        rows.append([f"{size:.4g}" if curves.axis == "nu" else plain(size), *errors])
+    return table("Errors", [_size_axis(curves).short, *map(html.escape, curves)], rows)
 
 
 def _guarantees(curves: Curves) -> str:
