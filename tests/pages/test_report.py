@@ -17,7 +17,7 @@ from gpcurves.cli import run
 from gpcurves.goals import Goal
 from gpcurves.numerics.display import Display
 from gpcurves.render.formats import FORMATS, check_output, list_suffixes, output_format, render
-from gpcurves.render.page import figure
+from gpcurves.render.plotly import figure
 from gpcurves.render.scene import Axis, Line, Points, Text, move_apart, plain
 from gpcurves.render.views import View, view_of
 from gpcurves.render.views.curves import REGION, region, spans_decades, strokes

@@ -21,7 +21,8 @@ import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.curve import SCHEMA
 from gpcurves.forecasting import Forecast, ForecastEffort
-from gpcurves.forecasting.error_curve import CrossValidation, ErrorCurve, simulate_curve
+from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
 from gpcurves.forecasting.intervals import DOWN, LEVEL, UP, Band, PosteriorCurves
 from gpcurves.forecasting.verdict import Label
 from gpcurves.numerics.validation import FloatArray

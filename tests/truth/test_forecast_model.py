@@ -10,7 +10,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 from gpcurves import RBF, Box, Matern52, Problem
 from gpcurves.designs.greedy import choose_greedily
-from gpcurves.forecasting.error_curve import CrossValidation, ErrorCurve, PowerLawFit, simulate_curve
+from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
+from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
 from gpcurves.forecasting.posterior import (
     FAMILIES,
     JITTER,

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from gpcurves.cli import computing
+from gpcurves.cli import computing, pieces
 from gpcurves.cli.options import FILE, Command, Given, Option, Part, output_options, run_options
 from gpcurves.curve import CurveSet
 
@@ -14,13 +14,13 @@ from gpcurves.curve import CurveSet
 def _parts() -> list[Part]:
     spectrum = "File with eigenvalues (and multiplicities) instead of a kernel and inputs."
     return [
-        computing.KERNELS.options,
-        computing.INPUTS.options,
+        pieces.KERNELS.options,
+        pieces.INPUTS.options,
         Option("--spectrum", type=FILE, section="Inputs", metavar="FILE", help=spectrum),
-        computing.DESIGNS.options,
-        computing.LIKELIHOODS.options,
+        pieces.DESIGNS.options,
+        pieces.LIKELIHOODS.options,
         *computing.size_options("n", "0,1:1000:log:40"),
-        computing.KERNELS.teacher_options,
+        pieces.KERNELS.teacher_options,
         partial(computing.method_options, "n", datasets="simulate"),
         *run_options(),
         *output_options(CurveSet),
@@ -44,4 +44,4 @@ def curve(given: Given) -> int | None:
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.001 --n 0:60:5 --teacher-kernel ou --simulate 50
     """
     adding = ["simulation"] if given.has("method__datasets") else []
-    return computing.answer(given, computing.build_vector_problem, adding)
+    return computing.answer(given, pieces.build_vector_problem, adding)

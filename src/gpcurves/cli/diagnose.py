@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import click
 
-from gpcurves.cli import computing, output
+from gpcurves.cli import output, pieces
 from gpcurves.cli.options import Command, Given, output_options
 from gpcurves.errors import InputError
 from gpcurves.graphs import Graph
 from gpcurves.graphs import diagnosis as about
 
 _VERTICES = 500
-_KERNELS = replace(computing.GRAPH_KERNELS, without=("normalise",))
+_KERNELS = replace(pieces.GRAPH_KERNELS, without=("normalise",))
 
 
 @click.command(
     cls=Command,
-    parts=lambda: [*computing.single_graph_options(), _KERNELS.options, *output_options(about.Diagnosis)],
+    parts=lambda: [*pieces.single_graph_options(), _KERNELS.options, *output_options(about.Diagnosis)],
 )
 def diagnose(given: Given) -> None:
     """Report how uneven prior variances are over the vertices of a graph under global normalisation.
@@ -34,7 +34,7 @@ def diagnose(given: Given) -> None:
     """
     output.check_out(given, about.Diagnosis)
     kernel = _KERNELS.build(given)
-    graph = computing.read_graph(given, given["vertices"])
+    graph = pieces.read_graph(given, given["vertices"])
     if not isinstance(graph, Graph):
         graph = graph.sample(given["vertices"] or _VERTICES, given["rng"])
     elif given.has("rng"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gpcurves.cli import computing, output, parse
+from gpcurves.cli import output, parse, pieces
 from gpcurves.cli.options import Command, Given, Option, Part, output_options
 from gpcurves.errors import InputError
 from gpcurves.methods.simulation.single import one_data_set
@@ -14,11 +14,11 @@ from gpcurves.render.drawing import draw_graph
 
 def _parts() -> list[Part]:
     return [
-        *computing.single_graph_options(),
-        computing.GRAPH_KERNELS.options,
-        computing.LIKELIHOODS.options,
+        *pieces.single_graph_options(),
+        pieces.GRAPH_KERNELS.options,
+        pieces.LIKELIHOODS.options,
         Option("--nu", default="1", section="Labels", metavar="NUMBER", help="Examples per vertex.  [1]"),
-        computing.GRAPH_KERNELS.teacher_options,
+        pieces.GRAPH_KERNELS.teacher_options,
         *output_options(Display),
     ]
 
@@ -39,7 +39,7 @@ def draw(given: Given) -> None:
         raise InputError("--out is needed: the picture to write")
     output.check_out(given, Display)
     nu = parse.number("--nu", given["nu"])
-    problem = computing.build_graph_problem(given, computing.read_graph(given, given["vertices"]))
+    problem = pieces.build_graph_problem(given, pieces.read_graph(given, given["vertices"]))
     size = given["vertices"] if problem.ensemble is not None else None
     drawn = one_data_set(problem, nu, vertices=size, rng=given["rng"])
     label = "posterior variance" if problem.teacher is None else "squared error, averaged over teachers"

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from gpcurves.cli import computing, parse
+from gpcurves.cli import computing, parse, pieces
 from gpcurves.cli.options import Command, Given, Part, output_options, run_options
 from gpcurves.curve import CurveSet
 from gpcurves.problem import Problem
@@ -14,11 +14,11 @@ from gpcurves.problem import Problem
 
 def _parts() -> list[Part]:
     return [
-        *computing.graph_options(),
-        computing.GRAPH_KERNELS.options,
-        computing.LIKELIHOODS.options,
+        *pieces.graph_options(),
+        pieces.GRAPH_KERNELS.options,
+        pieces.LIKELIHOODS.options,
         *computing.size_options("nu", "0.1:10:log:20"),
-        computing.GRAPH_KERNELS.teacher_options,
+        pieces.GRAPH_KERNELS.teacher_options,
         partial(computing.method_options, "nu"),
         *run_options(),
         *output_options(CurveSet),
@@ -47,4 +47,4 @@ def _build_problem(given: Given) -> Problem:
     # how many vertices your own graph has is part of the graph, not an option of a method
     count = given.take("method__vertices") if given["edges"] is not None else None
     vertices = None if count is None else parse.integer("--vertices", count)
-    return computing.build_graph_problem(given, computing.read_graph(given, vertices))
+    return pieces.build_graph_problem(given, pieces.read_graph(given, vertices))

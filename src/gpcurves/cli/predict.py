@@ -7,7 +7,7 @@ from functools import partial
 import click
 import pandas as pd
 
-from gpcurves.cli import computing, output, parse
+from gpcurves.cli import output, parse, pieces
 from gpcurves.cli.options import FILE, Command, Given, Option, Part, output_options, parameter_options, read_options
 from gpcurves.graphs import read_graph
 from gpcurves.methods import METHODS
@@ -23,10 +23,10 @@ def _parts() -> list[Part]:
     how = [p for p in parameters_of(METHODS["cavity"].Options) if p.name in ("tolerance", "max_rounds", "damping")]
     return [
         click.Argument(["edges"], type=FILE),
-        computing.graph_options()[-1],
+        pieces.graph_options()[-1],
         Option("--labels", type=FILE, required=True, section="Labels", metavar="FILE", help=known),
         Option("--noise", section="Labels", metavar="NUMBER", help=noise),
-        computing.GRAPH_KERNELS.options,
+        pieces.GRAPH_KERNELS.options,
         partial(parameter_options, "method", {"cavity": how}, section="Belief propagation"),
         *output_options(pd.DataFrame),
     ]
@@ -46,7 +46,7 @@ def predict(given: Given) -> int | None:
     """
     output.check_out(given, pd.DataFrame)
     noise = _NOISE if given["noise"] is None else parse.number("--noise", given["noise"])
-    kernel = computing.GRAPH_KERNELS.build(given)
+    kernel = pieces.GRAPH_KERNELS.build(given)
     graph = read_graph(given["edges"], repair=given["repair"])
     vertices, values = parse.labels(given["labels"])
     numbers = [graph.number(name) for name in vertices]

@@ -13,9 +13,9 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting import error_curve
+from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, cross_validate, hold_out
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
-from gpcurves.forecasting.error_curve import CrossValidation, PowerLawFit
+from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
 from gpcurves.forecasting.posterior import JITTER, Peak, draw_problems, find_peaks
 from gpcurves.forecasting.result import Forecast, Relevance
@@ -181,7 +181,7 @@ def fit_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> FittedR
     """Draw from the posterior over problems, and cross-validate."""
     inputs = find_inputs(rows)
     problems, weights = draw_problems(peaks, inputs, computation)
-    observed = error_curve.cross_validate(peaks, inputs, computation.rng)
+    observed = cross_validate(peaks, inputs, computation.rng)
     computation.progress.advance(10)
     relevance = _measure_relevance(rows, problems, weights)
     deterministic = peaks[0].density.fixed_noise is not None
@@ -234,7 +234,7 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
     noise = float(np.mean(regressor.kernel_.diag(regressor.X_train_) - variance + regressor.alpha))
     inputs = Copula(rows.X) if pool is None else Pool(reading.check_pool(pool, rows.X.shape[1]))
     problem = Problem(from_sklearn(signal), inputs, max(noise, JITTER * float(np.mean(variance))))
-    observed = error_curve.hold_out(problem, rows.X, rows.y, computation.rng)
+    observed = hold_out(problem, rows.X, rows.y, computation.rng)
     note = "The hyperparameters are those of your regressor: the interval does not allow for errors in them."
     fit = FittedRows(rows, (problem,), np.ones(1), observed, None, (note,))
     return assemble(fit, simulate_posterior(fit, computation), computation)
@@ -269,7 +269,7 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
     for number, problem in enumerate(fit.problems):
         if number % _SAME_INPUTS == 0:
             X, test = problem.inputs.draw(size, rng), problem.inputs.draw(effort.test_inputs, rng)
-        curves.append(error_curve.simulate_curve(problem, X, test))
+        curves.append(simulate_curve(problem, X, test))
     if fit.relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise), since=rows) for curve in curves]
     computation.progress.advance(5)
@@ -286,7 +286,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
             "the forecast is an upper limit there."
         )
     likeliest = fit.problems[int(np.argmax(fit.weights))]
-    remaining = error_curve.measure_savings(likeliest, rows.X, computation)
+    remaining = measure_savings(likeliest, rows.X, computation)
     computation.progress.advance(5)
     units = CrossValidation(observed.n, observed.mse * rows.scale**2, observed.stderr)
     return Forecast(

@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.forecasting.error_curve import CrossValidation, ErrorCurve
+from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.error_curve import ErrorCurve
 from gpcurves.numerics.validation import FloatArray, frozen
 
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand

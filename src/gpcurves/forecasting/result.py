@@ -14,7 +14,7 @@ import pandas as pd
 
 from gpcurves._version import __version__
 from gpcurves.curve import SCHEMA
-from gpcurves.forecasting.error_curve import CrossValidation, PowerLawFit
+from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import HORIZON, Band, never_rise
 from gpcurves.forecasting.verdict import Prospects, RequiredN, Verdict, judge
 from gpcurves.numerics.display import Shown

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gpcurves.errors import InputError
 from gpcurves.numerics.display import Display
 from gpcurves.render import mpl
-from gpcurves.render.page import document, embed
+from gpcurves.render.page import document
+from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Scene
 
 if TYPE_CHECKING:

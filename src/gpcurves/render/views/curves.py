@@ -23,7 +23,8 @@ from gpcurves.goals import Goal
 from gpcurves.methods import METHODS, Kind, Scope
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
-from gpcurves.render.page import document, embed, listed, sentences, table
+from gpcurves.render.page import document, listed, sentences, table
+from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, plain
 from gpcurves.render.views import View
 

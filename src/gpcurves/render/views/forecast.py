@@ -18,7 +18,8 @@ from gpcurves._version import __version__
 from gpcurves.forecasting.result import Forecast
 from gpcurves.forecasting.verdict import RequiredN, Verdict, rounded
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.page import aligned, document, embed, listed, sentences, table, words
+from gpcurves.render.page import aligned, document, listed, sentences, table, words
+from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Points, Scene, Stroke, Text
 from gpcurves.render.views import View
 

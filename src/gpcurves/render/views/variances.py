@@ -11,7 +11,8 @@ import numpy as np
 from gpcurves.graphs.diagnosis import Diagnosis
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.page import document, embed, sentences, table
+from gpcurves.render.page import document, sentences, table
+from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Axis, Bars, Scene, Stroke
 from gpcurves.render.views import View
 
