@@ -157,16 +157,13 @@ def _check_function(rows: Rows) -> None:
 
 @dataclass(frozen=True)
 class FittedRows:
-    """Rows, the problems that they may come from with their probabilities, and cross-validated errors of standardised targets.
-
-    The relevance of inputs is None if the user's own model is taken as it is.
-    """
+    """Rows, the problems that they may come from with their probabilities, and what else was learnt from them."""
 
     rows: Rows
     problems: tuple[Problem, ...]
     weights: FloatArray
-    observed: CrossValidation
-    relevance: Relevance | None
+    observed: CrossValidation  # of standardised targets
+    relevance: Relevance | None  # None if the user's own model is taken as it is
     notes: tuple[str, ...]
     deterministic: bool = False
 

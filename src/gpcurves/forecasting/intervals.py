@@ -19,20 +19,17 @@ from gpcurves.numerics.validation import FloatArray, frozen
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand
 _GOALS = 400
 LEVEL = 0.3  # share of the gap between cross-validated and expected error by which the whole curve is moved
-_ASSURANCE = 0.842 / 1.645
-"""Width of a one-sided 80 % interval in units of one half of a 90 % interval, as for a normal distribution."""
+_ASSURANCE = 0.842 / 1.645  # width of a one-sided 80 % interval over half of a 90 % interval, for normal errors
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
 _FAR = 2.0
-_FURTHEST = 16.0
-"""Multiple of the rows up to which forecasts were scored; further ones are taken to be as uncertain for their reach."""
+_FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
 DOWN = (0.0911, 2.04, 0.815, 0.258, 0.792, 0.353)
 UP = (0.102, 0.999, 1.98, 0.365, 0.677, 0.818)
 """Contributions to the half-widths, in the order of `ingredients`."""
 LASTING_WIDTH = 0.5 * DOWN[0] * math.log(_FURTHEST)
 """Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
-_STEP, _LONG_STEP = 0.01, 0.1
-"""Distance of knots in the logarithm of n, up to the horizon and beyond: interpolation is accurate to about 1e-6."""
+_STEP, _LONG_STEP = 0.01, 0.1  # between knots in ln n, up to the horizon and beyond: interpolation is good to 1e-6
 _LARGEST = 1e15
 
 

@@ -15,10 +15,8 @@ Label = Literal[
 ]
 _FAR = 16  # more data helps if this many times the rows lower the error noticeably
 _NOTICEABLE = 0.1
-_TOO_WIDE = 4.0
-"""Nothing can be said if the interval at four times the rows spans more than this factor and allows for no gain."""
-FAR_OUT = 10.0
-"""The most extreme rows dominate the error if they are so many standard deviations away, and are not explained."""
+_TOO_WIDE = 4.0  # factor that the interval at four times the rows may span if it allows for no gain
+FAR_OUT = 10.0  # standard deviations from the rest at which extreme rows dominate the error, if they are not explained
 _ENOUGH_OUTLIERS = 10
 _CLOSE, _TOO_CLOSE = 8, 100
 """More rows than this multiple are not needed to say what more rows do, only whether a goal close to it is reached; beyond

@@ -13,8 +13,7 @@ from gpcurves.numerics.display import Display
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.mpl import new_axes
 
-MOST_VERTICES, MOST_NAMES = 5_000, 80
-"""Vertices of the largest graph that is drawn, and of the largest in which they are named."""
+MOST_VERTICES, MOST_NAMES = 5_000, 80  # in the largest graph that is drawn, and in the largest with names of vertices
 _PIVOTS, _ROUNDS = 50, 80
 _EDGE, _SEEN = "#b8c0c8", "#000000"
 

@@ -17,8 +17,7 @@ _DASHES: dict[str, Any] = {
 }
 _SIZE = (9.0, 4.7)  # inches of a picture without its legend
 _SMALL = 8.5  # font size of the legend and of words inside the picture
-_LINE_HEIGHT, _ROW = 13.0, 0.18
-"""Points from one line of the caption to the next, and inches from one row of the legend to the next."""
+_LINE_HEIGHT, _ROW = 13.0, 0.18  # points between lines of the caption, and inches between rows of the legend
 
 
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:

@@ -39,8 +39,7 @@ class View:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the numbers as a DataFrame."""
-        frame: pd.DataFrame = self.result.to_frame()
-        return frame
+        return self.result.to_frame()  # type: ignore[no-any-return]
 
     def to_csv(self) -> str:
         """Return the numbers as a CSV table."""

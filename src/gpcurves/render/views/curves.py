@@ -1,7 +1,4 @@
-"""Learning curves: approximations as lines, bounds as the edges of what they allow, simulations as points, goals as levels.
-
-Colours are such that colour-blind readers can tell them apart.
-"""
+"""Learning curves: approximations as lines, bounds as the edges of what they allow, simulations as points, goals as levels."""
 
 from __future__ import annotations
 
@@ -32,6 +29,7 @@ _SIZES = {"n": ("number of examples n", "n"), "nu": ("number of examples per ver
 _GOAL = "#B3261E"
 _LONGEST_TAG = 12  # names of curves up to this length are written beside their ends as well
 REGION = "#dfe8f1"
+# colours that colour-blind readers can tell apart
 PALETTE = ("#0072B2", "#CC79A7", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#6A3D9A")
 _SEQUENCE = ("#440154", "#31688e", "#35b779", "#e8c319")
 _DASHES = ("dash", "dot", "dashdot", "longdash")

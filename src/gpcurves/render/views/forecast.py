@@ -27,8 +27,6 @@ _ESTIMATE, _CHOSEN, _POWER = Stroke("#0072B2", width=2.4), Stroke("#009E73", "da
 _BAND, _SEEN, _GOAL, _NOISE, _NOW = "#cfe3f1", "#000000", "#D55E00", "#7a4f9a", "#666666"
 _LONGEST_NAME = 40
 _FURTHEST = 200  # a picture reaches to this multiple of the rows, if a goal is as far away
-
-
 _STYLE = """
 body { max-width: 880px; } h1 { font-size: 1.9em; }
 .verdict.stop { border-color: var(--orange); background: #fcf4ee; } .verdict.unsure { border-color: #999; background: #f5f5f5; }

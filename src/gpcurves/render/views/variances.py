@@ -17,8 +17,7 @@ from gpcurves.render.scene import Axis, Bars, Scene, Stroke
 from gpcurves.render.views import View
 
 _BAR, _MEAN, _END = "#4a7ba6", "#222222", "#a0522d"
-_FEW = 1_000
-"""Up to so many vertices are counted; the shares of more are shown on a logarithmic axis, which lets single ones be seen."""
+_FEW = 1_000  # vertices that are counted; shares of more are on a logarithmic axis, which lets single ones be seen
 
 
 @dataclass(frozen=True, eq=False)
