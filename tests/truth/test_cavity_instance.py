@@ -14,7 +14,7 @@ from gpcurves.graphs import Graph
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.beliefs import links_of, prior_variances, propagate
 from gpcurves.methods.cavity.compiled import Links
-from gpcurves.methods.cavity.wiring import mean_posterior, poisson_weights
+from gpcurves.methods.cavity.dynamics import mean_posterior, poisson_weights
 from graphs_oracle import (
     Function,
     dense_kernel,

@@ -11,7 +11,7 @@ from scipy.stats import poisson
 from gpcurves.errors import InputError, NotApplicableError
 from gpcurves.graphs import Normalisation
 from gpcurves.methods.cavity.population import mean_prior_variance, population_curve, population_error
-from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring
+from gpcurves.methods.cavity.dynamics import DegreeSampler, Wiring
 from graphs_oracle import polynomial, random_walk, regularised_laplacian
 
 ER3 = poisson.pmf(np.arange(30), 3)

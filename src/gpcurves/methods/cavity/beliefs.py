@@ -59,34 +59,20 @@ def links_of(graph: Graph) -> Links:
 class Beliefs:
     """What belief propagation says about every vertex, and whether it converged.
 
-    Attributes
-    ----------
-    variance
-        Posterior variance given all examples: exact on trees and forests, an approximation on graphs with cycles.
-    cavity_variance
-        Posterior variance given the examples at all *other* vertices.
-    mean, cavity_mean
-        Posterior means in the same sense; None without targets.
-    converged, tolerance
-        Whether the last round changed no message by more than ``tolerance``.
-    rounds, history
-        How many rounds of messages were sent, and the largest relative change of a message in each.
-    damping
-        Share of the former message that was kept in the last round.
-    messages
-        The messages, from which another run may start.
+    Exact on trees and forests, an approximation on graphs with cycles. Cavity values are those given the examples at all
+    *other* vertices; there are no means without targets.
     """
 
     variance: FloatArray
     cavity_variance: FloatArray
     mean: FloatArray | None
     cavity_mean: FloatArray | None
-    converged: bool
-    rounds: int
-    history: FloatArray
+    converged: bool  # whether the last round changed no message by more than the tolerance
+    rounds: int  # how many rounds of messages were sent
+    history: FloatArray  # the largest relative change of a message in each round
     tolerance: float
-    damping: float
-    messages: FloatArray = field(repr=False)
+    damping: float  # share of the former message that was kept in the last round
+    messages: FloatArray = field(repr=False)  # another run may start from them
 
 
 def prior_variances(links: Links, model: VertexModel, threads: int | None = None) -> FloatArray:

@@ -17,8 +17,16 @@ from gpcurves.errors import NotApplicableError
 from gpcurves.graphs.kernels import Normalisation
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import thread_count
-from gpcurves.methods.cavity.dynamics import LEAST_RELAXATION, Dynamics, Settled, State, raw_diagonal
-from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring, poisson_weights
+from gpcurves.methods.cavity.dynamics import (
+    LEAST_RELAXATION,
+    DegreeSampler,
+    Dynamics,
+    Settled,
+    State,
+    Wiring,
+    poisson_weights,
+    raw_diagonal,
+)
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.numerics.validation import FloatArray, frozen
 
@@ -97,22 +105,10 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
 ) -> PopulationResult:
     """Return the average posterior variance over the vertices of large graphs of an ensemble.
 
-    Parameters
-    ----------
-    degrees
-        Probabilities of the degrees 0, 1, 2, ...
-    local
-        With local normalisation: "exact", or "paper" for the approximation of UM13 (29).
-    normaliser
-        For global normalisation: what to divide by, if it is known already.
-    precision, max_sweeps
-        Stop when the standard error is this fraction of the error, or after so many sweeps with ``converged`` false.
-    vertices
-        Vertices in each of the eight populations, chosen from ``precision`` unless given.
-    start
-        A result for the same ensemble and kernel, from whose messages this run starts.
-    rng, threads
-        The same seed gives the same numbers, for any number of threads.
+    ``degrees`` are the probabilities of the degrees 0, 1, 2, ... Local normalisation is "exact", or that of "paper", UM13 (29). A
+    ``normaliser`` (for global normalisation) and the number of ``vertices`` of each population are found unless given. The run
+    begins with the messages of ``start``, a result for the same ensemble and kernel, and ends when the standard error is the
+    fraction ``precision`` of the error, or after ``max_sweeps`` with ``converged`` false.
     """
     sampler = DegreeSampler.from_probabilities(degrees)
     if normalise == "local" and local == "paper" and model.walk is None:

@@ -34,7 +34,7 @@ def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     Tends to OV for large noise at fixed :math:`n/\sigma^2`. Without noise it reaches 0 once `n` is the number of
     eigenvalues. Solved in the form :math:`\epsilon = g(h)`, :math:`n = h(\sigma^2+g(h))`.
     """
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     return scaled.unit * scaled.g(_lc_h(scaled, n, problem.spectrum.count))
 
 
@@ -52,7 +52,7 @@ def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
     positive terms: :math:`1 - na_2 = (\sigma^2 + \sum G/(1+h\lambda))/s` and
     :math:`a_3 - a_2^2 = (\sigma^2\sum G^3 + \sum G \sum G(G-\mu)^2)/s^4`, :math:`\mu = \sum G^2/\sum G`.
     """
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     h = _lc_h(scaled, n, problem.spectrum.count)
 
     def correct(h: FloatArray, n: FloatArray) -> FloatArray:
@@ -88,7 +88,7 @@ def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
 
     Solved in :math:`h = n'/\sigma^2`, so that the limit of no noise, :math:`T(h) = n`, needs no special case.
     """
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     h = np.zeros(len(n))
     h[n > 0] = np.exp(solve(scaled.uc_excess, scaled, n[n > 0]))
     return scaled.unit * scaled.g(h)
@@ -105,13 +105,13 @@ def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
 )
 def discrete(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return tr G after `n` steps :math:`G \to G - G^2/(\sigma^2+\mathrm{tr}\,G)` from :math:`G = \Lambda`, S99 (9)."""
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     return scaled.unit * _take_steps(scaled, n)
 
 
 def lc_examples(problem: Problem, error: float) -> float:
     r"""Return the n at which LC has this error: solve :math:`g(h) = \epsilon`, then :math:`n = h(\sigma^2+\epsilon)`."""
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     goal = error / scaled.unit
     high = bisect(lambda log_h: scaled.g(np.exp(log_h)) <= goal, np.array([-690.0]), np.array([690.0]), 64)[1]
     return float(np.exp(high[0]) * (scaled.noise + goal))

@@ -70,8 +70,7 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
     if factor.size < len(X):
         raise NumericalError(f"double precision resolves only {factor.size} of {len(X)} examples: add noise")
     W = factor.solve(prior.between(X, Y))
-    variance: FloatArray = prior.variances(Y) - np.einsum("ij,ij->j", W, W)
-    return variance
+    return np.asarray(prior.variances(Y) - np.einsum("ij,ij->j", W, W))
 
 
 @dataclass(frozen=True, eq=False)

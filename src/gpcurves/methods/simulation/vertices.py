@@ -106,13 +106,13 @@ class OnGraphs(GraphExperiment):
     def local_errors(self, task: int) -> tuple[Graph, list[list[FloatArray]]]:
         """Return the graph of a task and, for each data set, the error of every vertex at each nu."""
         graph, rng = self.draw_graph(task)
-        C, true = self.covariances(graph)
-        return graph, [self._data_set(C, true, own) for own in rng.spawn(self.datasets)]
-
-    def _data_set(self, C: FloatArray, true: FloatArray | None, rng: np.random.Generator) -> list[FloatArray]:
-        order, counts = draw_counts(self.nu, len(C), rng)
-        ascending = self.errors(C, true, counts)
-        return [ascending[k] for k in np.argsort(order).tolist()]
+        covariances = self.covariances(graph)
+        datasets = []
+        for own in rng.spawn(self.datasets):
+            order, counts = draw_counts(self.nu, graph.vertices, own)
+            ascending = self.errors(*covariances, counts)
+            datasets.append([ascending[k] for k in np.argsort(order).tolist()])
+        return graph, datasets
 
     def errors(self, C: FloatArray, true: FloatArray | None, growing: Sequence[IntArray]) -> list[FloatArray]:
         """Return the error of every vertex for nested training counts."""
