@@ -53,8 +53,7 @@ class Profile:
 
     def drop(self, z: FloatArray) -> FloatArray:
         """Return by how much the logarithm has fallen since z = 0."""
-        fallen: FloatArray = self.log_value(np.zeros(1))[0] - self.log_value(z)
-        return fallen
+        return np.asarray(self.log_value(np.zeros(1))[0] - self.log_value(z))
 
     @property
     def underflow(self) -> float:

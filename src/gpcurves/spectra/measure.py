@@ -31,16 +31,13 @@ class Measure:
     log_values: FloatArray
     multiplicities: FloatArray  # weights as numbers of eigenvalues; may be negative, only sums have a meaning
     masses: FloatArray  # weight times eigenvalue, kept because it stays finite even if the weight does not
-    pivots: (
-        FloatArray  # logarithm of the eigenvalue that decides on which side of a threshold the node's whole bin lies
-    )
+    pivots: FloatArray  # logarithm of the eigenvalue that decides on which side of a threshold the whole bin lies
     counts: FloatArray  # counts[j] is the exact number of eigenvalues in the bins that end before node j
 
 
 def chebyshev_nodes(degree: int) -> FloatArray:
     """Return the zeros of the Chebyshev polynomial of this degree, descending."""
-    nodes: FloatArray = np.cos(np.pi * (np.arange(degree) + 0.5) / degree)
-    return nodes
+    return np.asarray(np.cos(np.pi * (np.arange(degree) + 0.5) / degree))
 
 
 def moments_to_weights(moments: FloatArray) -> FloatArray:
@@ -54,8 +51,7 @@ def moments_to_weights(moments: FloatArray) -> FloatArray:
     order = np.arange(degree)
     table = np.cos(np.outer(np.pi * (order + 0.5) / degree, order)) * (2.0 / degree)
     table[:, 0] /= 2
-    weights: FloatArray = table @ moments
-    return weights
+    return np.asarray(table @ moments)
 
 
 def chebyshev_moments(position: FloatArray, weight: FloatArray, degree: int = DEGREE) -> FloatArray:
@@ -67,8 +63,7 @@ def chebyshev_moments(position: FloatArray, weight: FloatArray, degree: int = DE
     for k in range(2, degree):
         np.multiply(twice, table[k - 1], out=table[k])
         table[k] -= table[k - 2]
-    moments: FloatArray = table @ weight
-    return moments
+    return np.asarray(table @ weight)
 
 
 def thin(logs: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

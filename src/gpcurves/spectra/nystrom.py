@@ -81,14 +81,9 @@ def _diagonalise(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
     variances = np.diagonal(C).copy()
     uniform = np.ptp(variances) <= 1e-12 * abs(variances).max()
     scaled = root[:, None] * C * root
-    channels = {}
+    how = {"driver": "evd", "overwrite_a": True, "check_finite": False}
     with threadpool_limits(1):  # several threads gain little here, and lose much on a busy machine
-        if uniform:
-            values = scipy.linalg.eigvalsh(scaled, driver="evd", overwrite_a=True, check_finite=False)
-        else:
-            values, vectors = scipy.linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
-    if not uniform:
-        channels["variance"] = variances @ vectors**2  # <C(x,x) phi_i(x)^2>, phi = vector / sqrt(weight)
+        values, vectors = (scipy.linalg.eigvalsh(scaled, **how), None) if uniform else scipy.linalg.eigh(scaled, **how)
     largest = max(float(values[-1]), 0.0)
     # rounding leaves eigenvalues of down to -1e-16 or so; single-precision data, which people have, down to -1e-8
     if values[0] < -1e-8 * max(largest, abs(float(values[0]))) or largest == 0:
@@ -97,7 +92,8 @@ def _diagonalise(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
             f"(the largest is {values[-1]:g})"
         )
     keep = values > ROUNDING * largest  # the rest is rounding error
-    channels = {name: weights[keep] for name, weights in channels.items()}
+    # <C(x,x) phi_i(x)^2> with phi = vector / sqrt(weight)
+    channels = {} if vectors is None else {"variance": (variances @ vectors**2)[keep]}
     return Spectrum(values[keep], channels=channels, origin=origin)
 
 

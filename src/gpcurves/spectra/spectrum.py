@@ -79,26 +79,15 @@ class Spectrum(ReadOnly):
         if len(values) != len(number):
             raise InputError(f"a spectrum needs as many multiplicities as values, got {len(number)} and {len(values)}")
         # lists are long and usually in order and positive: they are copied only if that is not so
-        keep = None if values.min(initial=1.0) > 0 and number.min(initial=1.0) > 0 else (values > 0) & (number > 0)
-        if keep is not None:
-            values, number = values[keep], number[keep]
-            further = {name: weights[keep] for name, weights in further.items()}
-        if len(values) == 0:
-            raise InputError("a spectrum needs at least one eigenvalue greater than 0")
-        if (values[1:] > values[:-1]).any():
+        if min(values.min(initial=1.0), number.min(initial=1.0)) <= 0 or (values[1:] > values[:-1]).any():
             order = np.argsort(-values, kind="stable")
+            order = order[(values[order] > 0) & (number[order] > 0)]
             values, number = values[order], number[order]
             further = {name: weights[order] for name, weights in further.items()}
-        for name, value in (
-            ("values", frozen(values)),
-            ("multiplicities", frozen(number)),
-            ("tail", tail),
-            ("channels", FrozenMapping(further)),
-            ("coarse", coarse),
-            ("origin", origin),
-            ("resolution", resolution),
-        ):
-            object.__setattr__(self, name, value)
+        if len(values) == 0:
+            raise InputError("a spectrum needs at least one eigenvalue greater than 0")
+        lists = {"values": frozen(values), "multiplicities": frozen(number), "channels": FrozenMapping(further)}
+        self.__dict__.update(lists, tail=tail, coarse=coarse, origin=origin, resolution=resolution)
 
     @classmethod
     def from_kernel_matrix(cls, matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> Spectrum:

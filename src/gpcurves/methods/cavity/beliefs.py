@@ -19,8 +19,7 @@ from gpcurves.methods.cavity.rounds import iterate, last_pivots, returning_walks
 from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer, positive, real
 from gpcurves.problem import Problem
 
-_DIAGONAL_WORK = 3e9
-"""Entries of half walks up to which true prior variances are computed on graphs with cycles."""
+_DIAGONAL_WORK = 3e9  # entries of half walks up to which true prior variances are computed on graphs with cycles
 
 
 def is_forest(graph: Graph) -> bool:
@@ -102,8 +101,8 @@ def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to 
     All else is as for `belief_propagation`.
     """
     vertices = links.vertices
-    examples = _check_each("counts", counts, vertices)
-    normaliser = _check_each("kappa", kappa, vertices, strict=True)
+    examples = _check_counts(counts, vertices)
+    normaliser = np.broadcast_to(np.asarray(kappa, dtype=np.float64), (vertices,))
     labels = None if targets is None else _check_targets(targets, examples)
     variance = positive("noise", noise)
     limit, keep = positive("tolerance", tolerance), real("damping", damping)
@@ -118,39 +117,22 @@ def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to 
     linear = np.zeros(vertices) if labels is None else -np.sqrt(links.degrees * normaliser) * labels / largest
     width = model.packed + (0 if labels is None else model.size)
     first = _first_messages(start, links.slots, width, largest, model.packed)
-    end = iterate(links, model, (gains, linear), first, workers, tolerance=limit, max_rounds=max_rounds, damping=keep)
-    messages = end.messages
-    cavity, centre = _find_marginals(links, model, normaliser, messages, workers)
-    posterior = 1 / (examples / variance + 1 / cavity)
-    if labels is not None:
-        centre = centre * largest
-        messages[:, model.packed :] *= largest
-    mean = None if labels is None else posterior * (centre / cavity + examples / variance * labels)
-    return Beliefs(
-        variance=frozen(posterior),
-        cavity_variance=frozen(cavity),
-        mean=None if mean is None else frozen(mean),
-        cavity_mean=None if labels is None else frozen(centre),
-        converged=end.converged,
-        rounds=len(end.history),
-        history=frozen(np.array(end.history)),
-        tolerance=limit,
-        damping=end.damping,
-        messages=frozen(messages),
+    messages, converged, history, keep = iterate(
+        links, model, (gains, linear), first, workers, tolerance=limit, max_rounds=max_rounds, damping=keep
     )
-
-
-def _find_marginals(
-    links: Links, model: VertexModel, normaliser: FloatArray, messages: FloatArray, workers: int
-) -> tuple[FloatArray, FloatArray]:
-    r"""Return variance :math:`-\pi_i/(d_i\kappa_i)` and mean of every vertex given the examples at the others."""
-    linked = links.degrees > 0
-    cavity, centre = model.isolated / normaliser, np.zeros(links.vertices)
-    if model.size:
+    cavity, centre = model.isolated / normaliser, np.zeros(vertices)
+    if model.size:  # the variance given the examples at the others is -pivot/(degree kappa)
         pivots, linears = last_pivots(links, model, messages, workers)
         cavity[linked] = -pivots[linked] / (links.degrees * normaliser)[linked]
         centre[linked] = linears[linked] / np.sqrt(links.degrees * normaliser)[linked]
-    return cavity, centre
+    posterior = 1 / (examples / variance + 1 / cavity)
+    mean = cavity_mean = None
+    if labels is not None:
+        messages[:, model.packed :] *= largest
+        cavity_mean = frozen(centre * largest)
+        mean = frozen(posterior * (cavity_mean / cavity + examples / variance * labels))
+    end = converged, len(history), frozen(np.array(history)), limit, keep
+    return Beliefs(frozen(posterior), frozen(cavity), mean, cavity_mean, *end, frozen(messages))
 
 
 def _first_messages(start: Beliefs | None, edges: int, width: int, largest: float, packed: int) -> FloatArray:
@@ -219,13 +201,11 @@ def belief_propagation(
     )
 
 
-def _check_each(name: str, value: Any, vertices: int, strict: bool = False) -> FloatArray:
-    complaint = f"{name} must be one number, or one for each of the {vertices} vertices"
-    array = as_numbers(value, complaint, shape=(vertices,))
-    bad = ~np.isfinite(array) | (array <= 0 if strict else array < 0)
-    if bad.any():
-        bound = "greater than" if strict else "at least"
-        raise InputError(f"{name} must be finite and {bound} 0, got {array[bad][0]:g}")
+def _check_counts(counts: Any, vertices: int) -> FloatArray:
+    complaint = f"counts must be one number, or one for each of the {vertices} vertices"
+    array = as_numbers(counts, complaint, shape=(vertices,))
+    if (bad := ~np.isfinite(array) | (array < 0)).any():
+        raise InputError(f"counts must be finite and at least 0, got {array[bad][0]:g}")
     return array
 
 

@@ -65,32 +65,16 @@ def draw_stratified(values: FloatArray, weights: FloatArray, size: int, rng: np.
     return drawn
 
 
-@dataclass(frozen=True, eq=False)
-class DegreeSampler:
-    """The degrees of an ensemble, all that population dynamics knows about it: their probabilities, and how to draw them."""
-
-    probabilities: FloatArray
-
-    @classmethod
-    def from_probabilities(cls, probabilities: object) -> DegreeSampler:
-        """Check the probabilities and make them add up to 1."""
-        weights = np.array(probabilities, dtype=np.float64)
-        if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0).any():
-            raise InputError("degree probabilities must be a sequence of finite numbers, none of them negative")
-        if abs(weights.sum() - 1) > 1e-3:
-            raise InputError(f"degree probabilities must add up to 1, got {weights.sum():g}")
-        if not weights[1:].any():
-            raise InputError("the ensemble has no edges: every vertex has degree 0")
-        return cls(weights / weights.sum())
-
-    @property
-    def isolated(self) -> float:
-        """Probability that a vertex has no neighbour."""
-        return float(self.probabilities[0])
-
-    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
-        """Draw degrees above 0, in random order."""
-        return draw_stratified(np.arange(1.0, len(self.probabilities)), self.probabilities[1:], count, rng)
+def check_degrees(probabilities: object) -> FloatArray:
+    """Return the probabilities of the degrees 0, 1, …, all that population dynamics knows about an ensemble; they add up to 1."""
+    weights = np.array(probabilities, dtype=np.float64)
+    if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError("degree probabilities must be a sequence of finite numbers, none of them negative")
+    if abs(weights.sum() - 1) > 1e-3:
+        raise InputError(f"degree probabilities must add up to 1, got {weights.sum():g}")
+    if not weights[1:].any():
+        raise InputError("the ensemble has no edges: every vertex has degree 0")
+    return np.asarray(weights / weights.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +88,10 @@ class Wiring(Links):
     bounds: IntArray
 
     @classmethod
-    def draw(cls, degrees: DegreeSampler, vertices: int, rngs: Sequence[np.random.Generator]) -> Wiring:
-        """Draw one graph for each random stream."""
-        counts = np.concatenate([degrees.draw(vertices, rng) for rng in rngs])
+    def draw(cls, degrees: FloatArray, vertices: int, rngs: Sequence[np.random.Generator]) -> Wiring:
+        """Draw one graph without isolated vertices for each random stream, from the probabilities of the degrees."""
+        linked = np.arange(1.0, len(degrees)), degrees[1:]
+        counts = np.concatenate([draw_stratified(*linked, vertices, rng) for rng in rngs])
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         bounds = indptr[::vertices].copy()
         reverse = np.arange(indptr[-1])
@@ -161,7 +146,7 @@ class Settled:
 class Dynamics:
     """A run of populations: what stays the same, and its steps from one state to the next."""
 
-    degrees: DegreeSampler
+    degrees: FloatArray  # their probabilities, from 0 on
     model: VertexModel
     noise: float
     nu: float
@@ -170,11 +155,6 @@ class Dynamics:
     vertices: int  # in each population
     rngs: Sequence[np.random.Generator]  # one random stream for each population
     threads: int
-
-    @property
-    def quenched(self) -> bool:
-        """Whether normalisers belong to a wiring, which must then last for a while."""
-        return self.constant is None and not self.paper
 
     def draw_counts(self) -> FloatArray:
         """Draw the number of examples at every vertex."""
@@ -193,10 +173,6 @@ class Dynamics:
         if former.messages.shape[1] != self.model.packed:
             raise InputError("start must be a result with the same kernel")
         return self._normalise(wiring, wiring.carry(former.messages, former.wiring, self.rngs))
-
-    def redirect(self, state: State) -> State:
-        """Send each message to a random slot of the same vertices, as if all edges were drawn anew."""
-        return replace(state, wiring=replace(state.wiring, reverse=state.wiring.shuffle(self.rngs)))
 
     def sweep(self, state: State, counts: FloatArray) -> State:
         """Send every message once."""
@@ -271,10 +247,11 @@ def raw_diagonal(links: Links, model: VertexModel, threads: int) -> FloatArray:
     if model.walk is not None:
         return returning_walks(links, model.walk, threads)
     none = np.zeros(links.vertices)
-    end = iterate(links, model, (none, none), np.zeros((links.slots, model.packed)), threads)
-    if not end.converged:
-        raise NumericalError(f"prior variances did not converge in {len(end.history)} rounds of messages")
-    return _raw_variances(links, model, end.messages, threads)
+    first = np.zeros((links.slots, model.packed))
+    messages, converged, history, _ = iterate(links, model, (none, none), first, threads)
+    if not converged:
+        raise NumericalError(f"prior variances did not converge in {len(history)} rounds of messages")
+    return _raw_variances(links, model, messages, threads)
 
 
 def _raw_variances(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> FloatArray:

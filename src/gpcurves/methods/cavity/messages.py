@@ -31,8 +31,7 @@ Kernel = tuple[FloatArray, int, int, IntArray, FloatArray]
 LANES = 64
 PITCH = LANES + 8
 """Distance of two rows of a batch in memory: not a power of two, whose multiples would share the same cache lines."""
-_BLOCK = 8
-"""Lanes that are written together: as many numbers as a cache line holds."""
+_BLOCK = 8  # lanes that are written together: as many numbers as a cache line holds
 _STRIDE = 128
 """Messages are added in runs of this many, so that the rounding of sums does not grow with the degree of a hub."""
 

@@ -19,11 +19,11 @@ from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import thread_count
 from gpcurves.methods.cavity.dynamics import (
     LEAST_RELAXATION,
-    DegreeSampler,
     Dynamics,
     Settled,
     State,
     Wiring,
+    check_degrees,
     poisson_weights,
     raw_diagonal,
 )
@@ -34,8 +34,7 @@ POPULATIONS = 8
 """Independent populations, from which the standard error comes."""
 _SMALLEST, _LARGEST = 1024, 131_072
 """Vertices of one population; the largest is also the number of all vertices behind the normaliser."""
-_FIRST_EPOCHS = 3
-"""Wirings before a standard error is trusted."""
+_FIRST_EPOCHS = 3  # wirings before a standard error is trusted
 _MOST_WIRINGS = 50
 
 
@@ -73,16 +72,16 @@ def mean_prior_variance(
     degrees: object, model: VertexModel, *, precision: float = 5e-4, rng: Rng = None, threads: int | None = None
 ) -> Normaliser:
     r"""Return :math:`\kappa`, the average of :math:`\hat C_{ii}` over the vertices of large graphs of the ensemble."""
-    sampler = DegreeSampler.from_probabilities(degrees)
+    shares = check_degrees(degrees)
     rngs = _streams(rng)
-    share = 1 - sampler.isolated
+    alone = float(shares[0])
     means: list[FloatArray] = []
     while True:
-        wiring = Wiring.draw(sampler, _LARGEST // POPULATIONS, rngs)
+        wiring = Wiring.draw(shares, _LARGEST // POPULATIONS, rngs)
         prior = raw_diagonal(wiring, model, thread_count(threads))
         means.append(prior.reshape(len(rngs), -1).mean(axis=1))
-        value = sampler.isolated * model.isolated + share * float(np.mean(means))
-        stderr = share * float(np.std(means, ddof=1)) / float(np.sqrt(np.size(means)))
+        value = alone * model.isolated + (1 - alone) * float(np.mean(means))
+        stderr = (1 - alone) * float(np.std(means, ddof=1)) / float(np.sqrt(np.size(means)))
         if stderr <= precision * value or len(means) >= _MOST_WIRINGS:
             return Normaliser(value, stderr)
 
@@ -110,7 +109,7 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
     begins with the messages of ``start``, a result for the same ensemble and kernel, and ends when the standard error is the
     fraction ``precision`` of the error, or after ``max_sweeps`` with ``converged`` false.
     """
-    sampler = DegreeSampler.from_probabilities(degrees)
+    shares = check_degrees(degrees)
     if normalise == "local" and local == "paper" and model.walk is None:
         raise NotApplicableError("local='paper' needs a kernel that is a polynomial in T, which this is not")
     size = population_size(precision) if vertices is None else vertices
@@ -120,7 +119,7 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
         normaliser = mean_prior_variance(degrees, model, precision=precision / 5, rng=rngs[0], threads=threads)
     constant = 1.0 if normalise == "none" else normaliser.value if normaliser and normalise == "global" else None
     paper = constant is None and local == "paper"
-    dynamics = Dynamics(sampler, model, noise, nu, constant, paper, size, rngs, thread_count(threads))
+    dynamics = Dynamics(shares, model, noise, nu, constant, paper, size, rngs, thread_count(threads))
     ready = _prepare(dynamics, None if start is None else start.state, precision)
     return _measure(dynamics, ready, normaliser if normalise == "global" else None, precision, max_sweeps)
 
@@ -171,7 +170,7 @@ def _measure(
     dynamics: Dynamics, ready: Settled, normaliser: Normaliser | None, precision: float, max_sweeps: int
 ) -> PopulationResult:
     """Average over wirings and sweeps until the standard error is small enough."""
-    alone = dynamics.degrees.isolated
+    alone = float(dynamics.degrees[0])
     bare = 1.0 if dynamics.constant is None else dynamics.model.isolated / dynamics.constant
     # Isolated vertices send no messages: their part of the error is known exactly.
     isolated = alone * float(dynamics.average(np.array([bare]))[0])
@@ -207,16 +206,17 @@ def _measure(
 
 
 def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State, FloatArray, FloatArray]:
-    """Sweep, and return the state, the last cavity variances and the mean error of each population.
-
-    If normalisers belong to the wiring, messages made on the former one are forgotten first, and these sweeps do not count.
-    """
+    """Sweep, and return the state, the last cavity variances and the mean error of each population."""
+    # If normalisers belong to the wiring, messages made on the former one are forgotten first, and these sweeps do not count.
+    # Otherwise each message goes to a random slot in every sweep, as if all edges were drawn anew.
+    quenched = dynamics.constant is None and not dynamics.paper
     measured: list[FloatArray] = []
     for step in range(2 * relaxation):
-        if not dynamics.quenched:
-            state = dynamics.redirect(state)
+        if not quenched:
+            reverse = state.wiring.shuffle(dynamics.rngs)
+            state = replace(state, wiring=replace(state.wiring, reverse=reverse))
         state = dynamics.sweep(state, dynamics.draw_counts())
-        if not dynamics.quenched or step >= relaxation:
+        if not quenched or step >= relaxation:
             state, cavity = dynamics.observe(state)
             measured.append(dynamics.average(cavity).reshape(len(dynamics.rngs), -1).mean(axis=1))
     return state, cavity, np.mean(measured, axis=0)
@@ -224,7 +224,7 @@ def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State
 
 def _describe_vertices(dynamics: Dynamics, state: State, cavity: FloatArray, bare: float) -> dict[str, FloatArray]:
     """Return the samples of vertices of a result: those of the populations, and isolated ones with every number of examples."""
-    alone = dynamics.degrees.isolated
+    alone = float(dynamics.degrees[0])
     counts, weights = poisson_weights(dynamics.nu)
     atoms = len(counts) if alone > 0 else 0
     given = dynamics.draw_counts() / dynamics.noise

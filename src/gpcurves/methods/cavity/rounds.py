@@ -8,8 +8,6 @@ is the value on the tree of walks that do not turn back, as for messages.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gpcurves.graphs.vertex_model import VertexModel
@@ -17,8 +15,7 @@ from gpcurves.methods.cavity.compiled import Links, Pair, Slots, compiled
 from gpcurves.methods.cavity.messages import Kernel, marginals, relay
 from gpcurves.numerics.validation import FloatArray
 
-_PATIENCE = 30
-"""Rounds without progress after which messages are damped."""
+_PATIENCE = 30  # rounds without progress after which messages are damped
 _FALLBACK = 0.5
 
 
@@ -44,19 +41,6 @@ def send(
     return np.asarray(np.max(changes, axis=0))
 
 
-@dataclass(frozen=True, eq=False)
-class FixedPoint:
-    """Messages after the last round; ``history`` has the largest relative change of a message in each round.
-
-    ``damping`` is the share of the former message that was kept in the last round.
-    """
-
-    messages: FloatArray
-    converged: bool
-    history: list[float]
-    damping: float
-
-
 def iterate(
     links: Links,
     model: VertexModel,
@@ -67,10 +51,11 @@ def iterate(
     tolerance: float = 1e-10,
     max_rounds: int = 1000,
     damping: float = 0.0,
-) -> FixedPoint:
+) -> tuple[FloatArray, bool, list[float], float]:
     """Send all messages until none changes by more than ``tolerance``, relative to its largest element.
 
-    ``data`` are the gains and linear terms of the vertices. The array ``messages`` is used as a buffer.
+    ``data`` are the gains and linear terms of the vertices. The array ``messages`` is used as a buffer. Returns the messages,
+    whether they converged, the largest relative change of a message in each round, and the damping of the last one.
     """
     old, new = messages, np.empty_like(messages)
     history: list[float] = []
@@ -87,7 +72,7 @@ def iterate(
         recent, before = history[-_PATIENCE:], history[-2 * _PATIENCE : -_PATIENCE]
         if damping == 0 and len(history) > 2 * _PATIENCE and min(recent) > min(before):
             damping = _FALLBACK
-    return FixedPoint(old, converged, history, damping)
+    return old, converged, history, damping
 
 
 def last_pivots(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> Pair:

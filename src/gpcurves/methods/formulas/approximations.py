@@ -104,9 +104,20 @@ def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     integers=True,
 )
 def discrete(problem: Problem, n: FloatArray) -> FloatArray:
-    r"""Return tr G after `n` steps :math:`G \to G - G^2/(\sigma^2+\mathrm{tr}\,G)` from :math:`G = \Lambda`, S99 (9)."""
+    r"""Return tr G after `n` steps :math:`G \to G - G^2/(\sigma^2+\mathrm{tr}\,G)` from :math:`G = \Lambda`, S99 (9).
+
+    The first 20,000 steps are taken one by one. After that a step changes little, and many are taken at once: with
+    :math:`y = \ln G` and one step :math:`y \to y + \Delta(y)`, a stride :math:`y \to y + k\Delta(y)` is exact at `k = 1` and
+    smooth in `k`, so a window of steps is crossed with several strides and extrapolated to `k = 1` (Neville's scheme).
+    """
     scaled = Scaled(problem)
-    return scaled.unit * _take_steps(scaled, n)
+    order = np.unique(n)
+    traces = np.empty(len(order))
+    G, done = scaled.values.copy(), 0.0
+    for position, target in enumerate(order.tolist()):
+        G, done = _advance(scaled, G, done, target), target
+        traces[position] = scaled.multiplicities @ G
+    return np.asarray(scaled.unit * traces[np.searchsorted(order, n)])
 
 
 def lc_examples(problem: Problem, error: float) -> float:
@@ -123,24 +134,6 @@ def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:
     h[reachable] = np.exp(solve(scaled.lc_excess, scaled, n[reachable]))
     h[(n > 0) & ~reachable] = np.inf
     return h
-
-
-def _take_steps(scaled: Scaled, n: FloatArray) -> FloatArray:
-    r"""Return the trace of G, in units of the largest eigenvalue, after each integer number of steps.
-
-    The first 20,000 steps are taken one by one. After that a step changes little, and many are taken at once: with
-    :math:`y = \ln G` and one step :math:`y \to y + \Delta(y)`, a stride :math:`y \to y + k\Delta(y)` is exact at `k = 1` and
-    smooth in `k`, so a window of steps is crossed with several strides and extrapolated to `k = 1` (Neville's scheme).
-    """
-    order = np.unique(n)
-    traces = np.empty(len(order))
-    G = scaled.values.copy()
-    done = 0.0
-    for position, target in enumerate(order.tolist()):
-        G = _advance(scaled, G, done, target)
-        done = target
-        traces[position] = scaled.multiplicities @ G
-    return traces[np.searchsorted(order, n)]
 
 
 def _advance(scaled: Scaled, G: FloatArray, done: float, target: float) -> FloatArray:

@@ -19,8 +19,7 @@ from gpcurves.problem import Problem, SpectrumProblem
 from gpcurves.spectra import Spectrum
 
 _LONG_WALK = 30
-_STEP, _STEPS = 0.04, 700
-"""Nodes in the square root of y for the master curve, until exp(-y) underflows."""
+_STEP, _STEPS = 0.04, 700  # nodes in the square root of y for the master curve, until exp(-y) underflows
 
 
 def _large_regular(problem: Problem) -> str | None:

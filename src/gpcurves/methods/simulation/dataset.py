@@ -33,8 +33,7 @@ from gpcurves.numerics.cholesky import DIGITS, Factor
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-_ALGORITHM = 1
-"""Changes whenever the numbers of a data set would, so that old stores are not mixed with new results."""
+_ALGORITHM = 1  # changes whenever the numbers of a data set would, so that old stores are not mixed with new results
 
 
 @dataclass(frozen=True)

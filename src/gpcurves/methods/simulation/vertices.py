@@ -23,8 +23,7 @@ from gpcurves.numerics.cholesky import factorise, factorise_pivoted, invert_lowe
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-_ALGORITHM = 1
-"""Changes whenever the numbers of a task would, so that old stores are not mixed with new results."""
+_ALGORITHM = 1  # changes whenever the numbers of a task would, so that old stores are not mixed with new results
 _MANY_EXAMPLES = 5_000_000
 _SAFE_NOISE = 1e-6
 _RESOLVED = 1e-14
