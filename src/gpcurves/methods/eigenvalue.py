@@ -30,7 +30,6 @@ class GraphEigenvalues(OnGraphs):
     task = "graph eigenvalues"
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
-        """Draw a graph and return its curve."""
         graph, _ = self.draw_graph(task)
         on_graph = Problem(self.problem.kernel, Vertices(graph), observation=self.problem.observation)
         return {"error": lower_continuous(on_graph, np.array(self.nu) * graph.vertices)}
@@ -65,7 +64,6 @@ class Eigenvalue(Sampled):
         return Stop(count, count)
 
     def evaluate(self, state: tuple[Problem, GraphSizes, Run], sizes: FloatArray) -> Result:
-        """Evaluate on the given graph, or average over graphs."""
         graph = state[0].graph
         if isinstance(graph, Graph):
             return Result(lower_continuous(state[0], sizes * graph.vertices))

@@ -218,20 +218,15 @@ class Spectrum(ReadOnly):
         return cls(**kept, channels=channels, coarse=None if coarse is None else cls.from_dict(coarse))
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Spectrum)
-            and np.array_equal(self.values, other.values)
-            and np.array_equal(self.multiplicities, other.multiplicities)
-            and self.origin == other.origin
-            and self._beyond_list() == other._beyond_list()
-        )
+        if not isinstance(other, Spectrum) or self.origin != other.origin:
+            return False
+        one, two = self._arrays(), other._arrays()
+        return one.keys() == two.keys() and all(np.array_equal(array, two[name]) for name, array in one.items())
 
-    def _beyond_list(self) -> dict[str, list[float]]:
-        """Return what besides the list makes a spectrum: further weights, and the nodes of its tail."""
-        further = {name: weights.tolist() for name, weights in self.channels.items()}
-        if self.tail is not None:
-            further["tail"] = [*self.tail.log_values.tolist(), *self.tail.multiplicities.tolist()]
-        return further
+    def _arrays(self) -> dict[str, FloatArray]:
+        """Return what makes a spectrum: the list, further weights, and the nodes of its tail."""
+        nodes = {} if self.tail is None else {"logs": self.tail.log_values, "weights": self.tail.multiplicities}
+        return {"values": self.values, "multiplicities": self.multiplicities, **self.channels, **nodes}
 
     def __repr__(self) -> str:
         shown = ", ".join(

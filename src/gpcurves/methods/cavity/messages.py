@@ -43,12 +43,8 @@ def relay(
     """Send all messages out of the vertices ``begin`` to ``end`` and return how much they changed (if ``compare``).
 
     The message out of a vertex along slot ``e`` is computed from ``old`` without what came in through ``e`` and goes into the
-    slot ``reverse[e]`` of ``new``. ``data`` are gains and linear terms, ``buffers`` the messages ``old`` and ``new``.
-
-    Returns
-    -------
-    change
-        The largest change of a matrix relative to its largest element; of a mean message; the largest mean message.
+    slot ``reverse[e]`` of ``new``. ``data`` are gains and linear terms, ``buffers`` the messages ``old`` and ``new``. Returned are
+    the largest change of a matrix relative to its largest element, that of a mean message, and the largest mean message.
     """
     indptr, reverse, weights, degrees = slots
     gains, linear = data

@@ -33,10 +33,7 @@ def send(
     compare: bool = False,
     damping: float = 0.0,
 ) -> FloatArray:
-    """Send all messages once, from ``old`` to ``new``, and return the changes that ``relay`` reports.
-
-    ``data`` are the gains and the linear terms of the vertices.
-    """
+    """Send all messages once, from ``old`` to ``new``, and return the changes that ``relay`` reports."""
     changes = links.run(threads, relay, links.arrays, data, _kernel(model), compare, damping, (old, new))
     return np.asarray(np.max(changes, axis=0))
 

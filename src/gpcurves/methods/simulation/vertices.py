@@ -48,10 +48,9 @@ class GraphExperiment:
 
     @property
     def key(self) -> Mapping[str, Any]:
-        """Everything that determines a task."""
         problem, graph = self.problem, self.problem.graph
         plain: dict[str, Any] = {"task": self.task, "algorithm": _ALGORITHM, "nu": self.nu, "rng": self.seed}
-        plain |= {"graph": graph.to_dict() if isinstance(graph, Ensemble) else graph.digest}
+        plain["graph"] = graph.to_dict() if isinstance(graph, Ensemble) else graph.digest
         plain |= {"kernel": problem.kernel.to_dict(), "noise": problem.noise}
         if problem.teacher is not None:
             plain["teacher"] = [problem.true_kernel.to_dict(), problem.teacher.noise]
@@ -131,7 +130,6 @@ class VertexDataSets(OnGraphs):
     averages = ("error", "variance")
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
-        """Draw and return the averages over vertices."""
         graph, datasets = self.local_errors(task)
         masks = [members(graph, name) for name in self.among]
         rows = np.array(
@@ -148,11 +146,9 @@ class LocalErrors(OnGraphs):
 
     @property
     def fields(self) -> Mapping[str, Shape]:
-        """Errors of all data sets, and the degrees."""
         return {"errors": (self.datasets, self.vertices), "degrees": (self.vertices,)}
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
-        """Draw and return the errors at the vertices."""
         graph, datasets = self.local_errors(task)
         return {"errors": np.array([data[0] for data in datasets]), "degrees": graph.neighbours.astype(np.float64)}
 
