@@ -128,12 +128,9 @@ def _options_for(
         known = name in each.option_names()
         return known and each.Options(**{name: options[name]}).objection(problem) is None
 
-    own = {name: value for name, value in options.items() if name in method.option_names()}
-    return {
-        name: value
-        for name, value in own.items()
-        if takes(method, name) or not any(takes(each, name) for each in chosen)
-    }
+    own = method.option_names() & options.keys()
+    kept = {name for name in own if takes(method, name) or not any(takes(each, name) for each in chosen)}
+    return {name: value for name, value in options.items() if name in kept}
 
 
 def _known_options(methods: Sequence[Method[Any]]) -> set[str]:

@@ -57,9 +57,7 @@ class Sampled(Method[tuple[Problem, Any, Run]]):
         return self.summarise(experiment, estimate)
 
 
-def average_over_groups(
-    estimate: Estimate, names: tuple[str, ...], count: int
-) -> tuple[dict[str, FloatArray], list[str]]:
+def average_over_groups(estimate: Estimate, names: tuple[str, ...]) -> tuple[dict[str, FloatArray], list[str]]:
     """Return error, standard error and share of groups of vertices, and a sentence for each that is empty.
 
     The fields "sum NAME" hold sums of errors over a group divided by all vertices, "share NAME" its share of them.
@@ -69,7 +67,7 @@ def average_over_groups(
     for name in names:
         sums, shares = estimate.values[f"sum {name}"], estimate.values[f"share {name}"]
         share = float(shares.mean())
-        details[f"share {name}"] = np.full(count, share)
+        details[f"share {name}"] = np.full(sums.shape[1], share)
         with np.errstate(invalid="ignore", divide="ignore"):
             error = sums.mean(axis=0) / share
             residual = sums - shares[:, None] * error  # a ratio of averages, to first order

@@ -116,7 +116,14 @@ def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to 
     largest = 1.0 if labels is None else float(np.abs(labels).max(initial=0.0)) or 1.0
     linear = np.zeros(vertices) if labels is None else -np.sqrt(links.degrees * normaliser) * labels / largest
     width = model.packed + (0 if labels is None else model.size)
-    first = _first_messages(start, links.slots, width, largest, model.packed)
+    first = np.zeros((links.slots, width))
+    if start is not None:  # messages about means are taken over only if both runs have targets
+        former = start.messages
+        if len(former) != links.slots or former.shape[1] < model.packed:
+            raise InputError("start must be a result on the same graph with the same kernel")
+        shared = min(width, former.shape[1])
+        first[:, :shared] = former[:, :shared]
+        first[:, model.packed :] /= largest
     messages, converged, history, keep = iterate(
         links, model, (gains, linear), first, workers, tolerance=limit, max_rounds=max_rounds, damping=keep
     )
@@ -133,18 +140,6 @@ def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to 
         mean = frozen(posterior * (cavity_mean / cavity + examples / variance * labels))
     end = converged, len(history), frozen(np.array(history)), limit, keep
     return Beliefs(frozen(posterior), frozen(cavity), mean, cavity_mean, *end, frozen(messages))
-
-
-def _first_messages(start: Beliefs | None, edges: int, width: int, largest: float, packed: int) -> FloatArray:
-    """Return the messages of a former run, or none; messages about means only if both runs have targets."""
-    messages = np.zeros((edges, width))
-    if start is not None:
-        if len(start.messages) != edges or start.messages.shape[1] < packed:
-            raise InputError("start must be a result on the same graph with the same kernel")
-        shared = min(width, start.messages.shape[1])
-        messages[:, :shared] = start.messages[:, :shared]
-        messages[:, packed:] /= largest
-    return messages
 
 
 def belief_propagation(

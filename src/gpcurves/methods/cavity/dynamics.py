@@ -133,16 +133,6 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
-    """A state whose average no longer moves: how many sweeps that took, and how many of them matter."""
-
-    state: State
-    converged: bool
-    sweeps: int
-    relaxation: int
-
-
-@dataclass(frozen=True, eq=False)
 class Dynamics:
     """A run of populations: what stays the same, and its steps from one state to the next."""
 
@@ -161,10 +151,6 @@ class Dynamics:
         counts, weights = poisson_weights(self.nu)
         return np.concatenate([draw_stratified(counts, weights, self.vertices, rng) for rng in self.rngs])
 
-    def average(self, cavity: FloatArray) -> FloatArray:
-        """Return the posterior variance of each vertex, averaged over its own examples."""
-        return mean_posterior(cavity, self.noise, self.nu)
-
     def rewire(self, former: State | None) -> State:
         """Draw new degrees and edges, and hand the messages of a former state out at random, or none."""
         wiring = Wiring.draw(self.degrees, self.vertices, self.rngs)
@@ -182,7 +168,7 @@ class Dynamics:
             state = self._send_series(state)
         gains = counts / (state.wiring.degrees * state.normaliser * self.noise)
         new = np.empty_like(state.messages)
-        send(state.wiring, self.model, (gains, gains), state.messages, new, self.threads)
+        send(state.wiring, self.model, (gains, gains), (state.messages, new), self.threads)
         return replace(state, messages=new)
 
     def observe(self, state: State) -> tuple[State, FloatArray]:
@@ -191,34 +177,36 @@ class Dynamics:
             return state, np.asarray(self.model.isolated / state.normaliser)
         if self.paper:  # normaliser and messages must arrive together
             state = self._shuffle(state)
-        raw = _raw_variances(state.wiring, self.model, state.messages, self.threads)
-        return state, np.asarray(raw / state.normaliser)
+        pivots, _ = last_pivots(state.wiring, self.model, state.messages, self.threads)
+        return state, np.asarray(-pivots / state.wiring.degrees / state.normaliser)
 
-    def settle(self, state: State, precision: float, least: int) -> Settled:
-        """Sweep with the same examples until the average no longer moves, at least so many times."""
+    def settle(self, state: State, precision: float, least: int) -> tuple[State, bool, int, int]:
+        """Sweep with the same examples until the average no longer moves, at least so many times.
+
+        Returns the state, whether it settled, how many sweeps that took, and how many of them matter.
+        """
         counts = self.draw_counts()
         if self.paper:  # no wiring lasts, so that nothing settles but the distribution
             for _ in range(least + 16):
                 state = self.sweep(state, self.draw_counts())
-            return Settled(state, True, least + 16, LEAST_RELAXATION)
+            return state, True, least + 16, LEAST_RELAXATION
         last, calm = np.inf, 0
         for done in range(1, _MOST_SWEEPS + 1):
             state = self.sweep(state, counts)
             state, cavity = self.observe(state)
-            now = float(self.average(cavity).mean())
+            now = float(mean_posterior(cavity, self.noise, self.nu).mean())
             calm = calm + 1 if abs(now - last) <= _CALM * precision * now else 0
             last = now
             if calm >= _CALM_SWEEPS and done >= least:
-                return Settled(state, True, done, max(LEAST_RELAXATION, done - _CALM_SWEEPS))
-        return Settled(state, False, _MOST_SWEEPS, _MOST_SWEEPS)
+                return state, True, done, max(LEAST_RELAXATION, done - _CALM_SWEEPS)
+        return state, False, _MOST_SWEEPS, _MOST_SWEEPS
 
     def _normalise(self, wiring: Wiring, messages: FloatArray) -> State:
         """Return the state with the normaliser of every vertex of a new wiring."""
         model, none = self.model, np.zeros((0, 0))
-        if self.constant is not None:
-            return State(wiring, messages, np.full(wiring.vertices, self.constant), none)
-        if model.size == 0:
-            return State(wiring, messages, np.full(wiring.vertices, model.isolated), none)
+        if self.constant is not None or model.size == 0:
+            same = model.isolated if self.constant is None else self.constant
+            return State(wiring, messages, np.full(wiring.vertices, same), none)
         if not self.paper:
             return State(wiring, messages, raw_diagonal(wiring, model, self.threads), none)
         assert model.walk is not None
@@ -251,9 +239,4 @@ def raw_diagonal(links: Links, model: VertexModel, threads: int) -> FloatArray:
     messages, converged, history, _ = iterate(links, model, (none, none), first, threads)
     if not converged:
         raise NumericalError(f"prior variances did not converge in {len(history)} rounds of messages")
-    return _raw_variances(links, model, messages, threads)
-
-
-def _raw_variances(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> FloatArray:
-    pivots, _ = last_pivots(links, model, messages, threads)
-    return -pivots / links.degrees
+    return -last_pivots(links, model, messages, threads)[0] / links.degrees

@@ -71,14 +71,12 @@ class Replicas(GraphExperiment):
             rng=stream(self.seed, task),
             threads=self.threads,
         )
-        shares = [float(_weigh(results[0], name).sum()) for name in self.among]
-        return self.as_fields(np.array([self._average(result) for result in results]), shares)
-
-    def _average(self, result: PopulationResult) -> list[float]:
-        mean = float(result.weight @ result.variance)
-        variance = float(result.weight @ (result.variance - mean) ** 2)
-        sums = [float(_weigh(result, name) @ result.variance) for name in self.among]
-        return [result.error, result.stderr, variance, float(result.converged), float(result.sweeps), *sums]
+        rows = []
+        for each in results:
+            variance = each.weight @ (each.variance - each.weight @ each.variance) ** 2
+            sums = [_weigh(each, name) @ each.variance for name in self.among]
+            rows.append([each.error, each.stderr, variance, each.converged, each.sweeps, *sums])
+        return self.as_fields(np.array(rows), [float(_weigh(results[0], name).sum()) for name in self.among])
 
 
 def _weigh(result: PopulationResult, group: str) -> FloatArray:

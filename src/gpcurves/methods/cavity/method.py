@@ -6,7 +6,7 @@ What compiles messages (Numba) is imported when the method is used, so that othe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from gpcurves.montecarlo import Estimate, Run, Stop, stream
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, positive, real
 from gpcurves.problem import Problem
-
-if TYPE_CHECKING:
-    from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
 
 _PRECISION = 0.005
 _FIRST_REPLICAS, _MOST_REPLICAS, _MOST_DATASETS = 2, 64, 400
@@ -137,9 +134,7 @@ class Cavity(Sampled):
     Options = CavityOptions
     VarianceOptions = CavityVarianceOptions
 
-    def experiment(
-        self, problem: Problem, options: CavityOptions, run: Run, sizes: FloatArray
-    ) -> Replicas | GivenGraph:
+    def experiment(self, problem: Problem, options: CavityOptions, run: Run, sizes: FloatArray) -> Any:
         from gpcurves.methods.cavity.beliefs import normalisers
         from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
 
@@ -163,7 +158,7 @@ class Cavity(Sampled):
     def summarise(self, experiment: Any, estimate: Estimate) -> Result:
         problem, nu = experiment.problem, experiment.nu
         given = isinstance(problem.graph, Graph)
-        groups, empty = average_over_groups(estimate, experiment.among, len(nu))
+        groups, empty = average_over_groups(estimate, experiment.among)
         details = {"variance": estimate.values["variance"].mean(axis=0)}
         details |= {name: values for name, values in groups.items() if not name.startswith("stderr")}
         diagnostics: dict[str, Any] = {name: estimate.values[name].mean(axis=0) for name in ("converged", "rounds")}

@@ -20,10 +20,10 @@ from gpcurves.methods.cavity.compiled import thread_count
 from gpcurves.methods.cavity.dynamics import (
     LEAST_RELAXATION,
     Dynamics,
-    Settled,
     State,
     Wiring,
     check_degrees,
+    mean_posterior,
     poisson_weights,
     raw_diagonal,
 )
@@ -120,8 +120,7 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
     constant = 1.0 if normalise == "none" else normaliser.value if normaliser and normalise == "global" else None
     paper = constant is None and local == "paper"
     dynamics = Dynamics(shares, model, noise, nu, constant, paper, size, rngs, thread_count(threads))
-    ready = _prepare(dynamics, None if start is None else start.state, precision)
-    return _measure(dynamics, ready, normaliser if normalise == "global" else None, precision, max_sweeps)
+    return _measure(dynamics, start, normaliser if normalise == "global" else None, precision, max_sweeps)
 
 
 def population_curve(
@@ -151,35 +150,35 @@ def population_curve(
     return [results[k] for k in range(len(nu))]
 
 
-def _prepare(dynamics: Dynamics, former: State | None, precision: float) -> Settled:
-    """Return settled messages, and how many sweeps they need to settle on a new wiring."""
-    ready = Settled(dynamics.rewire(former), True, 0, LEAST_RELAXATION)
+def _prepare(dynamics: Dynamics, former: State | None, precision: float) -> tuple[State, bool, int, int]:
+    """Return settled messages, whether they converged, in how many sweeps, and how many they need on a new wiring."""
+    state, converged, sweeps, relaxation = dynamics.rewire(former), True, 0, LEAST_RELAXATION
     if dynamics.model.size == 0:
-        return ready
+        return state, converged, sweeps, relaxation
     # Messages that start from nothing take longer to settle than those that were handed out anew on another wiring. Only
     # the latter happens during the measurement, so that the relaxation is taken from a second time.
     for cold in (True, False) if former is None else (False,):
-        state = ready.state if cold else dynamics.rewire(ready.state)
         least = dynamics.model.size // 2 + 2 if cold else 0  # steps that the longest walk takes
-        end = dynamics.settle(state, precision, least)
-        ready = Settled(end.state, ready.converged and end.converged, ready.sweeps + end.sweeps, end.relaxation)
-    return ready
+        begin = state if cold else dynamics.rewire(state)
+        state, settled, more, relaxation = dynamics.settle(begin, precision, least)
+        converged, sweeps = converged and settled, sweeps + more
+    return state, converged, sweeps, relaxation
 
 
 def _measure(
-    dynamics: Dynamics, ready: Settled, normaliser: Normaliser | None, precision: float, max_sweeps: int
+    dynamics: Dynamics, start: PopulationResult | None, normaliser: Normaliser | None, precision: float, max_sweeps: int
 ) -> PopulationResult:
     """Average over wirings and sweeps until the standard error is small enough."""
     alone = float(dynamics.degrees[0])
     bare = 1.0 if dynamics.constant is None else dynamics.model.isolated / dynamics.constant
     # Isolated vertices send no messages: their part of the error is known exactly.
-    isolated = alone * float(dynamics.average(np.array([bare]))[0])
+    isolated = alone * float(mean_posterior(np.array([bare]), dynamics.noise, dynamics.nu)[0])
     doubt = 0.0 if normaliser is None else normaliser.stderr / normaliser.value
-    state, sweeps = ready.state, ready.sweeps
+    state, converged, sweeps, relaxation = _prepare(dynamics, None if start is None else start.state, precision)
     rows: list[FloatArray] = []
     while True:
-        state, cavity, row = _run_epoch(dynamics, state, ready.relaxation)
-        sweeps += 2 * ready.relaxation
+        state, cavity, row = _run_epoch(dynamics, state, relaxation)
+        sweeps += 2 * relaxation
         rows.append(row)
         if len(rows) >= _FIRST_EPOCHS:
             table = isolated + (1 - alone) * np.array(rows)
@@ -197,7 +196,7 @@ def _measure(
         error=error,
         stderr=stderr,
         normaliser=normaliser,
-        converged=ready.converged and bool(reached),
+        converged=converged and bool(reached),
         vertices=dynamics.vertices,
         sweeps=sweeps,
         **_describe_vertices(dynamics, state, cavity, bare),
@@ -218,7 +217,8 @@ def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State
         state = dynamics.sweep(state, dynamics.draw_counts())
         if not quenched or step >= relaxation:
             state, cavity = dynamics.observe(state)
-            measured.append(dynamics.average(cavity).reshape(len(dynamics.rngs), -1).mean(axis=1))
+            error = mean_posterior(cavity, dynamics.noise, dynamics.nu)
+            measured.append(error.reshape(len(dynamics.rngs), -1).mean(axis=1))
     return state, cavity, np.mean(measured, axis=0)
 
 

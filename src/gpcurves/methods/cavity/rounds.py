@@ -27,14 +27,13 @@ def send(
     links: Links,
     model: VertexModel,
     data: Pair,
-    old: FloatArray,
-    new: FloatArray,
+    buffers: Pair,
     threads: int,
     compare: bool = False,
     damping: float = 0.0,
 ) -> FloatArray:
-    """Send all messages once, from ``old`` to ``new``, and return the changes that ``relay`` reports."""
-    changes = links.run(threads, relay, links.arrays, data, _kernel(model), compare, damping, (old, new))
+    """Send all messages once, from the first buffer to the second, and return the changes that ``relay`` reports."""
+    changes = links.run(threads, relay, links.arrays, data, _kernel(model), compare, damping, buffers)
     return np.asarray(np.max(changes, axis=0))
 
 
@@ -58,7 +57,7 @@ def iterate(
     history: list[float] = []
     converged = model.size == 0 or links.slots == 0
     while not converged and len(history) < max_rounds:
-        matrix, mean, size = send(links, model, data, old, new, threads, True, damping)
+        matrix, mean, size = send(links, model, data, (old, new), threads, True, damping)
         old, new = new, old
         history.append(float(max(matrix, mean / size if size > 0 else mean)))
         converged = history[-1] <= tolerance

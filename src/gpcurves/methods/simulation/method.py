@@ -159,7 +159,7 @@ class Simulation(Sampled):
         if isinstance(experiment, VertexDataSets):
             sizes = np.array(experiment.nu)
             details |= {"variance": estimate.mean("variance"), "variance_stderr": estimate.stderr("variance")}
-            more, said = average_over_groups(estimate, experiment.among, len(sizes))
+            more, said = average_over_groups(estimate, experiment.among)
             details, notes = details | more, [*notes, *said]
         else:
             sizes = np.array(experiment.sizes, dtype=np.float64)
