@@ -47,9 +47,9 @@ def our_update(p: int, graph: Links) -> float:
     gains = np.random.default_rng(0).poisson(1.0, graph.vertices) / (np.maximum(graph.degrees, 1) * KAPPA * NOISE)
     old, new = np.zeros((2, graph.slots, model.packed))
     for _ in range(3):
-        send(graph, model, (gains, gains), old, new, threads=1)
+        send(graph, model, (gains, gains), (old, new), threads=1)
         old, new = new, old
-    return cpu_seconds(lambda: send(graph, model, (gains, gains), old, new, threads=1)) / graph.slots
+    return cpu_seconds(lambda: send(graph, model, (gains, gains), (old, new), threads=1)) / graph.slots
 
 
 def complex_parts(p: int) -> tuple[np.ndarray, np.ndarray]:

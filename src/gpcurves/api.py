@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import InputError, NotApplicableError, unknown_name
 from gpcurves.methods import METHODS, Kind, Method
+from gpcurves.methods.base import refuse_unknown
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray, nonnegative, sizes
@@ -83,7 +84,7 @@ def learning_curves(
     at = _sizes_of(asked, n, nu)
     chosen, skipped = choose_methods(asked, at, methods, options)
     given = {name: value for name, value in options.items() if name not in _MAY_BE_NONE or value is not None}
-    _refuse_unknown(chosen, given)
+    refuse_unknown(given, _known_options(chosen), chosen)
     run, own = split_run(given)
     checked = [(method, method.check(asked, at, _options_for(method, chosen, asked, own))) for method in chosen]
     curves = [method.compute(asked, at, each, run) for method, each in checked]
@@ -104,7 +105,7 @@ def choose_methods(
     shared = {name for method in theory for name in method.option_names()} | set(_RUN)
     asked = {name for name, value in options.items() if value is not None} - shared
     named = [m for m in along if m.kind is not Kind.ESTIMATE or asked & m.option_names()]
-    _refuse_unknown(named, options)
+    refuse_unknown(options, _known_options(named), named)
     skipped = {str(m.name): why for m in named if (why := m.objection(problem, at)) is not None}
     chosen = [m for m in named if m.name not in skipped]
     if not chosen:
@@ -127,25 +128,14 @@ def _options_for(
         known = name in each.option_names()
         return known and each.Options(**{name: options[name]}).objection(problem) is None
 
-    own = {name: value for name, value in options.items() if name in method.option_names()}
-    return {
-        name: value
-        for name, value in own.items()
-        if takes(method, name) or not any(takes(each, name) for each in chosen)
-    }
+    own = method.option_names() & options.keys()
+    kept = {name for name in own if takes(method, name) or not any(takes(each, name) for each in chosen)}
+    return {name: value for name, value in options.items() if name in kept}
 
 
-def _refuse_unknown(chosen: Sequence[Method[Any]], options: Mapping[str, Any]) -> None:
-    known = {name for method in chosen for name in method.option_names()}
-    if any(method.random for method in chosen):
-        known |= set(_RUN)
-    for name in options:
-        if name in known:
-            continue
-        if len(chosen) > 1:
-            raise InputError(f"none of these methods takes the option {name!r}")
-        why = "" if known else ": its numbers are determined"
-        raise InputError(f"method {chosen[0].name!r} takes no option {name!r}{why}")
+def _known_options(methods: Sequence[Method[Any]]) -> set[str]:
+    shared = _RUN if any(method.random for method in methods) else ()
+    return {name for method in methods for name in method.option_names()} | set(shared)
 
 
 def sweep(

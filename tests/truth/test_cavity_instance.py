@@ -14,7 +14,7 @@ from gpcurves.graphs import Graph
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.beliefs import links_of, prior_variances, propagate
 from gpcurves.methods.cavity.compiled import Links
-from gpcurves.methods.cavity.wiring import mean_posterior, poisson_weights
+from gpcurves.methods.cavity.dynamics import mean_posterior, poisson_weights
 from graphs_oracle import (
     Function,
     dense_kernel,
@@ -170,7 +170,6 @@ def test_order_of_the_edges_does_not_matter() -> None:
         ({"noise": 0.0}, "noise must be greater than 0"),
         ({"counts": [1, -1]}, "counts must be finite and at least 0, got -1"),
         ({"counts": [1, 2, 3]}, "counts must be one number, or one for each of the 2 vertices"),
-        ({"kappa": 0.0}, "kappa must be finite and greater than 0"),
         ({"targets": [np.nan, 1.0]}, "targets must be finite wherever there are examples"),
         ({"targets": [1.0, 2.0, 3.0]}, "targets must be one for each"),
         ({"damping": 1.0}, "damping must be at least 0 and below 1"),

@@ -14,7 +14,7 @@ from gpcurves.errors import InputError
 from gpcurves.graphs import DiffusionKernel, Graph, PolynomialWalkKernel, RandomWalkKernel, RegularisedLaplacianKernel
 from gpcurves.graphs.vertex_model import VertexModel, pack, sum_of_squares
 from gpcurves.methods.cavity.beliefs import links_of, prior_variances, propagate
-from gpcurves.methods.cavity.messages import PITCH, eliminate, sweep
+from gpcurves.methods.cavity.messages import PITCH, eliminate
 from graphs_oracle import (
     Function,
     by_eigenvalue,
@@ -93,8 +93,8 @@ def test_sweep_and_elimination_against_inverses(size: int) -> None:
         batch[size * (size + 1) // 2 : -1, t] = linear[t]
     forwards = batch.copy()
     column, solved = np.empty((2 * rows + 4, PITCH)), np.empty((2 * rows + 8, PITCH))
-    sweep(batch, rows, size, leading, lanes, column, solved)
-    eliminate(forwards, rows, size, leading, lanes, column, solved)
+    eliminate(batch, rows, size, leading, lanes, column, solved, True)
+    eliminate(forwards, rows, size, leading, lanes, column, solved, False)
     corner = size * (size + 1) // 2 - 1
     for t in range(lanes):
         whole, b = matrices[t], linear[t]

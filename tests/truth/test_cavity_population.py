@@ -10,8 +10,8 @@ from scipy.stats import poisson
 
 from gpcurves.errors import InputError, NotApplicableError
 from gpcurves.graphs import Normalisation
+from gpcurves.methods.cavity.dynamics import Wiring, check_degrees
 from gpcurves.methods.cavity.population import mean_prior_variance, population_curve, population_error
-from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring
 from graphs_oracle import polynomial, random_walk, regularised_laplacian
 
 ER3 = poisson.pmf(np.arange(30), 3)
@@ -152,7 +152,7 @@ def test_warm_start_must_fit() -> None:
 
 def test_wiring_keeps_degrees_and_pairs_slots() -> None:
     rngs = [np.random.default_rng(k) for k in range(3)]
-    wiring = Wiring.draw(DegreeSampler.from_probabilities(ER3), 400, rngs)
+    wiring = Wiring.draw(check_degrees(ER3), 400, rngs)
     assert np.array_equal(wiring.reverse[wiring.reverse], np.arange(wiring.slots))
     owner = np.repeat(np.arange(1200), np.diff(wiring.indptr))
     assert np.array_equal(owner // 400, owner[wiring.reverse] // 400)  # graphs stay apart

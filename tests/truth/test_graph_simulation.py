@@ -610,15 +610,15 @@ def test_at_nu_zero_local_variances_are_the_prior_ones() -> None:
 def test_one_data_set_is_the_first_of_many(graph: Graph | ErdosRenyi, teacher: Teacher | None) -> None:
     problem = GraphProblem(graph, LOCAL, 0.1, teacher)
     options: dict[str, Any] = {"rng": 4} | ({} if graph is RANDOM else {"vertices": 40})
-    one = one_data_set(problem, 0.7, **options)
-    assert int(one.counts.sum()) == 28
-    C, true = (kernel.on(one.graph).matrix() for kernel in (LOCAL, GLOBAL))
-    matched = posterior_variances(C, one.counts, 0.1)
-    expected = matched if teacher is None else mismatched_errors(C, true, one.counts, 0.1, 0.4)
-    np.testing.assert_allclose(one.error, expected, rtol=1e-12)
+    drawn, counts, error = one_data_set(problem, 0.7, **options)
+    assert int(counts.sum()) == 28
+    C, true = (kernel.on(drawn).matrix() for kernel in (LOCAL, GLOBAL))
+    matched = posterior_variances(C, counts, 0.1)
+    expected = matched if teacher is None else mismatched_errors(C, true, counts, 0.1, 0.4)
+    np.testing.assert_allclose(error, expected, rtol=1e-12)
     many = vertex_variances(problem, 0.7, datasets=2, **options | ({} if graph is RANDOM else {"graphs": 2}))
-    np.testing.assert_allclose(one.error, many.values[:40], rtol=1e-12)
-    np.testing.assert_array_equal(one.graph.neighbours, many.degrees[:40])
+    np.testing.assert_allclose(error, many.values[:40], rtol=1e-12)
+    np.testing.assert_array_equal(drawn.neighbours, many.degrees[:40])
 
 
 def test_two_vertices_that_look_alike_learn_alike() -> None:

@@ -41,9 +41,9 @@ def draw(given: Given) -> None:
     nu = parse.number("--nu", given["nu"])
     problem = pieces.build_graph_problem(given, pieces.read_graph(given, given["vertices"]))
     size = given["vertices"] if problem.ensemble is not None else None
-    drawn = one_data_set(problem, nu, vertices=size, rng=given["rng"])
+    graph, counts, error = one_data_set(problem, nu, vertices=size, rng=given["rng"])
     label = "posterior variance" if problem.teacher is None else "squared error, averaged over teachers"
-    examples = f"{int(drawn.counts.sum())} examples (ν = {nu:g}), mean error {drawn.error.mean():.3g}"
+    examples = f"{int(counts.sum())} examples (ν = {nu:g}), mean error {error.mean():.3g}"
     title = f"{problem.describe()}\n{examples}"
-    output.write(given, draw_graph(drawn.graph, drawn.error, marked=drawn.counts, label=label, title=title))
+    output.write(given, draw_graph(graph, error, marked=counts, label=label, title=title))
     output.say(given)

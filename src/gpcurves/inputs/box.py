@@ -17,8 +17,7 @@ from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.quadrature import distance_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
-from gpcurves.spectra.fourier import Fourier, fourier
-from gpcurves.spectra.lattice import Profile, Shells, lattice_spectrum
+from gpcurves.spectra.lattice import Fourier, Profile, Shells, fourier, lattice_spectrum
 from gpcurves.spectra.nystrom import NODES, ROUNDING, Decay, node_spectrum, numerical_spectrum
 from gpcurves.spectra.spectrum import UNDERFLOW
 

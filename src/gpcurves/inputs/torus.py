@@ -24,8 +24,7 @@ from gpcurves.kernels.stationary import LARGEST_SMOOTHNESS, MATERN_FAMILY, NEAR_
 from gpcurves.numerics.quadrature import distance_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import CLOSED_FORM, Spectrum
-from gpcurves.spectra.fourier import fourier
-from gpcurves.spectra.lattice import Shells, lattice_spectrum, squares, sums_of_squares
+from gpcurves.spectra.lattice import Shells, fourier, lattice_spectrum, squares, sums_of_squares
 
 _LISTED_LINE = 200_000
 _LISTED_VECTORS = 500_000.0

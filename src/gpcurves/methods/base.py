@@ -8,7 +8,7 @@ test suite read the one registry, `METHODS`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
@@ -118,11 +118,8 @@ class Method(ABC, Generic[State]):
     def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
         """Say why this method does not apply, or return None if it does."""
         if problem.axis not in self.axes:
-            return (
-                "it is for graphs, and this is not one"
-                if "nu" in self.axes
-                else "it is not for graphs, and this is one"
-            )
+            graphs = "nu" in self.axes
+            return "it is for graphs, and this is not one" if graphs else "it is not for graphs, and this is one"
         if problem.observation.noise is None:
             return f"it needs Gaussian noise, and labels are {problem.observation!r}"
         if problem.teacher is not None and not self.misspecified:
@@ -153,18 +150,13 @@ class Method(ABC, Generic[State]):
         if (reason := self.objection(problem, sizes)) is not None:
             raise NotApplicableError(f"method {self.name!r} does not apply: {reason}")
         kind = kind or self.Options
-        known = {each.name for each in fields(kind)}
-        for name in options:
-            if name not in known:
-                why = "" if known else ": its numbers are determined"
-                raise InputError(f"method {self.name!r} takes no option {name!r}{why}")
+        refuse_unknown(options, {each.name for each in fields(kind)}, [self])
         checked = kind(**options)
         if (reason := checked.objection(problem)) is not None:
             raise InputError(reason)
         return checked
 
     def option_names(self) -> set[str]:
-        """Return the names of the options."""
         return {each.name for each in fields(self.Options)}
 
     @abstractmethod
@@ -201,6 +193,16 @@ class Method(ABC, Generic[State]):
         return self.curve(problem, np.asarray(sizes, dtype=np.float64), **options).error
 
 
+def refuse_unknown(options: Iterable[str], known: set[str], methods: Sequence[Method[Any]]) -> None:
+    """Raise if there is an option that these methods do not know."""
+    for name in options:
+        if name not in known and len(methods) > 1:
+            raise InputError(f"none of these methods takes the option {name!r}")
+        if name not in known:
+            why = "" if known else ": its numbers are determined"
+            raise InputError(f"method {methods[0].name!r} takes no option {name!r}{why}")
+
+
 class Formula(Method[Problem]):
     """A method given by one function; ``function`` is that function, the rest is as for every `Method`."""
 
@@ -220,8 +222,7 @@ class Formula(Method[Problem]):
         error = self.function(state, sizes)
         if not self.spectral:
             return Result(error)
-        notes = []
-        uncertainty = None
+        notes, uncertainty = [], None
         if (coarser := state.coarser()) is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
                 relative = np.where(error > 0, abs(self.function(coarser, sizes) / error - 1), 0.0)
@@ -235,9 +236,8 @@ class Formula(Method[Problem]):
         if (lost := (error < resolution) & (sizes > 0)).any() and state.noise < resolution:
             notes.append(f"errors from n = {sizes[lost].min():g} on are below what the numerical spectrum resolves")
         if (error < 0).any():
-            notes.append(
-                f"the expansion breaks down at n = {sizes[error < 0][0]:g}, where the correction exceeds LC itself"
-            )
+            first = sizes[error < 0][0]
+            notes.append(f"the expansion breaks down at n = {first:g}, where the correction exceeds LC itself")
         return Result(error, spectrum_error=uncertainty, notes=tuple(notes))
 
 

@@ -15,10 +15,10 @@ from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
 from gpcurves.methods.base import Kind, Result, register
 from gpcurves.methods.formulas.approximations import lower_continuous
-from gpcurves.methods.sampled import Sampled, Setup
+from gpcurves.methods.sampled import Sampled
 from gpcurves.methods.simulation.method import GRAPHS, GraphSizes, check_graph_size
 from gpcurves.methods.simulation.vertices import OnGraphs
-from gpcurves.montecarlo import Estimate, Stop
+from gpcurves.montecarlo import Estimate, Run, Stop
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -30,7 +30,6 @@ class GraphEigenvalues(OnGraphs):
     task = "graph eigenvalues"
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
-        """Draw a graph and return its curve."""
         graph, _ = self.draw_graph(task)
         on_graph = Problem(self.problem.kernel, Vertices(graph), observation=self.problem.observation)
         return {"error": lower_continuous(on_graph, np.array(self.nu) * graph.vertices)}
@@ -55,24 +54,21 @@ class Eigenvalue(Sampled):
     def draws(self, problem: Problem) -> bool:
         return problem.ensemble is not None
 
-    def experiment(self, setup: Setup, sizes: FloatArray) -> GraphEigenvalues:
-        size = setup.options.size(setup.problem)
-        check_graph_size(setup.problem, np.zeros(1), size, setup.run)
-        return GraphEigenvalues(setup.problem, tuple(sizes.tolist()), setup.run.seed(), (), size, 1)
+    def experiment(self, problem: Problem, options: GraphSizes, run: Run, sizes: FloatArray) -> GraphEigenvalues:
+        size = options.size(problem)
+        check_graph_size(problem, np.zeros(1), size, run)
+        return GraphEigenvalues(problem, tuple(sizes.tolist()), run.seed(), (), size, 1)
 
-    def stop(self, setup: Setup) -> Stop:
-        count = setup.options.graphs or GRAPHS
+    def stop(self, problem: Problem, options: GraphSizes) -> Stop:
+        count = options.graphs or GRAPHS
         return Stop(count, count)
 
-    def evaluate(self, state: Setup, sizes: FloatArray) -> Result:
-        """Evaluate on the given graph, or average over graphs."""
-        graph = state.problem.graph
+    def evaluate(self, state: tuple[Problem, GraphSizes, Run], sizes: FloatArray) -> Result:
+        graph = state[0].graph
         if isinstance(graph, Graph):
-            return Result(lower_continuous(state.problem, sizes * graph.vertices))
+            return Result(lower_continuous(state[0], sizes * graph.vertices))
         return super().evaluate(state, sizes)
 
     def summarise(self, experiment: GraphEigenvalues, estimate: Estimate) -> Result:
-        notes = tuple(estimate.notes("graphs"))
-        return Result(
-            estimate.mean("error"), estimate.stderr("error"), diagnostics={"drawn": estimate.count}, notes=notes
-        )
+        error, stderr, notes = estimate.mean("error"), estimate.stderr("error"), tuple(estimate.notes("graphs"))
+        return Result(error, stderr, diagnostics={"drawn": estimate.count}, notes=notes)

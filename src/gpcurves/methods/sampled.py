@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,7 @@ QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 """Quantiles over tasks that go into the details of a curve."""
 
 
-@dataclass(frozen=True)
-class Setup:
-    """A problem, checked options, and how to run."""
-
-    problem: Problem
-    options: Any
-    run: Run
-
-
-class Sampled(Method[Setup]):
+class Sampled(Method[tuple[Problem, Any, Run]]):
     """A method that repeats an experiment and averages.
 
     A new one says what the experiment is, when enough was drawn, and what becomes of the estimate.
@@ -35,11 +26,11 @@ class Sampled(Method[Setup]):
     random = True
 
     @abstractmethod
-    def experiment(self, setup: Setup, sizes: FloatArray) -> Any:
+    def experiment(self, problem: Problem, options: Any, run: Run, sizes: FloatArray) -> Any:
         """Return what is repeated, an `Experiment`, after a check of the memory that it needs."""
 
     @abstractmethod
-    def stop(self, setup: Setup) -> Stop:
+    def stop(self, problem: Problem, options: Any) -> Stop:
         """Return when enough was drawn."""
 
     @abstractmethod
@@ -50,14 +41,15 @@ class Sampled(Method[Setup]):
         """Return what is drawn, in words."""
         return "graphs" if problem.ensemble is not None else "data sets"
 
-    def prepare(self, problem: Problem, options: Any, run: Run) -> Setup:
-        return Setup(problem, options, run)
+    def prepare(self, problem: Problem, options: Any, run: Run) -> tuple[Problem, Any, Run]:
+        return problem, options, run
 
-    def evaluate(self, state: Setup, sizes: FloatArray) -> Result:
+    def evaluate(self, state: tuple[Problem, Any, Run], sizes: FloatArray) -> Result:
         """Repeat the experiment until it is enough; after Ctrl-C, summarise what was finished."""
-        experiment = self.experiment(state, sizes)
+        problem, options, run = state
+        experiment = self.experiment(problem, options, run, sizes)
         try:
-            estimate = average(experiment, state.run, self.stop(state), self.unit(state.problem))
+            estimate = average(experiment, run, self.stop(problem, options), self.unit(problem))
         except Interrupted as stop:
             if stop.estimate.count < 2:
                 raise
@@ -65,9 +57,7 @@ class Sampled(Method[Setup]):
         return self.summarise(experiment, estimate)
 
 
-def average_over_groups(
-    estimate: Estimate, names: tuple[str, ...], count: int
-) -> tuple[dict[str, FloatArray], list[str]]:
+def average_over_groups(estimate: Estimate, names: tuple[str, ...]) -> tuple[dict[str, FloatArray], list[str]]:
     """Return error, standard error and share of groups of vertices, and a sentence for each that is empty.
 
     The fields "sum NAME" hold sums of errors over a group divided by all vertices, "share NAME" its share of them.
@@ -77,7 +67,7 @@ def average_over_groups(
     for name in names:
         sums, shares = estimate.values[f"sum {name}"], estimate.values[f"share {name}"]
         share = float(shares.mean())
-        details[f"share {name}"] = np.full(count, share)
+        details[f"share {name}"] = np.full(sums.shape[1], share)
         with np.errstate(invalid="ignore", divide="ignore"):
             error = sums.mean(axis=0) / share
             residual = sums - shares[:, None] * error  # a ratio of averages, to first order

@@ -32,34 +32,20 @@ class Parameter:
 
 
 def parameter(
-    default: Any = MISSING,
+    default: Any = MISSING,  # a value is required without one
     *,
     help: str,  # noqa: A002  (the word of every command-line library)
-    check: Check | None = None,
-    label: str | None = None,
+    check: Check | None = None,  # None passes unchecked if it is the default
+    label: str | None = None,  # what error messages call the parameter, if not by its name
     flag: str | None = None,
     axis: str | None = None,
     on: str | None = None,
 ) -> Any:
     """Return a dataclass field with what the package needs to know about a parameter.
 
-    Parameters
-    ----------
-    default
-        The default; without one a value is required.
-    help
-        One sentence without a full stop, for tables of options and the command line.
-    check
-        Validates and converts a value. None passes unchecked if it is the default.
-    label
-        What error messages call the parameter, if not by its name.
-    flag
-        Its name on the command line without the dashes, if not the name with dashes for underscores. An empty text hides
-        the parameter from the command line.
-    axis
-        What it belongs to: "n" for problems on vectors, "nu" for problems on graphs, None for both.
-    on
-        Which graphs it belongs to: "ensemble" for those that are drawn, "graph" for given ones, None for both.
+    ``help`` is one sentence without a full stop. ``flag`` is the name on the command line without the dashes, if not the name
+    with dashes for underscores; an empty one hides the parameter there. ``axis`` is "n" if it belongs to problems on vectors,
+    "nu" if to graphs; and ``on`` is "ensemble" if it belongs to graphs that are drawn, "graph" if to given ones.
     """
     about = {"help": help, "check": check, "label": label, "flag": flag, "axis": axis, "on": on}
     return field(default=default, metadata=about)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from gpcurves.numerics.validation import FloatArray
@@ -20,9 +22,7 @@ def gauss_legendre(edges: FloatArray) -> tuple[FloatArray, FloatArray]:
 def tensor_rule(dim: int, one: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the tensor product of a one-dimensional rule."""
     mesh = np.meshgrid(*([one] * dim), indexing="ij")
-    weights = weight
-    for _ in range(dim - 1):
-        weights = np.multiply.outer(weights, weight)
+    weights: FloatArray = reduce(np.multiply.outer, [weight] * dim)
     return np.stack([axis.ravel() for axis in mesh], axis=1), weights.ravel()
 
 

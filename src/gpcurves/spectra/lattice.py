@@ -5,18 +5,23 @@ On the torus :math:`\lambda_q = S(z)`, :math:`z = \sum_i (l_i q_i)^2` over integ
 the same scale share one list of *shells*: values of `z` with the number of vectors that have it. Several lists are
 merged one after the other, keeping for smooth sums only Chebyshev nodes (`merge`), and for sums in order only the
 largest eigenvalues (`pairwise`). So memory is bounded in any dimension.
+
+The function `S` of a stationary kernel is its Fourier transform (`fourier`). On the box it gives the asymptotic form of
+the spectrum (Widom): far down, the eigenvalue number `i` is the transform at the radius of the ellipsoid that holds `i`
+integer vectors.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.special import erfc, gammaln
+from scipy.special import erfc, gammaln, logsumexp
 
+from gpcurves.kernels import Kernel, Stationary, as_rbf
 from gpcurves.numerics.quadrature import gauss_legendre
 from gpcurves.numerics.roots import invert
 from gpcurves.numerics.validation import FloatArray
@@ -53,8 +58,7 @@ class Profile:
 
     def drop(self, z: FloatArray) -> FloatArray:
         """Return by how much the logarithm has fallen since z = 0."""
-        fallen: FloatArray = self.log_value(np.zeros(1))[0] - self.log_value(z)
-        return fallen
+        return np.asarray(self.log_value(np.zeros(1))[0] - self.log_value(z))
 
     @property
     def underflow(self) -> float:
@@ -62,18 +66,66 @@ class Profile:
         return float(invert(self.drop, np.array([UNDERFLOW]), 1e30)[0])
 
 
+@dataclass(frozen=True)
+class Fourier:
+    r"""Transform as a function of :math:`z = \sum_i (l_i q_i)^2`, and `z` as a function of the index."""
+
+    profile: Profile
+    scales: FloatArray
+
+    def z_of(self, index: FloatArray) -> FloatArray:
+        """Return the `z` of the ellipsoid that holds ``index`` integer vectors."""
+        dim = len(self.scales)
+        log_volume = 0.5 * dim * math.log(math.pi) - float(gammaln(dim / 2 + 1) + np.log(self.scales).sum())
+        return np.asarray(np.exp((np.log(index) - log_volume) * (2 / dim)))
+
+    def log_eigenvalue(self, index: FloatArray) -> FloatArray:
+        """Return the logarithm of the transform at this index."""
+        return self.profile.log_value(self.z_of(index))
+
+
+def fourier(kernel: Kernel, dim: int) -> Fourier | None:
+    """Return the transform of a kernel, or of a sum of kernels stretched alike, if it has a closed form."""
+    terms = [as_rbf(part) or part for part in kernel.terms]
+    stationary = [part for part in terms if isinstance(part, Stationary)]
+    if len(stationary) < len(terms) or any(part.log_transform(np.zeros(1), dim) is None for part in stationary):
+        return None
+    scales = np.array([part.lengthscales(dim) for part in stationary])
+    direction: FloatArray = scales[0]
+    ratio = scales[:, :1] / direction[0]
+    if not np.allclose(scales, ratio * direction, rtol=1e-12, atol=0):
+        return None  # kernels stretched in different directions: no single z
+    return Fourier(Profile(partial(_log_sum, stationary, scales, ratio[:, 0])), direction)
+
+
+def _log_sum(terms: Sequence[Stationary], scales: FloatArray, ratio: FloatArray, z: FloatArray) -> FloatArray:
+    """Return the logarithm of the sum of transforms, of which each is stretched by its own ratio."""
+    logs = []
+    for term, scale, factor in zip(terms, scales, ratio.tolist(), strict=True):
+        shape = term.log_transform(factor * factor * z, len(scale))
+        assert shape is not None  # `fourier` has checked it
+        logs.append(math.log(term.variance) + float(np.log(scale).sum()) + shape)
+    return logs[0] if len(logs) == 1 else np.asarray(logsumexp(logs, axis=0))
+
+
 def squares(scale: float, limit: float) -> Shells:
     """List (scale q)^2 over all integers q; if they are too many, the far ones as nodes of the midpoint rule."""
-    last = math.sqrt(limit) / scale
-    listed = np.arange(min(math.floor(last), _LONGEST_LINE) + 1.0)
-    number = np.full(len(listed), 2.0)
+    level, width = _count_up(math.sqrt(limit) / scale, _LONGEST_LINE, 1)
+    number = 2 * width
     number[0] = 1.0
-    if last > len(listed):
+    return Shells((scale * level) ** 2, number)
+
+
+def _count_up(last: float, most: int, more: int) -> tuple[FloatArray, FloatArray]:
+    """List 0, 1, … up to ``last`` with weights of 1; the far ones beyond ``most`` as nodes with their weights."""
+    level = np.arange(min(math.floor(last), most) + 1.0)
+    width = np.ones(len(level))
+    if last > len(level):
         # From a million on, neighbours differ by 1e-6: a sum is then the integral between half-integers, to 1e-13.
-        edges = np.geomspace(len(listed) - 0.5, last, max(2, math.ceil(8 * math.log(last / len(listed))) + 1))
-        far, width = gauss_legendre(edges)
-        listed, number = np.concatenate((listed, far)), np.concatenate((number, 2 * width))
-    return Shells((scale * listed) ** 2, number)
+        edges = max(2, math.ceil(8 * math.log(last / len(level))) + more)
+        far, step = gauss_legendre(np.geomspace(len(level) - 0.5, last, edges))
+        level, width = np.concatenate((level, far)), np.concatenate((width, step))
+    return level, width
 
 
 def sums_of_squares(dim: int, scale: float, limit: float) -> Shells:
@@ -96,12 +148,7 @@ def sums_of_squares(dim: int, scale: float, limit: float) -> Shells:
 
 def simplex(dim: int, rate: float, limit: float) -> Shells:
     """List rate times the sum of ``dim`` non-negative integers, with their number (d + s - 1)! / (s! (d - 1)!)."""
-    last = limit / rate
-    level = np.arange(min(math.floor(last), MOST_LISTED) + 1.0)
-    width = np.ones(len(level))
-    if last > len(level):
-        far, step = gauss_legendre(np.geomspace(len(level) - 0.5, last, math.ceil(8 * math.log(last / len(level))) + 2))
-        level, width = np.concatenate((level, far)), np.concatenate((width, step))
+    level, width = _count_up(limit / rate, MOST_LISTED, 2)
     log_number = gammaln(level + dim) - gammaln(level + 1) - gammaln(dim)
     # below e^30 the number fits a double exactly, and the rounding error of the logarithm is removed
     exact = np.rint(np.exp(log_number)) if dim > 1 else np.ones(len(level))

@@ -31,16 +31,13 @@ class Measure:
     log_values: FloatArray
     multiplicities: FloatArray  # weights as numbers of eigenvalues; may be negative, only sums have a meaning
     masses: FloatArray  # weight times eigenvalue, kept because it stays finite even if the weight does not
-    pivots: (
-        FloatArray  # logarithm of the eigenvalue that decides on which side of a threshold the node's whole bin lies
-    )
+    pivots: FloatArray  # logarithm of the eigenvalue that decides on which side of a threshold the whole bin lies
     counts: FloatArray  # counts[j] is the exact number of eigenvalues in the bins that end before node j
 
 
 def chebyshev_nodes(degree: int) -> FloatArray:
     """Return the zeros of the Chebyshev polynomial of this degree, descending."""
-    nodes: FloatArray = np.cos(np.pi * (np.arange(degree) + 0.5) / degree)
-    return nodes
+    return np.asarray(np.cos(np.pi * (np.arange(degree) + 0.5) / degree))
 
 
 def moments_to_weights(moments: FloatArray) -> FloatArray:
@@ -54,8 +51,7 @@ def moments_to_weights(moments: FloatArray) -> FloatArray:
     order = np.arange(degree)
     table = np.cos(np.outer(np.pi * (order + 0.5) / degree, order)) * (2.0 / degree)
     table[:, 0] /= 2
-    weights: FloatArray = table @ moments
-    return weights
+    return np.asarray(table @ moments)
 
 
 def chebyshev_moments(position: FloatArray, weight: FloatArray, degree: int = DEGREE) -> FloatArray:
@@ -67,8 +63,7 @@ def chebyshev_moments(position: FloatArray, weight: FloatArray, degree: int = DE
     for k in range(2, degree):
         np.multiply(twice, table[k - 1], out=table[k])
         table[k] -= table[k - 2]
-    moments: FloatArray = table @ weight
-    return moments
+    return np.asarray(table @ weight)
 
 
 def thin(logs: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -77,8 +72,7 @@ def thin(logs: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     The first stage of `compress`: interpolation there has an error of 2e-16 and needs only six power sums, so that it
     runs at the speed of memory. Stretches with few eigenvalues stay as they are.
     """
-    logs_out: list[FloatArray] = []
-    weights_out: list[FloatArray] = []
+    parts: list[tuple[FloatArray, FloatArray]] = []
     unit = chebyshev_nodes(_FINE_DEGREE)
     # weights of the nodes from power sums: solve the (6 x 6) Vandermonde system once
     solve = np.linalg.inv(np.vander(unit, increasing=True).T)
@@ -90,8 +84,7 @@ def thin(logs: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         starts = np.concatenate(([0], starts))
         # replacing pays only if cells hold on average twice as many eigenvalues as nodes
         if len(starts) * 2 * _FINE_DEGREE > len(block):
-            logs_out.append(block)
-            weights_out.append(number)
+            parts.append((block, number))
             continue
         # power sums instead of Chebyshev moments: with six terms on [-1, 1] they are well conditioned, and faster
         x = block * (2 * _FINE)
@@ -103,9 +96,9 @@ def thin(logs: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
             if k + 1 < _FINE_DEGREE:
                 power = power * x
         centre = (cell[starts] + 0.5) / _FINE
-        logs_out.append((centre[:, None] + unit / (2 * _FINE)).ravel())
-        weights_out.append((solve @ sums).T.ravel())
-    return np.concatenate(logs_out), np.concatenate(weights_out)
+        parts.append(((centre[:, None] + unit / (2 * _FINE)).ravel(), (solve @ sums).T.ravel()))
+    nodes, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return nodes, weights
 
 
 def compress(log_values: FloatArray, multiplicities: FloatArray, width: float = WIDTH) -> Measure:
@@ -114,10 +107,7 @@ def compress(log_values: FloatArray, multiplicities: FloatArray, width: float = 
     edges = np.append(np.arange(0.0, max(top - log_values[-1], width), width), np.inf)
     cuts = np.searchsorted(-log_values, edges - top)
     cuts[0] = 0  # rounding must not push the largest eigenvalue out of the first bin
-    nodes: list[FloatArray] = []
-    weights: list[FloatArray] = []
-    pivots: list[FloatArray] = []
-    counts: list[FloatArray] = []
+    parts: list[tuple[FloatArray, ...]] = []  # nodes, their weights, pivots and counts
     total = 0.0
     half = width / 2
     offsets = half * chebyshev_nodes(DEGREE)
@@ -125,26 +115,14 @@ def compress(log_values: FloatArray, multiplicities: FloatArray, width: float = 
         logs = log_values[cuts[index] : cuts[index + 1]]
         number = multiplicities[cuts[index] : cuts[index + 1]]
         if len(logs) <= DEGREE:  # as many nodes would save nothing
-            before = total + np.cumsum(number) - number
-            nodes.append(logs)
-            weights.append(number)
-            pivots.append(logs)
-            counts.append(before)
+            parts.append((logs, number, logs, total + np.cumsum(number) - number))
         else:
             centre = top - (index + 0.5) * width
             fine, weight = thin(logs - centre, number) if len(logs) > 8 * DEGREE else (logs - centre, number)
             # All nodes of a bin fall on the same side of a threshold as its centre does, and have the same count before them:
             # weights may be negative, so that a partial sum over a bin would mean nothing.
-            nodes.append(centre + offsets)
-            weights.append(moments_to_weights(chebyshev_moments(fine / half, weight)))
-            pivots.append(np.full(DEGREE, centre))
-            counts.append(np.full(DEGREE, total))
+            weights = moments_to_weights(chebyshev_moments(fine / half, weight))
+            parts.append((centre + offsets, weights, np.full(DEGREE, centre), np.full(DEGREE, total)))
         total += float(number.sum())
-    log_nodes, multiplicity = np.concatenate(nodes), np.concatenate(weights)
-    return Measure(
-        log_nodes,
-        multiplicity,
-        multiplicity * np.exp(log_nodes),
-        np.concatenate(pivots),
-        np.append(np.concatenate(counts), total),
-    )
+    nodes, weights, pivots, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Measure(nodes, weights, weights * np.exp(nodes), pivots, np.append(counts, total))

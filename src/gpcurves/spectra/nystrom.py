@@ -22,7 +22,7 @@ from gpcurves.errors import InputError
 from gpcurves.numerics.roots import bisect, invert
 from gpcurves.numerics.validation import FloatArray, as_numbers
 from gpcurves.numerics.validation import probabilities as checked_probabilities
-from gpcurves.spectra.fourier import Fourier
+from gpcurves.spectra.lattice import Fourier
 from gpcurves.spectra.spectrum import Spectrum
 from gpcurves.spectra.tail import Tail
 
@@ -81,14 +81,9 @@ def _diagonalise(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
     variances = np.diagonal(C).copy()
     uniform = np.ptp(variances) <= 1e-12 * abs(variances).max()
     scaled = root[:, None] * C * root
-    channels = {}
+    how = {"driver": "evd", "overwrite_a": True, "check_finite": False}
     with threadpool_limits(1):  # several threads gain little here, and lose much on a busy machine
-        if uniform:
-            values = scipy.linalg.eigvalsh(scaled, driver="evd", overwrite_a=True, check_finite=False)
-        else:
-            values, vectors = scipy.linalg.eigh(scaled, driver="evd", overwrite_a=True, check_finite=False)
-    if not uniform:
-        channels["variance"] = variances @ vectors**2  # <C(x,x) phi_i(x)^2>, phi = vector / sqrt(weight)
+        values, vectors = (scipy.linalg.eigvalsh(scaled, **how), None) if uniform else scipy.linalg.eigh(scaled, **how)
     largest = max(float(values[-1]), 0.0)
     # rounding leaves eigenvalues of down to -1e-16 or so; single-precision data, which people have, down to -1e-8
     if values[0] < -1e-8 * max(largest, abs(float(values[0]))) or largest == 0:
@@ -97,7 +92,8 @@ def _diagonalise(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
             f"(the largest is {values[-1]:g})"
         )
     keep = values > ROUNDING * largest  # the rest is rounding error
-    channels = {name: weights[keep] for name, weights in channels.items()}
+    # <C(x,x) phi_i(x)^2> with phi = vector / sqrt(weight)
+    channels = {} if vectors is None else {"variance": (variances @ vectors**2)[keep]}
     return Spectrum(values[keep], channels=channels, origin=origin)
 
 
@@ -121,36 +117,31 @@ class Decay:
 
         For a power law of known exponent only the mass is matched: rounding off the last eigenvalues matters less.
         """
-        if self.transform is not None:
-            return Tail.sharp(self._fourier(self.transform, last, start, mass), start)
+        if (transform := self.transform) is not None:
+            # join the last eigenvalue by shifting the index, then scale to conserve the trace
+            target = np.array([-math.log(last)])
+            index = float(invert(lambda index: -transform.log_eigenvalue(index), target, 1e30)[0])
+            shift = max(index, 0.01) - start  # the index of the transform must stay positive, whose logarithm is taken
+            shape = Tail.sharp(partial(_log_shifted, transform, shift, 0.0), start)
+            factor = math.log(mass / float(shape.integral(np.array([start]), 1.0)[0]))
+            return Tail.sharp(partial(_log_shifted, transform, shift, factor), start)
         if self.smoothness is not None and math.isinf(self.smoothness):
-            return Tail.sharp(self._analytic(last, start, mass), start)
+            rate = self._find_rate(mass / (last * start))
+            return Tail.sharp(partial(_log_exponential, last, start, rate, self.dim), start)
         excess = last * start / mass if self.smoothness is None else 2 * self.smoothness / self.dim
         first = mass * excess / start  # the integral of first * (index/start)^-(1+excess) is the mass
         return Tail.sharp(partial(_log_power_law, first, start, excess), start)
 
-    def _fourier(
-        self, transform: Fourier, last: float, start: float, mass: float
-    ) -> Callable[[FloatArray], FloatArray]:
-        # join the last eigenvalue by shifting the index, then scale to conserve the trace
-        target = np.array([-math.log(last)])
-        index = float(invert(lambda index: -transform.log_eigenvalue(index), target, 1e30)[0])
-        shift = max(index, 0.01) - start  # the index of the transform must stay positive, whose logarithm is taken
-        shape = Tail.sharp(partial(_log_shifted, transform, shift, 0.0), start)
-        factor = math.log(mass / float(shape.integral(np.array([start]), 1.0)[0]))
-        return partial(_log_shifted, transform, shift, factor)
-
-    def _analytic(self, last: float, start: float, mass: float) -> Callable[[FloatArray], FloatArray]:
+    def _find_rate(self, ratio: float) -> float:
         # with t = (i/start)^(1/d): mass / (last start) = d int_1^inf t^(d-1) e^(-b(t-1)) dt, decreasing in b
         order = np.arange(self.dim)
         falling = np.cumprod(np.concatenate(([1.0], self.dim - 1.0 - order[:-1])))
 
         def too_fast(log_b: FloatArray) -> npt.NDArray[np.bool_]:
             integral = self.dim * (falling / np.exp(log_b) ** (order + 1.0)).sum()
-            return np.array([integral <= mass / (last * start)])
+            return np.array([integral <= ratio])
 
-        b = float(np.exp(bisect(too_fast, np.log([1e-6]), np.log([1e6]), 64)[1][0]))
-        return partial(_log_exponential, last, start, b, self.dim)
+        return float(np.exp(bisect(too_fast, np.log([1e-6]), np.log([1e6]), 64)[1][0]))
 
 
 def _log_power_law(first: float, start: float, excess: float, index: FloatArray) -> FloatArray:

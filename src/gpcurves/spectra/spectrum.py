@@ -79,26 +79,15 @@ class Spectrum(ReadOnly):
         if len(values) != len(number):
             raise InputError(f"a spectrum needs as many multiplicities as values, got {len(number)} and {len(values)}")
         # lists are long and usually in order and positive: they are copied only if that is not so
-        keep = None if values.min(initial=1.0) > 0 and number.min(initial=1.0) > 0 else (values > 0) & (number > 0)
-        if keep is not None:
-            values, number = values[keep], number[keep]
-            further = {name: weights[keep] for name, weights in further.items()}
-        if len(values) == 0:
-            raise InputError("a spectrum needs at least one eigenvalue greater than 0")
-        if (values[1:] > values[:-1]).any():
+        if min(values.min(initial=1.0), number.min(initial=1.0)) <= 0 or (values[1:] > values[:-1]).any():
             order = np.argsort(-values, kind="stable")
+            order = order[(values[order] > 0) & (number[order] > 0)]
             values, number = values[order], number[order]
             further = {name: weights[order] for name, weights in further.items()}
-        for name, value in (
-            ("values", frozen(values)),
-            ("multiplicities", frozen(number)),
-            ("tail", tail),
-            ("channels", FrozenMapping(further)),
-            ("coarse", coarse),
-            ("origin", origin),
-            ("resolution", resolution),
-        ):
-            object.__setattr__(self, name, value)
+        if len(values) == 0:
+            raise InputError("a spectrum needs at least one eigenvalue greater than 0")
+        lists = {"values": frozen(values), "multiplicities": frozen(number), "channels": FrozenMapping(further)}
+        self.__dict__.update(lists, tail=tail, coarse=coarse, origin=origin, resolution=resolution)
 
     @classmethod
     def from_kernel_matrix(cls, matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> Spectrum:
@@ -229,20 +218,15 @@ class Spectrum(ReadOnly):
         return cls(**kept, channels=channels, coarse=None if coarse is None else cls.from_dict(coarse))
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Spectrum)
-            and np.array_equal(self.values, other.values)
-            and np.array_equal(self.multiplicities, other.multiplicities)
-            and self.origin == other.origin
-            and self._beyond_list() == other._beyond_list()
-        )
+        if not isinstance(other, Spectrum) or self.origin != other.origin:
+            return False
+        one, two = self._arrays(), other._arrays()
+        return one.keys() == two.keys() and all(np.array_equal(array, two[name]) for name, array in one.items())
 
-    def _beyond_list(self) -> dict[str, list[float]]:
-        """Return what besides the list makes a spectrum: further weights, and the nodes of its tail."""
-        further = {name: weights.tolist() for name, weights in self.channels.items()}
-        if self.tail is not None:
-            further["tail"] = [*self.tail.log_values.tolist(), *self.tail.multiplicities.tolist()]
-        return further
+    def _arrays(self) -> dict[str, FloatArray]:
+        """Return what makes a spectrum: the list, further weights, and the nodes of its tail."""
+        nodes = {} if self.tail is None else {"logs": self.tail.log_values, "weights": self.tail.multiplicities}
+        return {"values": self.values, "multiplicities": self.multiplicities, **self.channels, **nodes}
 
     def __repr__(self) -> str:
         shown = ", ".join(

@@ -19,8 +19,7 @@ from gpcurves.methods.cavity.rounds import iterate, last_pivots, returning_walks
 from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer, positive, real
 from gpcurves.problem import Problem
 
-_DIAGONAL_WORK = 3e9
-"""Entries of half walks up to which true prior variances are computed on graphs with cycles."""
+_DIAGONAL_WORK = 3e9  # entries of half walks up to which true prior variances are computed on graphs with cycles
 
 
 def is_forest(graph: Graph) -> bool:
@@ -59,34 +58,20 @@ def links_of(graph: Graph) -> Links:
 class Beliefs:
     """What belief propagation says about every vertex, and whether it converged.
 
-    Attributes
-    ----------
-    variance
-        Posterior variance given all examples: exact on trees and forests, an approximation on graphs with cycles.
-    cavity_variance
-        Posterior variance given the examples at all *other* vertices.
-    mean, cavity_mean
-        Posterior means in the same sense; None without targets.
-    converged, tolerance
-        Whether the last round changed no message by more than ``tolerance``.
-    rounds, history
-        How many rounds of messages were sent, and the largest relative change of a message in each.
-    damping
-        Share of the former message that was kept in the last round.
-    messages
-        The messages, from which another run may start.
+    Exact on trees and forests, an approximation on graphs with cycles. Cavity values are those given the examples at all
+    *other* vertices; there are no means without targets.
     """
 
     variance: FloatArray
     cavity_variance: FloatArray
     mean: FloatArray | None
     cavity_mean: FloatArray | None
-    converged: bool
-    rounds: int
-    history: FloatArray
+    converged: bool  # whether the last round changed no message by more than the tolerance
+    rounds: int  # how many rounds of messages were sent
+    history: FloatArray  # the largest relative change of a message in each round
     tolerance: float
-    damping: float
-    messages: FloatArray = field(repr=False)
+    damping: float  # share of the former message that was kept in the last round
+    messages: FloatArray = field(repr=False)  # another run may start from them
 
 
 def prior_variances(links: Links, model: VertexModel, threads: int | None = None) -> FloatArray:
@@ -116,8 +101,8 @@ def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to 
     All else is as for `belief_propagation`.
     """
     vertices = links.vertices
-    examples = _check_each("counts", counts, vertices)
-    normaliser = _check_each("kappa", kappa, vertices, strict=True)
+    examples = _check_counts(counts, vertices)
+    normaliser = np.broadcast_to(np.asarray(kappa, dtype=np.float64), (vertices,))
     labels = None if targets is None else _check_targets(targets, examples)
     variance = positive("noise", noise)
     limit, keep = positive("tolerance", tolerance), real("damping", damping)
@@ -131,52 +116,30 @@ def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to 
     largest = 1.0 if labels is None else float(np.abs(labels).max(initial=0.0)) or 1.0
     linear = np.zeros(vertices) if labels is None else -np.sqrt(links.degrees * normaliser) * labels / largest
     width = model.packed + (0 if labels is None else model.size)
-    first = _first_messages(start, links.slots, width, largest, model.packed)
-    end = iterate(links, model, (gains, linear), first, workers, tolerance=limit, max_rounds=max_rounds, damping=keep)
-    messages = end.messages
-    cavity, centre = _find_marginals(links, model, normaliser, messages, workers)
-    posterior = 1 / (examples / variance + 1 / cavity)
-    if labels is not None:
-        centre = centre * largest
-        messages[:, model.packed :] *= largest
-    mean = None if labels is None else posterior * (centre / cavity + examples / variance * labels)
-    return Beliefs(
-        variance=frozen(posterior),
-        cavity_variance=frozen(cavity),
-        mean=None if mean is None else frozen(mean),
-        cavity_mean=None if labels is None else frozen(centre),
-        converged=end.converged,
-        rounds=len(end.history),
-        history=frozen(np.array(end.history)),
-        tolerance=limit,
-        damping=end.damping,
-        messages=frozen(messages),
+    first = np.zeros((links.slots, width))
+    if start is not None:  # messages about means are taken over only if both runs have targets
+        former = start.messages
+        if len(former) != links.slots or former.shape[1] < model.packed:
+            raise InputError("start must be a result on the same graph with the same kernel")
+        shared = min(width, former.shape[1])
+        first[:, :shared] = former[:, :shared]
+        first[:, model.packed :] /= largest
+    messages, converged, history, keep = iterate(
+        links, model, (gains, linear), first, workers, tolerance=limit, max_rounds=max_rounds, damping=keep
     )
-
-
-def _find_marginals(
-    links: Links, model: VertexModel, normaliser: FloatArray, messages: FloatArray, workers: int
-) -> tuple[FloatArray, FloatArray]:
-    r"""Return variance :math:`-\pi_i/(d_i\kappa_i)` and mean of every vertex given the examples at the others."""
-    linked = links.degrees > 0
-    cavity, centre = model.isolated / normaliser, np.zeros(links.vertices)
-    if model.size:
+    cavity, centre = model.isolated / normaliser, np.zeros(vertices)
+    if model.size:  # the variance given the examples at the others is -pivot/(degree kappa)
         pivots, linears = last_pivots(links, model, messages, workers)
         cavity[linked] = -pivots[linked] / (links.degrees * normaliser)[linked]
         centre[linked] = linears[linked] / np.sqrt(links.degrees * normaliser)[linked]
-    return cavity, centre
-
-
-def _first_messages(start: Beliefs | None, edges: int, width: int, largest: float, packed: int) -> FloatArray:
-    """Return the messages of a former run, or none; messages about means only if both runs have targets."""
-    messages = np.zeros((edges, width))
-    if start is not None:
-        if len(start.messages) != edges or start.messages.shape[1] < packed:
-            raise InputError("start must be a result on the same graph with the same kernel")
-        shared = min(width, start.messages.shape[1])
-        messages[:, :shared] = start.messages[:, :shared]
-        messages[:, packed:] /= largest
-    return messages
+    posterior = 1 / (examples / variance + 1 / cavity)
+    mean = cavity_mean = None
+    if labels is not None:
+        messages[:, model.packed :] *= largest
+        cavity_mean = frozen(centre * largest)
+        mean = frozen(posterior * (cavity_mean / cavity + examples / variance * labels))
+    end = converged, len(history), frozen(np.array(history)), limit, keep
+    return Beliefs(frozen(posterior), frozen(cavity), mean, cavity_mean, *end, frozen(messages))
 
 
 def belief_propagation(
@@ -233,13 +196,11 @@ def belief_propagation(
     )
 
 
-def _check_each(name: str, value: Any, vertices: int, strict: bool = False) -> FloatArray:
-    complaint = f"{name} must be one number, or one for each of the {vertices} vertices"
-    array = as_numbers(value, complaint, shape=(vertices,))
-    bad = ~np.isfinite(array) | (array <= 0 if strict else array < 0)
-    if bad.any():
-        bound = "greater than" if strict else "at least"
-        raise InputError(f"{name} must be finite and {bound} 0, got {array[bad][0]:g}")
+def _check_counts(counts: Any, vertices: int) -> FloatArray:
+    complaint = f"counts must be one number, or one for each of the {vertices} vertices"
+    array = as_numbers(counts, complaint, shape=(vertices,))
+    if (bad := ~np.isfinite(array) | (array < 0)).any():
+        raise InputError(f"counts must be finite and at least 0, got {array[bad][0]:g}")
     return array
 
 

@@ -14,22 +14,109 @@ steps draw from them is part of the result.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpcurves.errors import InputError, NumericalError
+from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import Links
 from gpcurves.methods.cavity.rounds import close, iterate, last_pivots, next_series, returning_walks, send
-from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring, draw_stratified, mean_posterior, poisson_weights
 from gpcurves.numerics.validation import FloatArray
 
 _CALM_SWEEPS, _CALM = 3, 0.02
 """The average has settled if it moves by less than this share of the precision asked for, so many times in a row."""
 _MOST_SWEEPS = 400
 LEAST_RELAXATION = 4
+_NEGLIGIBLE = 1e-17
+
+
+def poisson_weights(nu: float) -> tuple[FloatArray, FloatArray]:
+    """Return the counts that matter and their probabilities, which add up to 1."""
+    reach = 12 * math.sqrt(nu) + 25  # far beyond what is negligible, for small and for large nu
+    counts = np.arange(max(0, math.floor(nu - reach)), math.ceil(nu + reach) + 1, dtype=np.float64)
+    logs = counts * math.log(nu) - nu - np.array([math.lgamma(k + 1) for k in counts]) if nu > 0 else -1e9 * counts
+    weights = np.exp(logs)
+    keep = weights > _NEGLIGIBLE
+    return counts[keep], weights[keep] / weights[keep].sum()
+
+
+def mean_posterior(variance: FloatArray, noise: float, nu: float) -> FloatArray:
+    r"""Return the mean of :math:`1/(\gamma/\sigma^2 + 1/v)` over :math:`\gamma\sim` Poisson(:math:`\nu`), for every cavity variance v."""
+    total = np.zeros_like(variance)
+    for count, weight in zip(*poisson_weights(nu), strict=True):
+        total += weight * noise / (noise + count * variance)
+    return variance * total
+
+
+def draw_stratified(values: FloatArray, weights: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
+    """Draw values in random order; each occurs as often as its weight says, up to one time.
+
+    One random number shifts a regular grid of quantiles: a thousand draws then have almost exactly the right distribution,
+    and averages over them much less noise than with independent draws.
+    """
+    cumulative = np.cumsum(weights)
+    quantiles = (np.arange(size) + rng.random()) / size * cumulative[-1]
+    drawn: FloatArray = values[np.minimum(np.searchsorted(cumulative, quantiles, side="right"), len(values) - 1)]
+    rng.shuffle(drawn)
+    return drawn
+
+
+def check_degrees(probabilities: object) -> FloatArray:
+    """Return the probabilities of the degrees 0, 1, …, all that population dynamics knows about an ensemble; they add up to 1."""
+    weights = np.array(probabilities, dtype=np.float64)
+    if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError("degree probabilities must be a sequence of finite numbers, none of them negative")
+    if abs(weights.sum() - 1) > 1e-3:
+        raise InputError(f"degree probabilities must add up to 1, got {weights.sum():g}")
+    if not weights[1:].any():
+        raise InputError("the ensemble has no edges: every vertex has degree 0")
+    return np.asarray(weights / weights.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Wiring(Links):
+    """Independent random graphs with the same number of vertices, each with its own part of the slots (``bounds``).
+
+    Slots are paired at random within each graph: double edges and edges from a vertex to itself occur, with a probability
+    that vanishes for large graphs.
+    """
+
+    bounds: IntArray
+
+    @classmethod
+    def draw(cls, degrees: FloatArray, vertices: int, rngs: Sequence[np.random.Generator]) -> Wiring:
+        """Draw one graph without isolated vertices for each random stream, from the probabilities of the degrees."""
+        linked = np.arange(1.0, len(degrees)), degrees[1:]
+        counts = np.concatenate([draw_stratified(*linked, vertices, rng) for rng in rngs])
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        bounds = indptr[::vertices].copy()
+        reverse = np.arange(indptr[-1])
+        for rng, first, last in zip(rngs, bounds[:-1], bounds[1:], strict=True):
+            order = first + rng.permutation(last - first)
+            half = len(order) // 2  # an odd one out is its own other end
+            reverse[order[:half]], reverse[order[half : 2 * half]] = order[half : 2 * half], order[:half]
+        return cls(indptr, reverse, np.ones(len(reverse)), counts, bounds)
+
+    def carry(self, messages: FloatArray, former: Wiring, rngs: Sequence[np.random.Generator]) -> FloatArray:
+        """Hand the messages of a former wiring out to the slots of this one, at random within each graph."""
+        order = np.empty(len(self.reverse), dtype=np.int64)
+        for rng, first, last, begin, end in zip(
+            rngs, self.bounds[:-1], self.bounds[1:], former.bounds[:-1], former.bounds[1:], strict=True
+        ):
+            # Every message is used equally often, up to one time: independent draws would lose a third of them.
+            whole, rest = divmod(last - first, end - begin)
+            parts = [rng.permutation(end - begin) for _ in range(whole)] + [rng.permutation(end - begin)[:rest]]
+            order[first:last] = begin + np.concatenate(parts)
+        return messages[order]
+
+    def shuffle(self, rngs: Sequence[np.random.Generator]) -> IntArray:
+        """Return a random order of the slots of each graph."""
+        spans = zip(rngs, self.bounds[:-1], self.bounds[1:], strict=True)
+        return np.concatenate([first + rng.permutation(last - first) for rng, first, last in spans])
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +133,10 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
-    """A state whose average no longer moves: how many sweeps that took, and how many of them matter."""
-
-    state: State
-    converged: bool
-    sweeps: int
-    relaxation: int
-
-
-@dataclass(frozen=True, eq=False)
 class Dynamics:
     """A run of populations: what stays the same, and its steps from one state to the next."""
 
-    degrees: DegreeSampler
+    degrees: FloatArray  # their probabilities, from 0 on
     model: VertexModel
     noise: float
     nu: float
@@ -69,19 +146,10 @@ class Dynamics:
     rngs: Sequence[np.random.Generator]  # one random stream for each population
     threads: int
 
-    @property
-    def quenched(self) -> bool:
-        """Whether normalisers belong to a wiring, which must then last for a while."""
-        return self.constant is None and not self.paper
-
     def draw_counts(self) -> FloatArray:
         """Draw the number of examples at every vertex."""
         counts, weights = poisson_weights(self.nu)
         return np.concatenate([draw_stratified(counts, weights, self.vertices, rng) for rng in self.rngs])
-
-    def average(self, cavity: FloatArray) -> FloatArray:
-        """Return the posterior variance of each vertex, averaged over its own examples."""
-        return mean_posterior(cavity, self.noise, self.nu)
 
     def rewire(self, former: State | None) -> State:
         """Draw new degrees and edges, and hand the messages of a former state out at random, or none."""
@@ -92,10 +160,6 @@ class Dynamics:
             raise InputError("start must be a result with the same kernel")
         return self._normalise(wiring, wiring.carry(former.messages, former.wiring, self.rngs))
 
-    def redirect(self, state: State) -> State:
-        """Send each message to a random slot of the same vertices, as if all edges were drawn anew."""
-        return replace(state, wiring=replace(state.wiring, reverse=state.wiring.shuffle(self.rngs)))
-
     def sweep(self, state: State, counts: FloatArray) -> State:
         """Send every message once."""
         if self.model.size == 0:
@@ -104,7 +168,7 @@ class Dynamics:
             state = self._send_series(state)
         gains = counts / (state.wiring.degrees * state.normaliser * self.noise)
         new = np.empty_like(state.messages)
-        send(state.wiring, self.model, (gains, gains), state.messages, new, self.threads)
+        send(state.wiring, self.model, (gains, gains), (state.messages, new), self.threads)
         return replace(state, messages=new)
 
     def observe(self, state: State) -> tuple[State, FloatArray]:
@@ -113,34 +177,36 @@ class Dynamics:
             return state, np.asarray(self.model.isolated / state.normaliser)
         if self.paper:  # normaliser and messages must arrive together
             state = self._shuffle(state)
-        raw = _raw_variances(state.wiring, self.model, state.messages, self.threads)
-        return state, np.asarray(raw / state.normaliser)
+        pivots, _ = last_pivots(state.wiring, self.model, state.messages, self.threads)
+        return state, np.asarray(-pivots / state.wiring.degrees / state.normaliser)
 
-    def settle(self, state: State, precision: float, least: int) -> Settled:
-        """Sweep with the same examples until the average no longer moves, at least so many times."""
+    def settle(self, state: State, precision: float, least: int) -> tuple[State, bool, int, int]:
+        """Sweep with the same examples until the average no longer moves, at least so many times.
+
+        Returns the state, whether it settled, how many sweeps that took, and how many of them matter.
+        """
         counts = self.draw_counts()
         if self.paper:  # no wiring lasts, so that nothing settles but the distribution
             for _ in range(least + 16):
                 state = self.sweep(state, self.draw_counts())
-            return Settled(state, True, least + 16, LEAST_RELAXATION)
+            return state, True, least + 16, LEAST_RELAXATION
         last, calm = np.inf, 0
         for done in range(1, _MOST_SWEEPS + 1):
             state = self.sweep(state, counts)
             state, cavity = self.observe(state)
-            now = float(self.average(cavity).mean())
+            now = float(mean_posterior(cavity, self.noise, self.nu).mean())
             calm = calm + 1 if abs(now - last) <= _CALM * precision * now else 0
             last = now
             if calm >= _CALM_SWEEPS and done >= least:
-                return Settled(state, True, done, max(LEAST_RELAXATION, done - _CALM_SWEEPS))
-        return Settled(state, False, _MOST_SWEEPS, _MOST_SWEEPS)
+                return state, True, done, max(LEAST_RELAXATION, done - _CALM_SWEEPS)
+        return state, False, _MOST_SWEEPS, _MOST_SWEEPS
 
     def _normalise(self, wiring: Wiring, messages: FloatArray) -> State:
         """Return the state with the normaliser of every vertex of a new wiring."""
         model, none = self.model, np.zeros((0, 0))
-        if self.constant is not None:
-            return State(wiring, messages, np.full(wiring.vertices, self.constant), none)
-        if model.size == 0:
-            return State(wiring, messages, np.full(wiring.vertices, model.isolated), none)
+        if self.constant is not None or model.size == 0:
+            same = model.isolated if self.constant is None else self.constant
+            return State(wiring, messages, np.full(wiring.vertices, same), none)
         if not self.paper:
             return State(wiring, messages, raw_diagonal(wiring, model, self.threads), none)
         assert model.walk is not None
@@ -169,12 +235,8 @@ def raw_diagonal(links: Links, model: VertexModel, threads: int) -> FloatArray:
     if model.walk is not None:
         return returning_walks(links, model.walk, threads)
     none = np.zeros(links.vertices)
-    end = iterate(links, model, (none, none), np.zeros((links.slots, model.packed)), threads)
-    if not end.converged:
-        raise NumericalError(f"prior variances did not converge in {len(end.history)} rounds of messages")
-    return _raw_variances(links, model, end.messages, threads)
-
-
-def _raw_variances(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> FloatArray:
-    pivots, _ = last_pivots(links, model, messages, threads)
-    return -pivots / links.degrees
+    first = np.zeros((links.slots, model.packed))
+    messages, converged, history, _ = iterate(links, model, (none, none), first, threads)
+    if not converged:
+        raise NumericalError(f"prior variances did not converge in {len(history)} rounds of messages")
+    return -last_pivots(links, model, messages, threads)[0] / links.degrees

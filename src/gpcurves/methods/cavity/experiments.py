@@ -21,25 +21,19 @@ from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-_SHARE = 1.3
-"""Precision of each of the first two replicas, in units of that of their average."""
+_SHARE = 1.3  # precision of each of the first two replicas, in units of that of their average
 _BALLS, _BALL, _WHOLE = 3, 600, 1_500
 """Pieces of a graph, and vertices in each, on which cycles are tested; graphs up to the last size are tested whole."""
 
 
-@dataclass(frozen=True)
-class _Cavity(GraphExperiment):
-    """What experiments on ensembles and on given graphs share; a task uses all cores unless ``threads`` says how many."""
-
-    threads: int | None
-
-    averages = ("error", "error_stderr", "variance", "converged", "rounds")
+_AVERAGES = ("error", "error_stderr", "variance", "converged", "rounds")
 
 
 @dataclass(frozen=True)
-class Replicas(_Cavity):
+class Replicas(GraphExperiment):
     """The curve of an ensemble from independent populations."""
 
+    threads: int | None  # of one task; None for all cores
     precision: float
     local: str
     max_sweeps: int
@@ -47,6 +41,7 @@ class Replicas(_Cavity):
 
     task = "cavity, ensemble"
     settings = ("among", "precision", "local", "max_sweeps", "population")
+    averages = _AVERAGES
 
     @property
     def vertices(self) -> int:
@@ -76,14 +71,12 @@ class Replicas(_Cavity):
             rng=stream(self.seed, task),
             threads=self.threads,
         )
-        shares = [float(_weigh(results[0], name).sum()) for name in self.among]
-        return self.as_fields(np.array([self._average(result) for result in results]), shares)
-
-    def _average(self, result: PopulationResult) -> list[float]:
-        mean = float(result.weight @ result.variance)
-        variance = float(result.weight @ (result.variance - mean) ** 2)
-        sums = [float(_weigh(result, name) @ result.variance) for name in self.among]
-        return [result.error, result.stderr, variance, float(result.converged), float(result.sweeps), *sums]
+        rows = []
+        for each in results:
+            variance = each.weight @ (each.variance - each.weight @ each.variance) ** 2
+            sums = [_weigh(each, name) @ each.variance for name in self.among]
+            rows.append([each.error, each.stderr, variance, each.converged, each.sweeps, *sums])
+        return self.as_fields(np.array(rows), [float(_weigh(results[0], name).sum()) for name in self.among])
 
 
 def _weigh(result: PopulationResult, group: str) -> FloatArray:
@@ -95,9 +88,10 @@ def _weigh(result: PopulationResult, group: str) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class GivenGraph(_Cavity):
+class GivenGraph(GraphExperiment):
     """Belief propagation for one data set on a given graph, at all nu."""
 
+    threads: int | None  # of one task; None for all cores
     tolerance: float
     max_rounds: int
     damping: float
@@ -106,6 +100,7 @@ class GivenGraph(_Cavity):
 
     task = "cavity, graph"
     settings = ("among", "tolerance", "max_rounds", "damping")
+    averages = _AVERAGES
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         """Draw a growing data set and follow the messages along nu."""

@@ -31,8 +31,7 @@ Kernel = tuple[FloatArray, int, int, IntArray, FloatArray]
 LANES = 64
 PITCH = LANES + 8
 """Distance of two rows of a batch in memory: not a power of two, whose multiples would share the same cache lines."""
-_BLOCK = 8
-"""Lanes that are written together: as many numbers as a cache line holds."""
+_BLOCK = 8  # lanes that are written together: as many numbers as a cache line holds
 _STRIDE = 128
 """Messages are added in runs of this many, so that the rounding of sums does not grow with the degree of a hub."""
 
@@ -44,12 +43,8 @@ def relay(
     """Send all messages out of the vertices ``begin`` to ``end`` and return how much they changed (if ``compare``).
 
     The message out of a vertex along slot ``e`` is computed from ``old`` without what came in through ``e`` and goes into the
-    slot ``reverse[e]`` of ``new``. ``data`` are gains and linear terms, ``buffers`` the messages ``old`` and ``new``.
-
-    Returns
-    -------
-    change
-        The largest change of a matrix relative to its largest element; of a mean message; the largest mean message.
+    slot ``reverse[e]`` of ``new``. ``data`` are gains and linear terms, ``buffers`` the messages ``old`` and ``new``. Returned are
+    the largest change of a matrix relative to its largest element, that of a mean message, and the largest mean message.
     """
     indptr, reverse, weights, degrees = slots
     gains, linear = data
@@ -86,7 +81,7 @@ def relay(
             lanes += 1
             # Slots of several vertices share a batch, so that vertices with few neighbours fill the lanes too.
             if lanes == LANES or edge == indptr[end] - 1:
-                sweep(batch, rows, size, leading, lanes, column, solved)
+                eliminate(batch, rows, size, leading, lanes, column, solved, True)
                 _invert(batch, inverse, rows, size, lanes, gain)
                 _store(inverse, lanes, packed, (target, weight), kernel, compare, damping, buffers, change)
                 lanes = 0
@@ -117,7 +112,7 @@ def marginals(begin: int, end: int, slots: Slots, kernel: Kernel, messages: Floa
                 batch[e, lane] = degree * local[e] - total[e]
             for e in range(packed, width):
                 batch[e, lane] = -total[e]
-        eliminate(batch, rows, size, leading, lanes, column, solved)
+        eliminate(batch, rows, size, leading, lanes, column, solved, False)
         for lane in range(lanes):
             pivots[first + lane] = batch[packed - 1, lane]
             if width > packed:
@@ -220,12 +215,19 @@ def _store(  # noqa: PLR0913  (compiled code has no objects that would hold them
 
 
 @compiled
-def sweep(
-    batch: FloatArray, rows: int, size: int, leading: int, lanes: int, column: FloatArray, solved: FloatArray
+def eliminate(
+    batch: FloatArray,
+    rows: int,
+    size: int,
+    leading: int,
+    lanes: int,
+    column: FloatArray,
+    solved: FloatArray,
+    sweep: bool,
 ) -> None:
-    r"""Sweep all variables of P but the last.
+    r"""Eliminate all variables of P but the last: forwards, which gives only the last pivot and the last linear term, or in a sweep.
 
-    Afterwards the lower triangle holds :math:`-V_0` (:math:`V_0` the inverse without the last variable), the last row
+    After a sweep the lower triangle holds :math:`-V_0` (:math:`V_0` the inverse without the last variable), the last row
     :math:`c = V_0\,P_{\cdot,last}`, and its corner the last pivot :math:`\pi = P_{last,last} - P_{last,\cdot}c`. A row below, the
     linear term b, becomes :math:`V_0b` and, in its last element, :math:`b_{last}-c\cdot b`.
     """
@@ -233,24 +235,10 @@ def sweep(
     # place, for three times the work of forward elimination.
     k = 0
     if leading:
-        _single(batch, rows, 0, lanes, column, solved)
+        _single(batch, rows, 0 if sweep else 1, lanes, column, solved)
         k = 1
     while k < size - 1:
-        _pair(batch, rows, k, 0, lanes, column, solved)
-        k += 2
-
-
-@compiled
-def eliminate(
-    batch: FloatArray, rows: int, size: int, leading: int, lanes: int, column: FloatArray, solved: FloatArray
-) -> None:
-    """Eliminate forwards only: a third of the work, which gives only the last pivot and the last linear term."""
-    k = 0
-    if leading:
-        _single(batch, rows, 1, lanes, column, solved)
-        k = 1
-    while k < size - 1:
-        _pair(batch, rows, k, k + 2, lanes, column, solved)
+        _pair(batch, rows, k, 0 if sweep else k + 2, lanes, column, solved)
         k += 2
 
 

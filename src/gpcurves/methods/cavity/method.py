@@ -6,23 +6,21 @@ What compiles messages (Numba) is imported when the method is used, so that othe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gpcurves.errors import GPCurvesError, InputError, unknown_name
 from gpcurves.graphs import Ensemble, Graph
+from gpcurves.graphs.groups import check_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
-from gpcurves.methods.sampled import Sampled, Setup, average_over_groups
-from gpcurves.methods.simulation.method import at_least, groups
+from gpcurves.methods.sampled import Sampled, average_over_groups
+from gpcurves.methods.simulation.method import at_least
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, stream
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, positive, real
 from gpcurves.problem import Problem
-
-if TYPE_CHECKING:
-    from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
 
 _PRECISION = 0.005
 _FIRST_REPLICAS, _MOST_REPLICAS, _MOST_DATASETS = 2, 64, 400
@@ -65,7 +63,7 @@ class CavityOptions(Precision):
     among: tuple[str, ...] = parameter(
         (),
         help="Groups of vertices to average over besides; of an ensemble those that are given by a degree",
-        check=groups,
+        check=lambda name, value: check_groups(value),
     )
     max_sweeps: int = parameter(
         2000, help="On an ensemble: sweeps per replica and nu at most", check=at_least(1), on="ensemble"
@@ -136,24 +134,22 @@ class Cavity(Sampled):
     Options = CavityOptions
     VarianceOptions = CavityVarianceOptions
 
-    def experiment(self, setup: Setup, sizes: FloatArray) -> Replicas | GivenGraph:
+    def experiment(self, problem: Problem, options: CavityOptions, run: Run, sizes: FloatArray) -> Any:
         from gpcurves.methods.cavity.beliefs import normalisers
         from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
 
         _check_size(float(sizes.max(initial=0.0)))
-        problem, options = setup.problem, setup.options
-        threads = None if str(setup.run.workers).strip() == "1" else 1
-        shared = (problem, tuple(sizes.tolist()), setup.run.seed(), options.among, threads)
+        threads = None if str(run.workers).strip() == "1" else 1
+        shared = (problem, tuple(sizes.tolist()), run.seed(), options.among, threads)
         if isinstance(problem.graph, Graph):
             divided = normalisers(problem.kernel, problem.graph)
             return GivenGraph(*shared, options.tolerance, options.max_rounds, options.damping, *divided)
         return Replicas(*shared, options.precision, options.local, options.max_sweeps, options.population)
 
-    def stop(self, setup: Setup) -> Stop:
-        graph, options = setup.problem.graph, setup.options
-        if isinstance(graph, Graph):
+    def stop(self, problem: Problem, options: CavityOptions) -> Stop:
+        if isinstance(problem.graph, Graph):
             most = options.replicas or _MOST_DATASETS
-            return Stop(min(int(np.clip(2e5 / graph.vertices, 2, 8)), most), most, options.precision)
+            return Stop(min(int(np.clip(2e5 / problem.graph.vertices, 2, 8)), most), most, options.precision)
         return Stop(_FIRST_REPLICAS, options.replicas or _MOST_REPLICAS, options.precision)
 
     def unit(self, problem: Problem) -> str:
@@ -162,7 +158,7 @@ class Cavity(Sampled):
     def summarise(self, experiment: Any, estimate: Estimate) -> Result:
         problem, nu = experiment.problem, experiment.nu
         given = isinstance(problem.graph, Graph)
-        groups, empty = average_over_groups(estimate, experiment.among, len(nu))
+        groups, empty = average_over_groups(estimate, experiment.among)
         details = {"variance": estimate.values["variance"].mean(axis=0)}
         details |= {name: values for name, values in groups.items() if not name.startswith("stderr")}
         diagnostics: dict[str, Any] = {name: estimate.values[name].mean(axis=0) for name in ("converged", "rounds")}

@@ -17,8 +17,16 @@ from gpcurves.errors import NotApplicableError
 from gpcurves.graphs.kernels import Normalisation
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.compiled import thread_count
-from gpcurves.methods.cavity.dynamics import LEAST_RELAXATION, Dynamics, Settled, State, raw_diagonal
-from gpcurves.methods.cavity.wiring import DegreeSampler, Wiring, poisson_weights
+from gpcurves.methods.cavity.dynamics import (
+    LEAST_RELAXATION,
+    Dynamics,
+    State,
+    Wiring,
+    check_degrees,
+    mean_posterior,
+    poisson_weights,
+    raw_diagonal,
+)
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.numerics.validation import FloatArray, frozen
 
@@ -26,8 +34,7 @@ POPULATIONS = 8
 """Independent populations, from which the standard error comes."""
 _SMALLEST, _LARGEST = 1024, 131_072
 """Vertices of one population; the largest is also the number of all vertices behind the normaliser."""
-_FIRST_EPOCHS = 3
-"""Wirings before a standard error is trusted."""
+_FIRST_EPOCHS = 3  # wirings before a standard error is trusted
 _MOST_WIRINGS = 50
 
 
@@ -65,16 +72,16 @@ def mean_prior_variance(
     degrees: object, model: VertexModel, *, precision: float = 5e-4, rng: Rng = None, threads: int | None = None
 ) -> Normaliser:
     r"""Return :math:`\kappa`, the average of :math:`\hat C_{ii}` over the vertices of large graphs of the ensemble."""
-    sampler = DegreeSampler.from_probabilities(degrees)
+    shares = check_degrees(degrees)
     rngs = _streams(rng)
-    share = 1 - sampler.isolated
+    alone = float(shares[0])
     means: list[FloatArray] = []
     while True:
-        wiring = Wiring.draw(sampler, _LARGEST // POPULATIONS, rngs)
+        wiring = Wiring.draw(shares, _LARGEST // POPULATIONS, rngs)
         prior = raw_diagonal(wiring, model, thread_count(threads))
         means.append(prior.reshape(len(rngs), -1).mean(axis=1))
-        value = sampler.isolated * model.isolated + share * float(np.mean(means))
-        stderr = share * float(np.std(means, ddof=1)) / float(np.sqrt(np.size(means)))
+        value = alone * model.isolated + (1 - alone) * float(np.mean(means))
+        stderr = (1 - alone) * float(np.std(means, ddof=1)) / float(np.sqrt(np.size(means)))
         if stderr <= precision * value or len(means) >= _MOST_WIRINGS:
             return Normaliser(value, stderr)
 
@@ -97,24 +104,12 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
 ) -> PopulationResult:
     """Return the average posterior variance over the vertices of large graphs of an ensemble.
 
-    Parameters
-    ----------
-    degrees
-        Probabilities of the degrees 0, 1, 2, ...
-    local
-        With local normalisation: "exact", or "paper" for the approximation of UM13 (29).
-    normaliser
-        For global normalisation: what to divide by, if it is known already.
-    precision, max_sweeps
-        Stop when the standard error is this fraction of the error, or after so many sweeps with ``converged`` false.
-    vertices
-        Vertices in each of the eight populations, chosen from ``precision`` unless given.
-    start
-        A result for the same ensemble and kernel, from whose messages this run starts.
-    rng, threads
-        The same seed gives the same numbers, for any number of threads.
+    ``degrees`` are the probabilities of the degrees 0, 1, 2, ... Local normalisation is "exact", or that of "paper", UM13 (29). A
+    ``normaliser`` (for global normalisation) and the number of ``vertices`` of each population are found unless given. The run
+    begins with the messages of ``start``, a result for the same ensemble and kernel, and ends when the standard error is the
+    fraction ``precision`` of the error, or after ``max_sweeps`` with ``converged`` false.
     """
-    sampler = DegreeSampler.from_probabilities(degrees)
+    shares = check_degrees(degrees)
     if normalise == "local" and local == "paper" and model.walk is None:
         raise NotApplicableError("local='paper' needs a kernel that is a polynomial in T, which this is not")
     size = population_size(precision) if vertices is None else vertices
@@ -124,9 +119,8 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
         normaliser = mean_prior_variance(degrees, model, precision=precision / 5, rng=rngs[0], threads=threads)
     constant = 1.0 if normalise == "none" else normaliser.value if normaliser and normalise == "global" else None
     paper = constant is None and local == "paper"
-    dynamics = Dynamics(sampler, model, noise, nu, constant, paper, size, rngs, thread_count(threads))
-    ready = _prepare(dynamics, None if start is None else start.state, precision)
-    return _measure(dynamics, ready, normaliser if normalise == "global" else None, precision, max_sweeps)
+    dynamics = Dynamics(shares, model, noise, nu, constant, paper, size, rngs, thread_count(threads))
+    return _measure(dynamics, start, normaliser if normalise == "global" else None, precision, max_sweeps)
 
 
 def population_curve(
@@ -156,35 +150,35 @@ def population_curve(
     return [results[k] for k in range(len(nu))]
 
 
-def _prepare(dynamics: Dynamics, former: State | None, precision: float) -> Settled:
-    """Return settled messages, and how many sweeps they need to settle on a new wiring."""
-    ready = Settled(dynamics.rewire(former), True, 0, LEAST_RELAXATION)
+def _prepare(dynamics: Dynamics, former: State | None, precision: float) -> tuple[State, bool, int, int]:
+    """Return settled messages, whether they converged, in how many sweeps, and how many they need on a new wiring."""
+    state, converged, sweeps, relaxation = dynamics.rewire(former), True, 0, LEAST_RELAXATION
     if dynamics.model.size == 0:
-        return ready
+        return state, converged, sweeps, relaxation
     # Messages that start from nothing take longer to settle than those that were handed out anew on another wiring. Only
     # the latter happens during the measurement, so that the relaxation is taken from a second time.
     for cold in (True, False) if former is None else (False,):
-        state = ready.state if cold else dynamics.rewire(ready.state)
         least = dynamics.model.size // 2 + 2 if cold else 0  # steps that the longest walk takes
-        end = dynamics.settle(state, precision, least)
-        ready = Settled(end.state, ready.converged and end.converged, ready.sweeps + end.sweeps, end.relaxation)
-    return ready
+        begin = state if cold else dynamics.rewire(state)
+        state, settled, more, relaxation = dynamics.settle(begin, precision, least)
+        converged, sweeps = converged and settled, sweeps + more
+    return state, converged, sweeps, relaxation
 
 
 def _measure(
-    dynamics: Dynamics, ready: Settled, normaliser: Normaliser | None, precision: float, max_sweeps: int
+    dynamics: Dynamics, start: PopulationResult | None, normaliser: Normaliser | None, precision: float, max_sweeps: int
 ) -> PopulationResult:
     """Average over wirings and sweeps until the standard error is small enough."""
-    alone = dynamics.degrees.isolated
+    alone = float(dynamics.degrees[0])
     bare = 1.0 if dynamics.constant is None else dynamics.model.isolated / dynamics.constant
     # Isolated vertices send no messages: their part of the error is known exactly.
-    isolated = alone * float(dynamics.average(np.array([bare]))[0])
+    isolated = alone * float(mean_posterior(np.array([bare]), dynamics.noise, dynamics.nu)[0])
     doubt = 0.0 if normaliser is None else normaliser.stderr / normaliser.value
-    state, sweeps = ready.state, ready.sweeps
+    state, converged, sweeps, relaxation = _prepare(dynamics, None if start is None else start.state, precision)
     rows: list[FloatArray] = []
     while True:
-        state, cavity, row = _run_epoch(dynamics, state, ready.relaxation)
-        sweeps += 2 * ready.relaxation
+        state, cavity, row = _run_epoch(dynamics, state, relaxation)
+        sweeps += 2 * relaxation
         rows.append(row)
         if len(rows) >= _FIRST_EPOCHS:
             table = isolated + (1 - alone) * np.array(rows)
@@ -202,7 +196,7 @@ def _measure(
         error=error,
         stderr=stderr,
         normaliser=normaliser,
-        converged=ready.converged and bool(reached),
+        converged=converged and bool(reached),
         vertices=dynamics.vertices,
         sweeps=sweeps,
         **_describe_vertices(dynamics, state, cavity, bare),
@@ -211,24 +205,26 @@ def _measure(
 
 
 def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State, FloatArray, FloatArray]:
-    """Sweep, and return the state, the last cavity variances and the mean error of each population.
-
-    If normalisers belong to the wiring, messages made on the former one are forgotten first, and these sweeps do not count.
-    """
+    """Sweep, and return the state, the last cavity variances and the mean error of each population."""
+    # If normalisers belong to the wiring, messages made on the former one are forgotten first, and these sweeps do not count.
+    # Otherwise each message goes to a random slot in every sweep, as if all edges were drawn anew.
+    quenched = dynamics.constant is None and not dynamics.paper
     measured: list[FloatArray] = []
     for step in range(2 * relaxation):
-        if not dynamics.quenched:
-            state = dynamics.redirect(state)
+        if not quenched:
+            reverse = state.wiring.shuffle(dynamics.rngs)
+            state = replace(state, wiring=replace(state.wiring, reverse=reverse))
         state = dynamics.sweep(state, dynamics.draw_counts())
-        if not dynamics.quenched or step >= relaxation:
+        if not quenched or step >= relaxation:
             state, cavity = dynamics.observe(state)
-            measured.append(dynamics.average(cavity).reshape(len(dynamics.rngs), -1).mean(axis=1))
+            error = mean_posterior(cavity, dynamics.noise, dynamics.nu)
+            measured.append(error.reshape(len(dynamics.rngs), -1).mean(axis=1))
     return state, cavity, np.mean(measured, axis=0)
 
 
 def _describe_vertices(dynamics: Dynamics, state: State, cavity: FloatArray, bare: float) -> dict[str, FloatArray]:
     """Return the samples of vertices of a result: those of the populations, and isolated ones with every number of examples."""
-    alone = dynamics.degrees.isolated
+    alone = float(dynamics.degrees[0])
     counts, weights = poisson_weights(dynamics.nu)
     atoms = len(counts) if alone > 0 else 0
     given = dynamics.draw_counts() / dynamics.noise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Self
 
 import numpy as np
@@ -123,5 +122,4 @@ def vertex_numbers(graph: Graph, vertices: npt.ArrayLike) -> npt.NDArray[np.int6
         if len(given) and not 0 <= given.min() <= given.max() < graph.vertices:
             raise InputError(f"vertices must be between 0 and {graph.vertices - 1}, got {given.min()} to {given.max()}")
         return given.astype(np.int64)
-    names: list[Hashable] = given.tolist()
-    return np.array([graph.number(name) for name in names], dtype=np.int64)
+    return np.array([graph.number(name) for name in given.tolist()], dtype=np.int64)

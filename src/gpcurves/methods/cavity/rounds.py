@@ -8,8 +8,6 @@ is the value on the tree of walks that do not turn back, as for messages.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gpcurves.graphs.vertex_model import VertexModel
@@ -17,8 +15,7 @@ from gpcurves.methods.cavity.compiled import Links, Pair, Slots, compiled
 from gpcurves.methods.cavity.messages import Kernel, marginals, relay
 from gpcurves.numerics.validation import FloatArray
 
-_PATIENCE = 30
-"""Rounds without progress after which messages are damped."""
+_PATIENCE = 30  # rounds without progress after which messages are damped
 _FALLBACK = 0.5
 
 
@@ -30,31 +27,14 @@ def send(
     links: Links,
     model: VertexModel,
     data: Pair,
-    old: FloatArray,
-    new: FloatArray,
+    buffers: Pair,
     threads: int,
     compare: bool = False,
     damping: float = 0.0,
 ) -> FloatArray:
-    """Send all messages once, from ``old`` to ``new``, and return the changes that ``relay`` reports.
-
-    ``data`` are the gains and the linear terms of the vertices.
-    """
-    changes = links.run(threads, relay, links.arrays, data, _kernel(model), compare, damping, (old, new))
+    """Send all messages once, from the first buffer to the second, and return the changes that ``relay`` reports."""
+    changes = links.run(threads, relay, links.arrays, data, _kernel(model), compare, damping, buffers)
     return np.asarray(np.max(changes, axis=0))
-
-
-@dataclass(frozen=True, eq=False)
-class FixedPoint:
-    """Messages after the last round; ``history`` has the largest relative change of a message in each round.
-
-    ``damping`` is the share of the former message that was kept in the last round.
-    """
-
-    messages: FloatArray
-    converged: bool
-    history: list[float]
-    damping: float
 
 
 def iterate(
@@ -67,16 +47,17 @@ def iterate(
     tolerance: float = 1e-10,
     max_rounds: int = 1000,
     damping: float = 0.0,
-) -> FixedPoint:
+) -> tuple[FloatArray, bool, list[float], float]:
     """Send all messages until none changes by more than ``tolerance``, relative to its largest element.
 
-    ``data`` are the gains and linear terms of the vertices. The array ``messages`` is used as a buffer.
+    ``data`` are the gains and linear terms of the vertices. The array ``messages`` is used as a buffer. Returns the messages,
+    whether they converged, the largest relative change of a message in each round, and the damping of the last one.
     """
     old, new = messages, np.empty_like(messages)
     history: list[float] = []
     converged = model.size == 0 or links.slots == 0
     while not converged and len(history) < max_rounds:
-        matrix, mean, size = send(links, model, data, old, new, threads, True, damping)
+        matrix, mean, size = send(links, model, data, (old, new), threads, True, damping)
         old, new = new, old
         history.append(float(max(matrix, mean / size if size > 0 else mean)))
         converged = history[-1] <= tolerance
@@ -87,7 +68,7 @@ def iterate(
         recent, before = history[-_PATIENCE:], history[-2 * _PATIENCE : -_PATIENCE]
         if damping == 0 and len(history) > 2 * _PATIENCE and min(recent) > min(before):
             damping = _FALLBACK
-    return FixedPoint(old, converged, history, damping)
+    return old, converged, history, damping
 
 
 def last_pivots(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> Pair:

@@ -34,7 +34,7 @@ def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     Tends to OV for large noise at fixed :math:`n/\sigma^2`. Without noise it reaches 0 once `n` is the number of
     eigenvalues. Solved in the form :math:`\epsilon = g(h)`, :math:`n = h(\sigma^2+g(h))`.
     """
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     return scaled.unit * scaled.g(_lc_h(scaled, n, problem.spectrum.count))
 
 
@@ -52,7 +52,7 @@ def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
     positive terms: :math:`1 - na_2 = (\sigma^2 + \sum G/(1+h\lambda))/s` and
     :math:`a_3 - a_2^2 = (\sigma^2\sum G^3 + \sum G \sum G(G-\mu)^2)/s^4`, :math:`\mu = \sum G^2/\sum G`.
     """
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     h = _lc_h(scaled, n, problem.spectrum.count)
 
     def correct(h: FloatArray, n: FloatArray) -> FloatArray:
@@ -88,7 +88,7 @@ def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
 
     Solved in :math:`h = n'/\sigma^2`, so that the limit of no noise, :math:`T(h) = n`, needs no special case.
     """
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     h = np.zeros(len(n))
     h[n > 0] = np.exp(solve(scaled.uc_excess, scaled, n[n > 0]))
     return scaled.unit * scaled.g(h)
@@ -104,14 +104,25 @@ def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     integers=True,
 )
 def discrete(problem: Problem, n: FloatArray) -> FloatArray:
-    r"""Return tr G after `n` steps :math:`G \to G - G^2/(\sigma^2+\mathrm{tr}\,G)` from :math:`G = \Lambda`, S99 (9)."""
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
-    return scaled.unit * _take_steps(scaled, n)
+    r"""Return tr G after `n` steps :math:`G \to G - G^2/(\sigma^2+\mathrm{tr}\,G)` from :math:`G = \Lambda`, S99 (9).
+
+    The first 20,000 steps are taken one by one. After that a step changes little, and many are taken at once: with
+    :math:`y = \ln G` and one step :math:`y \to y + \Delta(y)`, a stride :math:`y \to y + k\Delta(y)` is exact at `k = 1` and
+    smooth in `k`, so a window of steps is crossed with several strides and extrapolated to `k = 1` (Neville's scheme).
+    """
+    scaled = Scaled(problem)
+    order = np.unique(n)
+    traces = np.empty(len(order))
+    G, done = scaled.values.copy(), 0.0
+    for position, target in enumerate(order.tolist()):
+        G, done = _advance(scaled, G, done, target), target
+        traces[position] = scaled.multiplicities @ G
+    return np.asarray(scaled.unit * traces[np.searchsorted(order, n)])
 
 
 def lc_examples(problem: Problem, error: float) -> float:
     r"""Return the n at which LC has this error: solve :math:`g(h) = \epsilon`, then :math:`n = h(\sigma^2+\epsilon)`."""
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     goal = error / scaled.unit
     high = bisect(lambda log_h: scaled.g(np.exp(log_h)) <= goal, np.array([-690.0]), np.array([690.0]), 64)[1]
     return float(np.exp(high[0]) * (scaled.noise + goal))
@@ -123,24 +134,6 @@ def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:
     h[reachable] = np.exp(solve(scaled.lc_excess, scaled, n[reachable]))
     h[(n > 0) & ~reachable] = np.inf
     return h
-
-
-def _take_steps(scaled: Scaled, n: FloatArray) -> FloatArray:
-    r"""Return the trace of G, in units of the largest eigenvalue, after each integer number of steps.
-
-    The first 20,000 steps are taken one by one. After that a step changes little, and many are taken at once: with
-    :math:`y = \ln G` and one step :math:`y \to y + \Delta(y)`, a stride :math:`y \to y + k\Delta(y)` is exact at `k = 1` and
-    smooth in `k`, so a window of steps is crossed with several strides and extrapolated to `k = 1` (Neville's scheme).
-    """
-    order = np.unique(n)
-    traces = np.empty(len(order))
-    G = scaled.values.copy()
-    done = 0.0
-    for position, target in enumerate(order.tolist()):
-        G = _advance(scaled, G, done, target)
-        done = target
-        traces[position] = scaled.multiplicities @ G
-    return traces[np.searchsorted(order, n)]
 
 
 def _advance(scaled: Scaled, G: FloatArray, done: float, target: float) -> FloatArray:

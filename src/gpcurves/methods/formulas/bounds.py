@@ -89,7 +89,7 @@ def _count_worth_observing(spectrum: Spectrum, ratio: FloatArray) -> FloatArray:
 )
 def opper_vivarelli(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`g(n/\sigma^2)`, SH02 (9); exact for :math:`\sigma^2 \to \infty` at fixed :math:`n/\sigma^2`."""
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     return scaled.unit * scaled.g(_ratio(scaled, n))
 
 
@@ -102,7 +102,7 @@ def opper_vivarelli(problem: Problem, n: FloatArray) -> FloatArray:
 )
 def lower_opper(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac14\sum\frac{\lambda}{1+b\lambda}(1 + \frac1{1+b\lambda})`, :math:`b = 2n/\sigma^2`, S99."""
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
 
     def bound(b: FloatArray) -> FloatArray:
         q = 1 / (1 + np.multiply.outer(b, scaled.values))
@@ -123,7 +123,7 @@ def lower_opper(problem: Problem, n: FloatArray) -> FloatArray:
 )
 def upper_opper(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac{\sigma^2}{n} T(n/\sigma^2) + g(n/\sigma^2)`, SH02 (20); twice the trace at `n = 0`."""
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     h = _ratio(scaled, n)
     return scaled.unit * (scaled.g(h) + _mean_log(scaled, h))
 
@@ -151,7 +151,7 @@ def information_gain(problem: Problem, n: FloatArray) -> FloatArray:
     at least the last; and :math:`\ln(1+\epsilon/\sigma^2) \ge (\epsilon/c)\ln(1+c/\sigma^2)` for
     :math:`0\le\epsilon\le c`.
     """
-    scaled = Scaled.from_spectrum(problem.spectrum, problem.noise)
+    scaled = Scaled(problem)
     largest = problem.largest_variance
     assert largest is not None  # a condition of the method
     # T(h)/(n+1) = T(h)/h / noise
@@ -179,7 +179,7 @@ def trecate_williams_opper(problem: Problem, n: FloatArray) -> FloatArray:
         gap = noise + overlaps - values
         listed: FloatArray = (gap / (gap + np.multiply.outer(n, values))) @ mass
         return listed + (spectrum.trace - float(mass.sum()) if spectrum.tail is not None else 0.0)
-    scaled = Scaled.from_spectrum(spectrum, noise)
+    scaled = Scaled(problem)
     # noise + trace - value, without cancellation if one eigenvalue is nearly all of the trace
     others = float(scaled.masses[1:].sum()) + float(scaled.multiplicities[0] - 1) * float(scaled.values[0])
     gap = scaled.noise + others + (scaled.values[0] - scaled.values)

@@ -81,8 +81,7 @@ def degenerate_best(problem: Problem, n: object) -> FloatArray:
     # the k-th example at the i-th input gains less than all those before it at inputs before: i k of them with itself
     gains = np.concatenate([values[i] * -np.diff(left[: most // (i + 1) + 1]) for i in range(most)] or [[]])
     gained = np.concatenate(([0.0], np.cumsum(np.sort(gains)[::-1][:most])))
-    error: FloatArray = spectrum.trace - gained[at.astype(int)]
-    return error
+    return np.asarray(spectrum.trace - gained[at.astype(int)])
 
 
 def _power(log_base: FloatArray, exponent: float) -> FloatArray:

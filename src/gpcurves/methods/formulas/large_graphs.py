@@ -19,8 +19,7 @@ from gpcurves.problem import Problem, SpectrumProblem
 from gpcurves.spectra import Spectrum
 
 _LONG_WALK = 30
-_STEP, _STEPS = 0.04, 700
-"""Nodes in the square root of y for the master curve, until exp(-y) underflows."""
+_STEP, _STEPS = 0.04, 700  # nodes in the square root of y for the master curve, until exp(-y) underflows
 
 
 def _large_regular(problem: Problem) -> str | None:
@@ -81,6 +80,5 @@ def master(problem: Problem, nu: FloatArray) -> FloatArray:
     r = (d - 1) ** 0.25 * d**2.5 / (math.pi * (d - 2) ** 2)
     c = r * F0 * ((a - edge) / p) ** 1.5
     u = _STEP * np.arange(1, _STEPS)  # y = u²: the integrand is smooth and even in u, so that equal steps converge fast
-    return lower_continuous(
-        SpectrumProblem(Spectrum(np.exp(-u * u) / c, c * 2 * u * u * _STEP / F0), problem.noise), nu
-    )
+    spectrum = Spectrum(np.exp(-u * u) / c, c * 2 * u * u * _STEP / F0)
+    return lower_continuous(SpectrumProblem(spectrum, problem.noise), nu)

@@ -15,46 +15,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from gpcurves.errors import NumericalError
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.spectra import Spectrum
+from gpcurves.problem import Problem
 
 Excess = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 _CELLS = 2_000_000  # 16 MB for an array of rows by nodes
 _LARGEST_LOG = 690.0  # e^690 is finite, and so is its product with eigenvalues of at most 1
 
 
-@dataclass(frozen=True)
 class Scaled:
-    """A spectrum and a noise level in units of the largest eigenvalue."""
+    """The spectrum and the noise level of a problem in units of the largest eigenvalue."""
 
-    unit: float
-    values: FloatArray
-    multiplicities: FloatArray
-    masses: FloatArray
-    pivots: FloatArray
-    counts: FloatArray
-    noise: float
-
-    @classmethod
-    def from_spectrum(cls, spectrum: Spectrum, noise: float) -> Scaled:
-        """Take the units from the spectrum's largest eigenvalue."""
-        measure = spectrum.measure
-        shift = float(np.log(spectrum.values[0]))
-        values = np.exp(measure.log_values - shift)
-        return cls(
-            math.exp(shift),
-            values,
-            measure.multiplicities,
-            measure.multiplicities * values,
-            measure.pivots - shift,
-            measure.counts,
-            noise / math.exp(shift),
-        )
+    def __init__(self, problem: Problem) -> None:
+        measure = problem.spectrum.measure
+        shift = float(np.log(problem.spectrum.values[0]))
+        self.unit = math.exp(shift)
+        self.noise = problem.noise / self.unit
+        self.values = np.exp(measure.log_values - shift)
+        self.multiplicities, self.counts = measure.multiplicities, measure.counts
+        self.masses = measure.multiplicities * self.values
+        self.pivots = measure.pivots - shift
 
     def lc_excess(self, log_h: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return h (noise + g(h)) - n, and its derivative with respect to ln h."""

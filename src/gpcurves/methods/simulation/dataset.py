@@ -33,8 +33,7 @@ from gpcurves.numerics.cholesky import DIGITS, Factor
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-_ALGORITHM = 1
-"""Changes whenever the numbers of a data set would, so that old stores are not mixed with new results."""
+_ALGORITHM = 1  # changes whenever the numbers of a data set would, so that old stores are not mixed with new results
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,6 @@ class DataSets:
 
     @property
     def key(self) -> Mapping[str, Any]:
-        """Everything that determines a data set."""
         return {
             "task": "simulation",
             "algorithm": _ALGORITHM,
@@ -114,15 +112,13 @@ class DataSets:
         return exact_test(self.problem)
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
-        """Draw a data set and return its errors at the sizes asked for."""
         problem = self.problem
         rng = stream(self.seed, task)
         X = problem.design.draw(problem, max(self.sizes), rng)
         test = self.fixed_test or self._draw_test(rng)
         student = Prior(problem.kernel, problem.inputs, problem.noise)
-        teacher = None
-        if problem.teacher is not None:
-            teacher = Prior(problem.true_kernel, problem.inputs, problem.teacher.noise)
+        taught = problem.teacher
+        teacher = None if taught is None else Prior(problem.true_kernel, problem.inputs, taught.noise)
         known = np.arange(len(X) + 1)  # how many examples teach something, among the first n
         noise_free = problem.noise == 0 and teacher is None
         if noise_free:
@@ -140,8 +136,7 @@ class DataSets:
             replaced = min(self.sizes[k] for k in np.flatnonzero(lost))
         results: dict[str, FloatArray | float] = {"error": curve[chosen], "replaced": replaced}
         if self.also:
-            training, empirical = training_errors(problem.noise, factor, len(X))
-            also = {"training": training, "empirical": empirical}
+            also = dict(zip(("training", "empirical"), training_errors(problem.noise, factor, len(X)), strict=True))
             results |= {name: also[name][known][chosen] for name in self.also}
         return results
 

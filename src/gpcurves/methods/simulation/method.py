@@ -12,7 +12,7 @@ from gpcurves.errors import InputError, unknown_name
 from gpcurves.graphs import Graph
 from gpcurves.graphs.groups import check_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel, register
-from gpcurves.methods.sampled import QUANTILES, Sampled, Setup, average_over_groups, remarks
+from gpcurves.methods.sampled import QUANTILES, Sampled, average_over_groups, remarks
 from gpcurves.methods.simulation.dataset import DataSets
 from gpcurves.methods.simulation.vertices import LocalErrors, VertexDataSets
 from gpcurves.methods.variances import VarianceDistribution
@@ -23,8 +23,7 @@ from gpcurves.numerics.validation import FloatArray, integer, positive
 from gpcurves.problem import Problem
 
 GRAPHS, _DATASETS, _VERTICES, _PER_GRAPH, _ON_GRAPH = 20, 200, 500, 10, 100
-_FIRST, _FIRST_GRAPHS, _MOST = 32, 10, 100_000
-"""How much is drawn before the precision is looked at, and at most."""
+_FIRST, _FIRST_GRAPHS, _MOST = 32, 10, 100_000  # how much is drawn before the precision is looked at, and at most
 _MOST_PER_VERTEX = 1e9
 _ALSO = ("training", "empirical")
 
@@ -40,11 +39,6 @@ def _also(name: str, value: object) -> tuple[str, ...]:
 def at_least(minimum: int) -> Any:
     """Return a check for integers from a minimum on."""
     return lambda name, value: integer(name, value, minimum)
-
-
-def groups(name: str, value: object) -> tuple[str, ...]:
-    """Return names of groups of vertices."""
-    return check_groups(value)
 
 
 @dataclass(frozen=True)
@@ -104,7 +98,7 @@ class SimulationOptions(DataSetSizes):
     among: tuple[str, ...] = parameter(
         (),
         help="Groups of vertices to average over besides: isolated, ends, dangling, giant, small, degree=K, component=K",
-        check=groups,
+        check=lambda name, value: check_groups(value),
         axis="nu",
     )
 
@@ -137,27 +131,25 @@ class Simulation(Sampled):
     Options = SimulationOptions
     VarianceOptions = DataSetSizes
 
-    def experiment(self, setup: Setup, sizes: FloatArray) -> DataSets | VertexDataSets:
-        problem, options, seed = setup.problem, setup.options, setup.run.seed()
+    def experiment(
+        self, problem: Problem, options: SimulationOptions, run: Run, sizes: FloatArray
+    ) -> DataSets | VertexDataSets:
         if problem.axis == "nu":
-            check_graph_size(problem, sizes, options.size(problem), setup.run)
-            per_task = _datasets_per_task(problem, options)
-            return VertexDataSets(problem, tuple(sizes.tolist()), seed, options.among, options.size(problem), per_task)
+            size, per_task = options.size(problem), _datasets_per_task(problem, options)
+            check_graph_size(problem, sizes, size, run)
+            return VertexDataSets(problem, tuple(sizes.tolist()), run.seed(), options.among, size, per_task)
         counts = tuple(int(size) for size in sizes.tolist())
-        drawn = DataSets(problem, counts, seed, options.test_points, options.also, problem.true_variance)
-        check_memory(
-            drawn.memory() * setup.run.processes,
-            f"a simulation of n = {max(counts)} with {setup.run.workers} worker(s)",
-            "ask for a smaller n or fewer workers",
-        )
+        drawn = DataSets(problem, counts, run.seed(), options.test_points, options.also, problem.true_variance)
+        what = f"a simulation of n = {max(counts)} with {run.workers} worker(s)"
+        check_memory(drawn.memory() * run.processes, what, "ask for a smaller n or fewer workers")
         return drawn
 
-    def stop(self, setup: Setup) -> Stop:
-        count, most = _count_tasks(setup.problem, setup.options)
-        if setup.options.precision is None:
+    def stop(self, problem: Problem, options: SimulationOptions) -> Stop:
+        count, most = _count_tasks(problem, options)
+        if options.precision is None:
             return Stop(count, count)
-        first = _FIRST if setup.problem.axis == "n" else _FIRST_GRAPHS
-        return Stop(min(first, most), most, setup.options.precision)
+        first = _FIRST if problem.axis == "n" else _FIRST_GRAPHS
+        return Stop(min(first, most), most, options.precision)
 
     def summarise(self, experiment: DataSets | VertexDataSets, estimate: Estimate) -> Result:
         problem = experiment.problem
@@ -167,7 +159,7 @@ class Simulation(Sampled):
         if isinstance(experiment, VertexDataSets):
             sizes = np.array(experiment.nu)
             details |= {"variance": estimate.mean("variance"), "variance_stderr": estimate.stderr("variance")}
-            more, said = average_over_groups(estimate, experiment.among, len(sizes))
+            more, said = average_over_groups(estimate, experiment.among)
             details, notes = details | more, [*notes, *said]
         else:
             sizes = np.array(experiment.sizes, dtype=np.float64)

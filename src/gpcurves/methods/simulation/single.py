@@ -26,8 +26,7 @@ from gpcurves.numerics.cholesky import Factor, factorise_pivoted
 from gpcurves.numerics.validation import FloatArray, frozen, nonnegative, points
 from gpcurves.problem import Problem
 
-_MOST_EXAMPLES = 5_000
-"""Examples of which prediction vectors are computed."""
+_MOST_EXAMPLES = 5_000  # examples of which prediction vectors are computed
 
 
 def sample_prior(problem: Problem, at: object, *, rng: Rng = None) -> FloatArray:
@@ -70,21 +69,13 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
     if factor.size < len(X):
         raise NumericalError(f"double precision resolves only {factor.size} of {len(X)} examples: add noise")
     W = factor.solve(prior.between(X, Y))
-    variance: FloatArray = prior.variances(Y) - np.einsum("ij,ij->j", W, W)
-    return variance
+    return np.asarray(prior.variances(Y) - np.einsum("ij,ij->j", W, W))
 
 
-@dataclass(frozen=True, eq=False)
-class VertexErrors:
-    """One data set on one graph: how many examples each vertex has, and its error."""
-
-    graph: Graph
-    counts: IntArray
-    error: FloatArray
-
-
-def one_data_set(problem: Problem, nu: float, *, vertices: int | None = None, rng: Rng = None) -> VertexErrors:
-    """Draw one data set, on the given graph or on one of the ensemble, and return the error of every vertex."""
+def one_data_set(
+    problem: Problem, nu: float, *, vertices: int | None = None, rng: Rng = None
+) -> tuple[Graph, IntArray, FloatArray]:
+    """Draw one data set on the given graph or on one of the ensemble; return the graph, and counts and errors of its vertices."""
     at = nonnegative("nu", nu)
     options = SimulationOptions(vertices=vertices)
     if (reason := options.objection(problem)) is not None:
@@ -94,8 +85,7 @@ def one_data_set(problem: Problem, nu: float, *, vertices: int | None = None, rn
     experiment = LocalErrors(problem, (at,), seed_of(rng), (), size, 1)
     graph, generator = experiment.draw_graph(0)
     _, counts = draw_counts((at,), size, generator.spawn(1)[0])
-    error = experiment.errors(*experiment.covariances(graph), counts)
-    return VertexErrors(graph, counts[0], error[0])
+    return graph, counts[0], experiment.errors(*experiment.covariances(graph), counts)[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,7 @@ from gpcurves.numerics.cholesky import factorise, factorise_pivoted, invert_lowe
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-_ALGORITHM = 1
-"""Changes whenever the numbers of a task would, so that old stores are not mixed with new results."""
+_ALGORITHM = 1  # changes whenever the numbers of a task would, so that old stores are not mixed with new results
 _MANY_EXAMPLES = 5_000_000
 _SAFE_NOISE = 1e-6
 _RESOLVED = 1e-14
@@ -49,10 +48,9 @@ class GraphExperiment:
 
     @property
     def key(self) -> Mapping[str, Any]:
-        """Everything that determines a task."""
         problem, graph = self.problem, self.problem.graph
         plain: dict[str, Any] = {"task": self.task, "algorithm": _ALGORITHM, "nu": self.nu, "rng": self.seed}
-        plain |= {"graph": graph.to_dict() if isinstance(graph, Ensemble) else graph.digest}
+        plain["graph"] = graph.to_dict() if isinstance(graph, Ensemble) else graph.digest
         plain |= {"kernel": problem.kernel.to_dict(), "noise": problem.noise}
         if problem.teacher is not None:
             plain["teacher"] = [problem.true_kernel.to_dict(), problem.teacher.noise]
@@ -106,13 +104,13 @@ class OnGraphs(GraphExperiment):
     def local_errors(self, task: int) -> tuple[Graph, list[list[FloatArray]]]:
         """Return the graph of a task and, for each data set, the error of every vertex at each nu."""
         graph, rng = self.draw_graph(task)
-        C, true = self.covariances(graph)
-        return graph, [self._data_set(C, true, own) for own in rng.spawn(self.datasets)]
-
-    def _data_set(self, C: FloatArray, true: FloatArray | None, rng: np.random.Generator) -> list[FloatArray]:
-        order, counts = draw_counts(self.nu, len(C), rng)
-        ascending = self.errors(C, true, counts)
-        return [ascending[k] for k in np.argsort(order).tolist()]
+        covariances = self.covariances(graph)
+        datasets = []
+        for own in rng.spawn(self.datasets):
+            order, counts = draw_counts(self.nu, graph.vertices, own)
+            ascending = self.errors(*covariances, counts)
+            datasets.append([ascending[k] for k in np.argsort(order).tolist()])
+        return graph, datasets
 
     def errors(self, C: FloatArray, true: FloatArray | None, growing: Sequence[IntArray]) -> list[FloatArray]:
         """Return the error of every vertex for nested training counts."""
@@ -132,7 +130,6 @@ class VertexDataSets(OnGraphs):
     averages = ("error", "variance")
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
-        """Draw and return the averages over vertices."""
         graph, datasets = self.local_errors(task)
         masks = [members(graph, name) for name in self.among]
         rows = np.array(
@@ -149,11 +146,9 @@ class LocalErrors(OnGraphs):
 
     @property
     def fields(self) -> Mapping[str, Shape]:
-        """Errors of all data sets, and the degrees."""
         return {"errors": (self.datasets, self.vertices), "degrees": (self.vertices,)}
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
-        """Draw and return the errors at the vertices."""
         graph, datasets = self.local_errors(task)
         return {"errors": np.array([data[0] for data in datasets]), "degrees": graph.neighbours.astype(np.float64)}
 
