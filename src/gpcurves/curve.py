@@ -253,10 +253,10 @@ def _settings(curve: LearningCurve) -> dict[str, str]:
     problem = curve.problem
     settings: dict[str, Any] = {}
     for piece in (problem.kernel, problem.inputs, problem.observation):
-        names = getattr(piece, "__dataclass_fields__", ())
-        settings |= {name: getattr(piece, name) for name in names}
-    settings |= {"noise": settings.pop("variance", ""), "kernel": repr(problem.kernel), "inputs": repr(problem.inputs)}
-    settings["observation"] = repr(problem.observation)
+        for each in getattr(piece, "__dataclass_fields__", {}).values():
+            # kernel, inputs and observation have a variance: the flag tells them apart
+            settings[(each.metadata.get("flag") or each.name).replace("-", " ")] = getattr(piece, each.name)
+    settings |= {name: repr(getattr(problem, name)) for name in ("kernel", "inputs", "observation")}
     if problem.teacher is not None:
         settings |= {"teacher": repr(problem.teacher.kernel), "teacher noise": problem.teacher.noise}
     settings |= curve.options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,27 +37,13 @@ _FEW_SIMULATED = 500.0
 
 @dataclass(frozen=True)
 class Goal:
-    """What a goal needs, by curve.
-
-    Attributes
-    ----------
-    error
-        The error to reach.
-    axis
-        What sizes are: "n" examples, or "nu" examples per vertex of a graph.
-    needed
-        The size at which each curve reaches the goal, by its label.
-    missing
-        Why a curve does not reach it, by its label.
-    sentence
-        The answer in one sentence.
-    """
+    """What a goal, an error to reach, needs by each curve of a set."""
 
     error: float
-    axis: str
-    needed: Mapping[str, float] = field(default_factory=dict)
-    missing: Mapping[str, str] = field(default_factory=dict)
-    sentence: str = ""
+    axis: str  # what sizes are: "n" examples, or "nu" examples per vertex of a graph
+    needed: Mapping[str, float]  # the size at which a curve reaches the goal, by its label
+    missing: Mapping[str, str]  # why a curve does not reach it, by its label
+    sentence: str  # the answer
 
 
 def required_n(
@@ -219,9 +205,8 @@ def answer_goal(curves: CurveSet, error: float, run: Run | None = None) -> Goal:
         except GoalUnreachableError as unreachable:
             missing[label] = str(unreachable)
             continue
-        per_unit = _examples_per_unit(
-            problem
-        )  # the number of examples is an integer; that of an ensemble is any number
+        per_unit = _examples_per_unit(problem)
+        # the number of examples is an integer; examples per vertex of an ensemble are any number
         needed[label] = math.ceil(size * per_unit - 1e-9) / per_unit if problem.ensemble is None else size
     return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed))
 

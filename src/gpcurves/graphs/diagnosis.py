@@ -92,7 +92,7 @@ class Diagnosis(Shown):
         if self.ratio >= _UNEVEN:
             words += " Use local normalisation, which gives every vertex the same prior variance."
         isolated = self.graph.isolated
-        if isolated.any() and (count := int(isolated.sum())):
+        if count := int(isolated.sum()):
             verb = "vertex has" if count == 1 else "vertices have"
             words += f" {count} isolated {verb} a prior variance of {self.variances[isolated][0]:.3g}."
         return words

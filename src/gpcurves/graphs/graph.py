@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.frozen import ReadOnly
-from gpcurves.numerics.validation import FloatArray, frozen, integer
+from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer
 
 IntArray = npt.NDArray[np.int64]
 Sparse = Any
@@ -85,10 +85,7 @@ class Graph(ReadOnly):
         if last >= _MOST_VERTICES:
             raise InputError(f"vertex numbers must be less than {_MOST_VERTICES:g}, got {last}: give names as labels")
         count = last + 1 if vertices is None else integer("vertices", vertices, last + 1, _MOST_VERTICES)
-        try:
-            given = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError("weights must be numbers") from error
+        given = np.ones(len(pairs)) if weights is None else as_numbers(weights, "weights must be numbers")
         if given.shape != (len(pairs),):
             raise InputError(f"weights must be one per edge ({len(pairs)}), got {given.size}")
         _check_weights(given)
@@ -285,18 +282,13 @@ def _join_ends(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool
 def _check_adjacency(adjacency: Any, repair: bool) -> Sparse:
     from scipy.sparse import csr_array, issparse
 
-    try:
-        given = adjacency if issparse(adjacency) else np.asarray(adjacency)
-        if given.dtype.kind == "c":
-            raise TypeError("complex numbers are no affinities")
-        given = given if issparse(given) else given.astype(np.float64)
-        if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
-            raise InputError(f"an adjacency matrix must be square, got the shape {given.shape}")
-        matrix = csr_array(given, dtype=np.float64, copy=True)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError("an adjacency matrix must be a square array of real numbers") from error
+    complaint = "an adjacency matrix must be a square array of real numbers"
+    if getattr(getattr(adjacency, "dtype", None), "kind", "") == "c":  # NumPy would drop the imaginary part
+        raise InputError(complaint)
+    given = adjacency if issparse(adjacency) else as_numbers(adjacency, complaint)
+    if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
+        raise InputError(f"an adjacency matrix must be square, got the shape {given.shape}")
+    matrix = csr_array(given, dtype=np.float64, copy=True)
     if matrix.shape[0] == 0:
         raise InputError("the graph is empty: it has no vertices")
     matrix.sum_duplicates()

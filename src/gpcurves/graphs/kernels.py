@@ -32,7 +32,7 @@ from gpcurves.graphs.graph import as_graph
 from gpcurves.graphs.vertex_model import MOST_VARIABLES, VertexModel, chebyshev_chain, pack, polynomial_model
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece, full_repr
-from gpcurves.numerics.validation import FloatArray, frozen, integer, positive, real
+from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer, positive, real
 
 Normalisation = Literal["local", "global", "none"]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
@@ -221,10 +221,7 @@ class RandomWalkKernel(GraphKernel):
 
 
 def _check_coefficients(name: str, value: object) -> tuple[float, ...]:
-    try:
-        given = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be a list of numbers") from error
+    given = as_numbers(value, f"{name} must be a list of numbers")
     if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all():
         raise InputError(f"{name} must be a list of finite numbers, not empty")
     given = np.trim_zeros(given, "b")

@@ -33,33 +33,15 @@ _ACCURACY = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class VertexModel:
-    """The variables of a vertex, for one kernel before normalisation.
+    """The variables of a vertex, for one kernel before normalisation."""
 
-    Attributes
-    ----------
-    size
-        Number of variables; 0 if the kernel is a multiple of the identity.
-    leading
-        Whether the first variable is a pivot of its own (1) or the first of a pair (0).
-    local
-        Packed lower triangle of the local matrix, to be multiplied by the degree.
-    coupling
-        The matrix K, at most one element per row: an edge of weight A contributes -A K.
-    isolated
-        Prior variance of a vertex without neighbours.
-    walk
-        Coefficients of the powers of T, from which prior variances follow at less cost; None if they are not known.
-    kernel_error
-        Bound on the difference between the kernel asked for and the one used, on the spectrum of T.
-    """
-
-    size: int
-    leading: int
-    local: FloatArray
-    coupling: FloatArray
-    isolated: float
-    walk: FloatArray | None = None
-    kernel_error: float = 0.0
+    size: int  # number of variables; 0 if the kernel is a multiple of the identity
+    leading: int  # whether the first variable is a pivot of its own (1) or the first of a pair (0)
+    local: FloatArray  # packed lower triangle of the local matrix, to be multiplied by the degree
+    coupling: FloatArray  # the matrix K, at most one element per row: an edge of weight A contributes -A K
+    isolated: float  # prior variance of a vertex without neighbours
+    walk: FloatArray | None = None  # coefficients of the powers of T, if known: prior variances cost less by them
+    kernel_error: float = 0.0  # bound on how far the kernel used is from the one asked for, on the spectrum of T
     tables: tuple[IntArray, FloatArray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

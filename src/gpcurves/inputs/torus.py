@@ -20,7 +20,7 @@ from gpcurves.errors import NumericalError
 from gpcurves.inputs.base import Nodes, Overlap
 from gpcurves.inputs.box import _Uniform
 from gpcurves.kernels import RBF, Kernel, Matern, Stationary, as_rbf, is_stationary, line_covariance
-from gpcurves.kernels.stationary import LARGEST_SMOOTHNESS, MATERN_FAMILY, NEAR_INTEGER
+from gpcurves.kernels.stationary import LARGEST_SMOOTHNESS, NEAR_INTEGER, _MaternFamily
 from gpcurves.numerics.quadrature import distance_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import CLOSED_FORM, Spectrum
@@ -124,7 +124,7 @@ def _product_of_transforms(first: Kernel, second: Kernel, dim: int) -> Stationar
     """
     if isinstance(first, RBF) and isinstance(second, RBF):
         shape: Stationary = RBF(tuple(np.hypot(first.lengthscales(dim), second.lengthscales(dim)).tolist()))
-    elif isinstance(first, MATERN_FAMILY) and isinstance(second, MATERN_FAMILY):
+    elif isinstance(first, _MaternFamily) and isinstance(second, _MaternFamily):
         smoothness = first.smoothness
         if smoothness != second.smoothness or (first.lengthscales(dim) != second.lengthscales(dim)).any():
             return None

@@ -108,14 +108,19 @@ class RBF(Stationary):
         return 0.5 * dim * math.log(2 * math.pi) - 2 * math.pi**2 * z
 
 
-def _matern_log_transform(self: OU | Matern32 | Matern52 | Matern, z: FloatArray, dim: int) -> FloatArray:
-    r"""Rasmussen & Williams (4.15): :math:`\propto (2\nu)^\nu (2\nu + 4\pi^2 z)^{-(\nu + d/2)}`."""
-    nu = self.smoothness
-    constant = dim * math.log(2) + 0.5 * dim * math.log(math.pi / (2 * nu)) + float(gammaln(nu + dim / 2) - gammaln(nu))
-    return np.asarray(constant - (nu + dim / 2) * np.log1p(4 * math.pi**2 * z / (2 * nu)))
+class _MaternFamily(Stationary):
+    r"""Matérn with one nu or any; transform :math:`\propto (2\nu)^\nu (2\nu + 4\pi^2 z)^{-(\nu + d/2)}`, R&W (4.15)."""
+
+    smoothness: float
+
+    def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
+        nu = self.smoothness
+        constant = dim * math.log(2) + 0.5 * dim * math.log(math.pi / (2 * nu))
+        constant += float(gammaln(nu + dim / 2) - gammaln(nu))
+        return np.asarray(constant - (nu + dim / 2) * np.log1p(4 * math.pi**2 * z / (2 * nu)))
 
 
-class OU(Stationary):
+class OU(_MaternFamily):
     r"""Ornstein-Uhlenbeck, exponential: :math:`e^{-r}`. Continuous but rough."""
 
     smoothness = 0.5
@@ -126,10 +131,8 @@ class OU(Stationary):
     def loss(self, r: FloatArray) -> FloatArray:
         return -np.expm1(-r)
 
-    log_transform = _matern_log_transform
 
-
-class Matern32(Stationary):
+class Matern32(_MaternFamily):
     r"""Matérn with nu = 3/2: :math:`(1 + x) e^{-x}`, :math:`x = \sqrt3 r`."""
 
     smoothness = 1.5
@@ -141,10 +144,8 @@ class Matern32(Stationary):
     def loss(self, r: FloatArray) -> FloatArray:
         return np.asarray(gammainc(2, math.sqrt(3) * r))
 
-    log_transform = _matern_log_transform
 
-
-class Matern52(Stationary):
+class Matern52(_MaternFamily):
     r"""Matérn with nu = 5/2: :math:`(1 + x + x^2/3) e^{-x}`, :math:`x = \sqrt5 r`."""
 
     smoothness = 2.5
@@ -166,8 +167,6 @@ class Matern52(Stationary):
         x = math.sqrt(5) * r
         return np.asarray(gammainc(3, x) + x * x / 6 * np.exp(-x))
 
-    log_transform = _matern_log_transform
-
 
 LARGEST_SMOOTHNESS = 50.0
 NEAR_INTEGER = 1e-6
@@ -186,7 +185,7 @@ def _check_smoothness(name: str, value: object) -> float:
 
 
 @dataclass(frozen=True, repr=False)
-class Matern(Stationary):
+class Matern(_MaternFamily):
     r"""Matérn with any nu > 0: :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} x^\nu K_\nu(x)`, :math:`x = \sqrt{2\nu} r`."""
 
     smoothness: float = parameter(1.5, help="Smoothness (the nu of Matérn)", check=_check_smoothness)
@@ -211,11 +210,6 @@ class Matern(Stationary):
         if near.any():
             value[near] = _matern_loss_series(self.smoothness, x[near])
         return value
-
-    log_transform = _matern_log_transform
-
-
-MATERN_FAMILY = (OU, Matern32, Matern52, Matern)
 
 
 def _half_integer_matern(p: int, x: FloatArray) -> FloatArray:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 import gpcurves as gpc
-from gpcurves.papers.gallery import Claim, Drawn, Quality, Sheet, check
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.papers.gallery import Claim, Drawn, Panel, Quality, Sheet, check
 
-FloatArray = npt.NDArray[np.float64]
 MARKS = 30
 """How many points of the simulation are drawn."""
 
@@ -24,19 +23,12 @@ class Comparison:
     theory: gpc.CurveSet
     truth: gpc.LearningCurve
 
-    @cached_property
-    def shown(self) -> gpc.CurveSet:
-        """The curves to be drawn: all of the theory, and some points of the simulation."""
+    def draw(self, panel: Panel, *, legend: bool) -> None:
+        """Draw all of the theory, and some points of the simulation."""
         few = slice(None, None, max(1, (len(self.truth.n) - 1) // MARKS))
         stderr = None if self.truth.stderr is None else self.truth.stderr[few]
         points = replace(self.truth, sizes=self.truth.n[few], error=self.truth.error[few], stderr=stderr, details={})
-        return gpc.CurveSet.of(*self.theory.values(), points)
-
-    def draw(self, claims: Sequence[Claim]) -> Drawn:
-        """Draw the curves in one panel."""
-        sheet = Sheet(size=(10, 5.4))
-        sheet.panels[0].curves(self.shown, self.truth.problem.describe())
-        return sheet.finish(claims)
+        panel.curves(gpc.CurveSet.of(*self.theory.values(), points), self.truth.problem.describe(), legend=legend)
 
     def ratio(self, name: str) -> FloatArray:
         """Return the truth divided by a curve, from one example on."""
@@ -82,3 +74,11 @@ def compare(
     theory = gpc.learning_curves(problem, n, methods)
     truth = gpc.learning_curve(problem, "simulation", n, datasets=datasets, rng=0, **quality.running)
     return Comparison(theory, truth)
+
+
+def draw_comparisons(claims: Sequence[Claim], *comparisons: Comparison) -> Drawn:
+    """Draw one comparison, or several beside each other, of which the last has the legend."""
+    sheet = Sheet(1, len(comparisons), size=(10, 5.4) if len(comparisons) == 1 else (7, 5))
+    for panel, compared in zip(sheet.panels, comparisons, strict=True):
+        compared.draw(panel, legend=compared is comparisons[-1])
+    return sheet.finish(claims)

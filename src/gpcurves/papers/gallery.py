@@ -19,33 +19,20 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-BLUE, ORANGE, GREEN, PINK, SKY, YELLOW = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
-GREY = "#8a8a8a"
+BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 DASH, DOT = (0, (5, 2)), (0, (1, 1.5))
 Choice = TypeVar("Choice")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper about a figure, checked against our numbers.
-
-    Attributes
-    ----------
-    text
-        The statement.
-    expected, found
-        What the paper says, and what we find, formatted.
-    holds
-        Whether what we find agrees; if the paper is wrong, whether it agrees with the correction.
-    note
-        If the paper is wrong: what it says, and the correction.
-    """
+    """One statement of a paper about a figure, checked against our numbers."""
 
     text: str
-    expected: str
-    found: str
-    holds: bool
-    note: str = ""
+    expected: str  # what the paper says, formatted
+    found: str  # what we find, formatted
+    holds: bool  # whether it agrees with the paper, or if that is wrong with the correction
+    note: str = ""  # if the paper is wrong: what it says, and the correction
 
 
 def check(
@@ -80,17 +67,9 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Quality:
-    """How much work to put into a figure, and how it is done.
+    """How much work to put into a figure, and how it is run: with the options of a simulation."""
 
-    Attributes
-    ----------
-    quick
-        Whether fewer data sets will do.
-    workers, store, progress
-        As in a simulation: processes, SQLite file that keeps finished work, and whether to show progress.
-    """
-
-    quick: bool = False
+    quick: bool = False  # fewer data sets will do
     workers: int | str = 1
     store: Path | None = None
     progress: bool = False
@@ -151,13 +130,11 @@ def figures_of(paper: str, prefix: str) -> Callable[..., Callable[[Figuring], Fi
     return figure
 
 
-def draw(
-    name: str, *, quick: bool = False, workers: int | str = 1, store: Path | None = None, progress: bool = False
-) -> Drawn:
+def draw(name: str, **quality: Any) -> Drawn:
     """Draw one figure of the papers, a key of ``FIGURES``, and check what the text says; keywords are those of `Quality`."""
     if name not in FIGURES:
         raise unknown_name("figure", name, FIGURES)
-    return FIGURES[name].function(Quality(quick, workers, store, progress))
+    return FIGURES[name].function(Quality(**quality))
 
 
 class Sheet:
@@ -173,8 +150,10 @@ class Sheet:
         """Return the figure with the table of what was drawn."""
         import pandas as pd
 
-        parts = [part for panel in self.panels for part in panel.parts()]
-        return Drawn(self.figure, pd.concat(parts, ignore_index=True), tuple(claims))
+        panels = [each for panel in self.panels for each in (panel, *panel.insets)]
+        parts = [part.assign(panel=str(panel.axes.get_title())) for panel in panels for part in panel.parts]
+        table = pd.concat(parts, ignore_index=True)[["panel", "curve", "x", "y", "stderr"]]
+        return Drawn(self.figure, table, tuple(claims))
 
 
 class Panel:
@@ -182,8 +161,8 @@ class Panel:
 
     def __init__(self, axes: Any) -> None:
         self.axes = axes
-        self._parts: list[pd.DataFrame] = []
-        self._insets: list[Panel] = []
+        self.parts: list[pd.DataFrame] = []
+        self.insets: list[Panel] = []
         axes.grid(True, which="major", color="#e4e4e4", linewidth=0.6)
         axes.set_axisbelow(True)
 
@@ -234,24 +213,16 @@ class Panel:
         import pandas as pd
 
         columns = {"curve": label, "x": x, "y": y, "stderr": np.nan if stderr is None else stderr}
-        self._parts.append(pd.DataFrame(columns))
+        self.parts.append(pd.DataFrame(columns))
 
     def inset(self, bounds: tuple[float, float, float, float], title: str = "inset") -> Panel:
         """Return smaller axes inside these: left, bottom, width and height as fractions."""
         inner = Panel(self.axes.inset_axes(bounds))
         inner.axes.set_title(title, fontsize=8)
         inner.axes.tick_params(labelsize=7)
-        self._insets.append(inner)
+        self.insets.append(inner)
         return inner
 
     def legend(self, **options: Any) -> None:
         """Show what the lines mean."""
         self.axes.legend(**{"frameon": False, "fontsize": 9} | options)
-
-    def parts(self) -> list[pd.DataFrame]:
-        """Return the numbers behind each line, named by the title of the panel."""
-        own = [
-            part.assign(panel=str(self.axes.get_title()))[["panel", "curve", "x", "y", "stderr"]]
-            for part in self._parts
-        ]
-        return own + [part for inset in self._insets for part in inset.parts()]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import gpcurves as gpc
-from gpcurves.papers.comparison import Comparison, compare
+from gpcurves.papers.comparison import Comparison, compare, draw_comparisons
 from gpcurves.papers.gallery import Claim, Drawn, Figuring, Quality, check, figures_of
 
 CAPTION = (
@@ -92,7 +92,9 @@ def draw_panel(compared: Comparison, special: Sequence[Claim], *, apart: bool = 
         check(f"D and UC {look}: largest relative difference", difference, **limit),
         *special,
     ]
-    return compared.draw([*claims, *williams_vivarelli(compared)] if "wv" in compared.theory else claims)
+    if "wv" in compared.theory:
+        claims += williams_vivarelli(compared)
+    return draw_comparisons(claims, compared)
 
 
 def above_modified(compared: Comparison) -> Claim:

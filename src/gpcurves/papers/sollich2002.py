@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import gpcurves as gpc
-from gpcurves.papers.comparison import Comparison, FloatArray, compare
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.papers.comparison import Comparison, compare, draw_comparisons
 from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Quality, Sheet, check, figures_of
 
 figure = figures_of("Sollich & Halees 2002", "sollich2002")
@@ -71,7 +71,8 @@ def figure_3(quality: Quality) -> Drawn:
     """
     line = compare(ROUGH_LINE, 300, [*USUAL, "wv"], quality.choose(1000, 40), quality)
     plane = compare(ROUGH_PLANE, 300, USUAL, quality.choose(300, 12), quality)
-    return side_by_side(line, plane, [*usual("d = 1", line), *usual("d = 2", plane), *far_from_tight(line, plane)])
+    claims = [*usual("d = 1", line), *usual("d = 2", plane), *far_from_tight(line, plane)]
+    return draw_comparisons(claims, line, plane)
 
 
 @figure("4", "Smooth functions: theory, bounds and truth")
@@ -80,7 +81,7 @@ def figure_4(quality: Quality) -> Drawn:
     close to Plaskota's and then misses the change at which the error falls below the noise.
     """
     compared = compare(SMOOTH_LINE, 300, [*USUAL, "wv", "mw"], quality.choose(1000, 40), quality)
-    return compared.draw([*usual("", compared), *two_regimes(compared)])
+    return draw_comparisons([*usual("", compared), *two_regimes(compared)], compared)
 
 
 @figure("5", "Four dimensions, at two noise levels")
@@ -93,7 +94,7 @@ def figure_5(quality: Quality) -> Drawn:
         for noise in (0.05, 0.001)
     )
     claims = [*usual("noise 0.05", high), *usual("noise 0.001", low), *lower_noise(high, low)]
-    return side_by_side(high, low, claims)
+    return draw_comparisons(claims, high, low)
 
 
 @figure("6", "Gaussian inputs in one dimension")
@@ -104,7 +105,7 @@ def figure_6(quality: Quality) -> Drawn:
     n = np.arange(0, 301, quality.choose(2, 10))
     compared = compare(GAUSSIAN_LINE, n, [*USUAL, "wv"], quality.choose(1000, 40), quality)
     uniform = compare(SMOOTH_LINE, n, ["lc"], quality.choose(1000, 40), quality)
-    return compared.draw([*usual("", compared), *less_uniform(compared, uniform)])
+    return draw_comparisons([*usual("", compared), *less_uniform(compared, uniform)], compared)
 
 
 @figure("7", "Gaussian inputs in four dimensions: the truth below LC")
@@ -120,7 +121,7 @@ def figure_7(quality: Quality) -> Drawn:
     looser = looseness(low, "ov") / looseness(high, "ov")
     claims = [*drops_below("noise 0.05", high, 0.02), *drops_below("noise 0.001", low, 0.05)]
     claims.append(check("OV is useless at low noise: looser by which factor", looser, at_least=5.0))
-    return side_by_side(high, low, claims)
+    return draw_comparisons(claims, high, low)
 
 
 @figure("8", "The correction for integers of examples is small")
@@ -147,7 +148,7 @@ def figure_9(quality: Quality) -> Drawn:
     """
     problem = four_dimensions(gpc.Torus(dim=4), 0.05)
     compared = compare(problem, 300, ["lc", "uc", *UPPER, "degenerate"], quality.choose(600, 20), quality)
-    return compared.draw(same_spectrum(compared))
+    return draw_comparisons(same_spectrum(compared), compared)
 
 
 @figure("10", "Plaskota's bound is nearly reached")
@@ -167,14 +168,6 @@ def figure_10(quality: Quality) -> Drawn:
         ratios[label], gaps[label] = best / bound, best - bound
     panel.legend(title="inputs and noise", loc="upper left", bbox_to_anchor=(1.01, 1))
     return sheet.finish([*nearly_reached(ratios, gaps), reached_without_noise(four_dimensions(both["uniform"], 0.0))])
-
-
-def side_by_side(left: Comparison, right: Comparison, claims: Sequence[Claim]) -> Drawn:
-    """Draw two comparisons beside each other."""
-    sheet = Sheet(1, 2, size=(7, 5))
-    for panel, compared in zip(sheet.panels, (left, right), strict=True):
-        panel.curves(compared.shown, compared.truth.problem.describe(), legend=compared is right)
-    return sheet.finish(claims)
 
 
 def roughness(kernel: Any, values: FloatArray, power: int) -> list[Claim]:
