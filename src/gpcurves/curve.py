@@ -21,8 +21,7 @@ from gpcurves.problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA = 2
-"""Version of the JSON layout; it changes when a reader would have to."""
+SCHEMA = 2  # version of the JSON layout; it changes when a reader would have to
 _ARRAYS = ("sizes", "error", "stderr", "spectrum_error")
 
 

@@ -22,10 +22,8 @@ from gpcurves.observations import Observation
 from gpcurves.problem import Problem, SpectrumProblem
 from gpcurves.spectra import Spectrum
 
-Errors = Callable[[FloatArray], FloatArray]
-"""Returns the error at each size."""
-MOST_EXAMPLES = 1e12
-"""Where the search for a required n gives up."""
+Errors = Callable[[FloatArray], FloatArray]  # returns the error at each size
+MOST_EXAMPLES = 1e12  # where the search for a required n gives up
 _DECADES = ((0.0, 1e3), (1e3, 1e6), (1e6, 1e9), (1e9, MOST_EXAMPLES))
 _SMALL_GRAPH = 1_500
 """Vertices up to which data sets on a given graph are simulated: dense algebra is quick there, and exact."""
@@ -139,10 +137,7 @@ def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: E
 
 def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors, most: float) -> float:
     """Bracket the goal on a growing grid and refine it; random methods use the same data sets on every grid."""
-    per_unit = _examples_per_unit(problem)
-    smallest = 1 / per_unit
-    if problem.axis == "nu" and per_unit == 1.0:
-        smallest = 1e-3  # an ensemble of infinitely large graphs
+    smallest = 1 / _examples_per_unit(problem) if problem.ensemble is None else 1e-3
     low = 0.0
     high = max(smallest, min(100.0 if problem.axis == "n" else 1.0, most))
     grid = _sizes_between(0.0, high, 8, problem)

@@ -10,9 +10,9 @@ import pytest
 
 import gpcurves as gpc
 from gpcurves.papers import FIGURES, Quality, draw
-from gpcurves.papers.comparison import Comparison, compare
 from gpcurves.papers.folder import SUFFIXES, read_finished, save
 from gpcurves.papers.gallery import Claim, Sheet, check
+from gpcurves.papers.sollich1999 import Comparison, compare
 from pictures import assert_drawn
 
 NAMES = [name for name in FIGURES if name.startswith("sollich")]

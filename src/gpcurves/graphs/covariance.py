@@ -21,16 +21,11 @@ from gpcurves.numerics.validation import FloatArray, frozen
 if TYPE_CHECKING:
     from gpcurves.graphs.kernels import GraphKernel
 
-Rows = Any
-"""Rows of vectors over the vertices: a dense array or a SciPy sparse matrix."""
-Step = Callable[[Rows], Rows]
-"""Multiplies rows by `T`."""
-_ENTRIES = 4_000_000
-"""Numbers that a block of rows may hold."""
-_DENSE = 0.08
-"""Share of non-zero entries from which on a block of rows is cheaper as a dense array."""
-_PROBES = 64
-"""Vertices at which the number of vertices within reach is measured."""
+Rows = Any  # rows of vectors over the vertices: a dense array or a SciPy sparse matrix
+Step = Callable[[Rows], Rows]  # multiplies rows by `T`
+_ENTRIES = 4_000_000  # numbers that a block of rows may hold
+_DENSE = 0.08  # share of non-zero entries from which on a block of rows is cheaper as a dense array
+_PROBES = 64  # vertices at which the number of vertices within reach is measured
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,11 +21,9 @@ from gpcurves.numerics.frozen import ReadOnly
 from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer
 
 IntArray = npt.NDArray[np.int64]
-Sparse = Any
-"""A SciPy sparse matrix in CSR form."""
+Sparse = Any  # a SciPy sparse matrix in CSR form
 _MOST_VERTICES = 1_000_000_000
-_WEIGHTS = 1e-100, 1e100
-"""Weights whose sums and quotients stay in range."""
+_WEIGHTS = 1e-100, 1e100  # weights whose sums and quotients stay in range
 REPAIR = "ask for repair (as_graph(..., repair=True), or --repair)"
 
 

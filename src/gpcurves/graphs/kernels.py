@@ -37,12 +37,9 @@ from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer
 Normalisation = Literal["local", "global", "none"]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
 LONGEST_WALK = 1_000
-_COEFFICIENTS = (16, 32, 64, 128, 256, 512, 1_024, 2_048)
-"""How many Chebyshev coefficients of a kernel are tried."""
-_NEGLIGIBLE = 1e-10
-"""Share of a kernel that messages may leave out: each further power of T makes them longer."""
-_MOST_POWERS = 100
-"""Powers of T in the messages of the diffusion kernel."""
+_COEFFICIENTS = (16, 32, 64, 128, 256, 512, 1_024, 2_048)  # how many Chebyshev coefficients of a kernel are tried
+_NEGLIGIBLE = 1e-10  # share of a kernel that messages may leave out: each further power of T makes them longer
+_MOST_POWERS = 100  # powers of T in the messages of the diffusion kernel
 
 
 def check_normalisation(name: str, value: object) -> Normalisation:

@@ -22,13 +22,10 @@ from gpcurves.errors import InputError, NotApplicableError, NumericalError
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray
 
-MOST_VARIABLES = 400
-"""Variables of a vertex; a message has half the square of this many numbers, and costs its cube."""
+MOST_VARIABLES = 400  # variables of a vertex; a message has half the square of this many numbers, and costs its cube
 _MOST_STEPS = 200
-_LIFT = 1e-13
-"""Share of the largest value that is added, since Newton's method is slow at polynomials that touch zero."""
-_ACCURACY = 1e-9
-"""Share of the largest value by which the sum of squares may differ from the polynomial."""
+_LIFT = 1e-13  # share of the largest value that is added, since Newton's method is slow at polynomials that touch zero
+_ACCURACY = 1e-9  # share of the largest value by which the sum of squares may differ from the polynomial
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,8 +31,7 @@ _LISTED_LINE = 200_000
 _LISTED_VECTORS = 500_000.0
 _LISTED_SHELLS = {1: 4e10, 2: 200_000, 3: 200_000, 4: 30_000}
 """How far single components and shells of each dimension (4: or more) are listed, as a squared length."""
-_MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000}
-_MOST_IMAGES_BEYOND = 4_000  # in more than three dimensions
+_MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000, 4: 4_000}
 _TINY = 1e-17  # images below this share of C(0) change nothing, also if a few hundred of them are left out
 _CUT = 1e-15  # terms of a series below this share are dropped
 _ROWS = 128  # so many rows, and points of a series, at a time stay in the cache
@@ -135,8 +134,6 @@ def _product_of_transforms(first: Kernel, second: Kernel, dim: int) -> Stationar
         shape = Matern(tuple(scales.tolist()), smoothness=smoother)
     else:
         return None
-    assert isinstance(first, Stationary)
-    assert isinstance(second, Stationary)
     # transforms at zero frequency: the product of the two is that of the shape times its variance
     return shape.scaled(math.exp(_log_origin(first, dim) + _log_origin(second, dim) - _log_origin(shape, dim)))
 
@@ -232,7 +229,7 @@ def _ellipsoid_of_images(kernel: Stationary, dim: int) -> list[tuple[int, ...]]:
 
 
 def _refuse_too_many(kernel: Kernel, dim: int, images: float) -> None:
-    most = _MOST_IMAGES.get(dim, _MOST_IMAGES_BEYOND)
+    most = _MOST_IMAGES[min(dim, 4)]
     if images > most:
         raise NumericalError(
             f"the periodic images of {kernel!r} in {dim} dimensions do not die out within {most}: "

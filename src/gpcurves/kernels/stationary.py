@@ -170,8 +170,7 @@ class Matern52(_MaternFamily):
 
 LARGEST_SMOOTHNESS = 50.0
 NEAR_INTEGER = 1e-6
-_SERIES = 0.5
-"""Below this x the general Matérn is summed as a series."""
+_SERIES = 0.5  # below this x the general Matérn is summed as a series
 
 
 def _check_smoothness(name: str, value: object) -> float:

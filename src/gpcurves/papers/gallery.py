@@ -108,8 +108,7 @@ class Entry:
         return "".join(lines[function.lineno - 1 : docstring.lineno - 1] + lines[docstring.end_lineno :])
 
 
-FIGURES: dict[str, Entry] = {}
-"""All figures by name, in the order of the papers."""
+FIGURES: dict[str, Entry] = {}  # all figures by name, in the order of the papers
 
 
 def figures_of(paper: str, prefix: str) -> Callable[..., Callable[[Figuring], Figuring]]:

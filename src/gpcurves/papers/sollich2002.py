@@ -9,8 +9,8 @@ import numpy as np
 
 import gpcurves as gpc
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.papers.comparison import Comparison, compare, draw_comparisons
 from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Quality, Sheet, check, figures_of
+from gpcurves.papers.sollich1999 import Comparison, compare, draw_comparisons
 
 figure = figures_of("Sollich & Halees 2002", "sollich2002")
 LOWER, UPPER = ["plaskota", "ov"], ["two"]

@@ -15,8 +15,7 @@ from gpcurves.papers.gallery import Claim, Quality, check
 
 REGULAR, POISSON, POWER = gpc.RandomRegular(3), gpc.ErdosRenyi(3), gpc.PowerLaw(alpha=2.5, cutoff=2)
 TITLES: dict[Ensemble, str] = {REGULAR: "3-regular", POISSON: "Erdős-Rényi", POWER: "power law"}
-NoiseLevels = dict[float, dict[str, gpc.LearningCurve]]
-"""Curves by noise level and method."""
+NoiseLevels = dict[float, dict[str, gpc.LearningCurve]]  # curves by noise level and method
 
 
 def walk_problem(
