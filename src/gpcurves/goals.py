@@ -25,12 +25,9 @@ from gpcurves.spectra import Spectrum
 Errors = Callable[[FloatArray], FloatArray]  # returns the error at each size
 MOST_EXAMPLES = 1e12  # where the search for a required n gives up
 _DECADES = ((0.0, 1e3), (1e3, 1e6), (1e6, 1e9), (1e9, MOST_EXAMPLES))
-_SMALL_GRAPH = 1_500
-"""Vertices up to which data sets on a given graph are simulated: dense algebra is quick there, and exact."""
-_MOST_SIMULATED, _MOST_PER_VERTEX = 5_000.0, 1_000.0
-"""How far random methods are searched: examples on vectors, examples per vertex on graphs."""
-_FEW_SIMULATED = 500.0
-"""How far a simulated curve is continued at least to answer a goal: beyond, the time grows as the third power."""
+_SMALL_GRAPH = 1_500  # vertices up to which a given graph is simulated: dense algebra is quick there, and exact
+_MOST_SIMULATED, _MOST_PER_VERTEX = 5_000.0, 1_000.0  # how far random methods are searched on vectors, on graphs
+_FEW_SIMULATED = 500.0  # how far a simulated curve is continued at least: beyond, the time grows as the third power
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 _LEVELS = {"smallest": 0.0, "1 %": 0.01, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95,
            "99 %": 0.99, "largest": 1.0}  # fmt: skip
-_EVEN, _UNEVEN = 1.5, 10.0
-"""Ratios of the largest to the smallest prior variance up to which it is even, and from which it is very uneven."""
+_EVEN, _UNEVEN = 1.5, 10.0  # largest over smallest prior variance: even up to here, very uneven from here on
 
 
 @dataclass(frozen=True, eq=False)

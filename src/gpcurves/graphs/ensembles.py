@@ -25,8 +25,7 @@ from gpcurves.numerics.validation import FloatArray, as_numbers, integer, nonneg
 
 _ROUNDS = 200
 _ATTEMPTS = 20
-_FEW_ENDS = 400
-"""Ends of edges up to which a graph is shuffled, if it was not drawn with exactly the probability of any other."""
+_FEW_ENDS = 400  # ends of edges up to which a graph is shuffled, unless every graph was drawn equally often
 _MOST_VERTICES = 50_000_000
 _MOST_NEIGHBOURS = 20_000
 _TAIL = 1e-6  # share of all vertices, and of all edges, that a degree distribution may leave out
@@ -85,8 +84,7 @@ class Ensemble(Piece, ABC, family="ensemble"):
                 return graph_with_degrees(degrees, generator)
         raise InputError(f"no graph of {count} vertices has degrees as {self!r} draws them: take more vertices")
 
-    def __repr__(self) -> str:
-        return full_repr(self)
+    __repr__ = full_repr
 
 
 def _check_exponent(name: str, value: object) -> float:

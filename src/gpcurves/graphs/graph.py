@@ -129,9 +129,7 @@ class Graph(ReadOnly):
 
         label = connected_components(self.adjacency, directed=False)[1]
         order = np.argsort(-np.bincount(label), kind="stable")
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        return np.asarray(rank[label])
+        return np.asarray(np.argsort(order)[label])
 
     @cached_property
     def component_sizes(self) -> IntArray:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -17,17 +17,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from gpcurves.errors import InputError, NotApplicableError, unknown_name
-from gpcurves.graphs.covariance import (
-    GraphCovariance,
-    Rows,
-    Step,
-    add,
-    chebyshev_coefficients,
-    chebyshev_diagonal,
-    chebyshev_series,
-    power_series,
-    row_products,
-)
+from gpcurves.graphs.covariance import GraphCovariance, Rows, Step, chebyshev_diagonal, chebyshev_series, row_products
 from gpcurves.graphs.graph import as_graph
 from gpcurves.graphs.vertex_model import MOST_VARIABLES, VertexModel, chebyshev_chain, pack, polynomial_model
 from gpcurves.numerics.parameters import parameter
@@ -56,6 +46,25 @@ def normalise_parameter() -> Any:
         help="How prior variances are scaled to 1: at every vertex (local), on average (global), or not (none)",
         check=check_normalisation,
     )
+
+
+def power_series(coefficients: FloatArray, rows: Rows, step: Step) -> Rows:
+    r"""Return rows times :math:`\sum_q c_q T^q`."""
+    total = coefficients[0] * rows
+    for coefficient in coefficients[1:].tolist():
+        rows = step(rows)
+        total = total + coefficient * rows
+    return total
+
+
+def chebyshev_coefficients(function: Callable[[FloatArray], FloatArray], count: int) -> FloatArray:
+    """Return the first coefficients of a function on [-1, 1] in Chebyshev polynomials, from twice as many values."""
+    from scipy.fft import dct
+
+    theta = np.pi * (np.arange(2 * count) + 0.5) / (2 * count)
+    coefficients = dct(function(np.cos(theta)), type=2) / (2 * count)
+    coefficients[0] /= 2
+    return np.asarray(coefficients[:count])
 
 
 class GraphKernel(Piece, ABC, family="graph kernel"):
@@ -128,12 +137,9 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
 
     def normalised(self, how: Normalisation) -> Self:
         """Return this kernel with another normalisation."""
-        other = copy(self)
-        object.__setattr__(other, "normalise", check_normalisation("normalise", how))
-        return other
+        return replace(self, normalise=how)  # type: ignore[type-var]
 
-    def __repr__(self) -> str:
-        return full_repr(self)
+    __repr__ = full_repr
 
 
 def check_inverse_probability(name: str, value: object) -> float:
@@ -176,7 +182,7 @@ class RandomWalkKernel(GraphKernel):
 
     def _walk(self, rows: Rows, step: Step, steps: int) -> Rows:
         for _ in range(steps):
-            rows = add((1 - 1 / self.a) * rows, step(rows) / self.a)
+            rows = (1 - 1 / self.a) * rows + step(rows) / self.a
         return rows
 
     def apply(self, rows: Rows, step: Step) -> Rows:

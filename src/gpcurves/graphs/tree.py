@@ -102,10 +102,7 @@ def mean_correlation(
     size = max(1, 2_000_000 // network.vertices)
     for start in range(0, network.vertices, size):
         block = order[start : start + size]
-        if apart == 1:
-            near = network.adjacency[block].toarray() > 0
-        else:
-            near = dijkstra(network.adjacency, directed=False, indices=block, unweighted=True, limit=apart) == apart
+        near = dijkstra(network.adjacency, directed=False, indices=block, unweighted=True, limit=apart) == apart
         correlation = covariance.rows(block) / (root[block, None] * root)
         total += float(correlation[near].sum())
         count += int(near.sum())

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
+from scipy.linalg import hankel, toeplitz
 
 from gpcurves.errors import InputError, NotApplicableError, NumericalError
 from gpcurves.graphs.graph import IntArray
@@ -171,12 +172,8 @@ def _factorise(r: FloatArray) -> FloatArray:
     g[0] = np.sqrt(r[0] + 2 * np.abs(r[1:]).sum())
     best: FloatArray = g
     least = np.inf
-    index = np.arange(count)
     for _ in range(_MOST_STEPS):
-        jacobian = np.zeros((count, count))
-        for s in range(count):
-            jacobian[s, index[s:]] += g[: count - s]
-            jacobian[s, index[: count - s]] += g[s:]
+        jacobian = toeplitz(np.append(g[0], np.zeros(count - 1)), g) + hankel(g)
         own = np.asarray(np.correlate(g, g, "full")[count - 1 :], dtype=np.float64)
         residual = float(np.abs(own - r).max())
         if residual < least:

@@ -13,6 +13,7 @@ import numpy as np
 from gpcurves.errors import NotApplicableError
 from gpcurves.kernels import Kernel, as_rbf, is_stationary, line_covariance
 from gpcurves.kernels.base import DotProduct
+from gpcurves.kernels.stationary import LineCovariance
 from gpcurves.numerics.plain import Piece
 from gpcurves.numerics.quadrature import sobol_rule, tensor_rule
 from gpcurves.numerics.validation import FloatArray, integer
@@ -22,8 +23,7 @@ from gpcurves.spectra.nystrom import NODES, Decay, numerical_spectrum
 Overlap = Callable[[FloatArray], FloatArray]
 """Takes inputs X and returns the matrix of averages over a test input, <C_a(x, x*) C_b(x*, x')>, between its rows."""
 Nodes = tuple[FloatArray, FloatArray]  # points, and weights that sum to 1
-_FEW_NODES, _MANY_NODES = 216, 4_096
-"""Nodes for the average prior variance: of a rule that is exact for polynomials, and of a Sobol sequence."""
+_FEW_NODES, _MANY_NODES = 216, 4_096  # for the average prior variance: of a tensor rule, and of a Sobol sequence
 TENSOR_DIM = 3  # up to this dimension nodes are a tensor product of one-dimensional rules, beyond it a Sobol sequence
 MOST_WEIGHTED_POINTS = 4_000  # test points up to which an average over all of them is taken for every data set
 check_dimension = partial(integer, minimum=1, maximum=100)
@@ -117,9 +117,7 @@ class Inputs(Piece, ABC, family="input distribution"):
         """Return nodes that average the products of these kernels exactly, or None if there are no such nodes."""
         return None
 
-    def line_covariance(
-        self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum
-    ) -> tuple[FloatArray, FloatArray, float]:
+    def line_covariance(self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum) -> LineCovariance:
         """Return C(a), C(0) - C(a) without cancellation, and C(0), for a stationary kernel on one-dimensional inputs."""
         return line_covariance(kernel, distance)
 
@@ -154,8 +152,7 @@ class Eigenvalues(Inputs):
     def prior_variance(self, kernel: Any) -> float:
         return self.listed.trace
 
-    def largest_variance(self, kernel: Any) -> float | None:
-        return self.listed.trace
+    largest_variance = prior_variance
 
     def to_dict(self) -> dict[str, Any]:
         return {"type": "Eigenvalues", **self.listed.to_dict()}

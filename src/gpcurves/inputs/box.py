@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -65,8 +65,7 @@ class Box(_Uniform):
             return partial(_rbf_overlap, first, second)
         return None
 
-    def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
-        return polynomial_nodes(self, kernels)
+    exact_nodes = polynomial_nodes
 
     def mean_over_nearest(self, n: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         a, width = distance_rule(1.0, n)

@@ -9,7 +9,7 @@ the eigenvalues of their product.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -104,8 +104,7 @@ class Gaussian(Inputs):
             return _rbf_overlap(first, second, self.matrix)
         return None
 
-    def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
-        return polynomial_nodes(self, kernels)
+    exact_nodes = polynomial_nodes
 
     def mean_over_nearest(self, n: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         scale = math.sqrt(self.matrix[0, 0])

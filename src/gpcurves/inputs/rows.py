@@ -189,8 +189,10 @@ class Copula(Inputs):
     @cached_property
     def _root(self) -> FloatArray:
         """The Cholesky factor of the correlations, which are shrunk the more, the fewer rows there are."""
+        from scipy.stats import rankdata
+
         n, columns = self._columns.shape
-        scores = np.column_stack([_normal_scores(column) for column in self._columns.T])
+        scores = ndtri(rankdata(self._columns, axis=0) / (n + 1))  # ties share their rank
         with np.errstate(invalid="ignore"):
             correlation = np.nan_to_num(np.atleast_2d(np.corrcoef(scores, rowvar=False)))  # 0 with a constant column
         shrink = min(1.0, columns / n)
@@ -198,10 +200,3 @@ class Copula(Inputs):
 
     def __repr__(self) -> str:
         return f"Copula({len(self.points)} points, dim={self.dim})"
-
-
-def _normal_scores(column: FloatArray) -> FloatArray:
-    """Return the normal quantiles of the ranks; ties share theirs."""
-    _, position, counts = np.unique(column, return_inverse=True, return_counts=True)
-    rank = np.cumsum(counts) - (counts - 1) / 2
-    return np.asarray(ndtri(rank[position] / (len(column) + 1)))

@@ -20,7 +20,7 @@ from gpcurves.errors import NumericalError
 from gpcurves.inputs.base import Nodes, Overlap
 from gpcurves.inputs.box import _Uniform
 from gpcurves.kernels import RBF, Kernel, Matern, Stationary, as_rbf, is_stationary, line_covariance
-from gpcurves.kernels.stationary import LARGEST_SMOOTHNESS, NEAR_INTEGER, _MaternFamily
+from gpcurves.kernels.stationary import LARGEST_SMOOTHNESS, NEAR_INTEGER, LineCovariance, _MaternFamily
 from gpcurves.numerics.quadrature import distance_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import CLOSED_FORM, Spectrum
@@ -75,9 +75,7 @@ class Torus(_Uniform):
         product = _product_of_transforms(first, second, self.dim)
         return None if product is None else lambda X: periodised_matrix(product, X)
 
-    def line_covariance(
-        self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum
-    ) -> tuple[FloatArray, FloatArray, float]:
+    def line_covariance(self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum) -> LineCovariance:
         # the closed form lists eigenvalues in the order of their frequency
         listed = spectrum.tail is None and spectrum.origin == CLOSED_FORM
         return circle_covariance(kernel, distance, spectrum.values if listed else None)
@@ -307,9 +305,7 @@ def _evaluate_series(series: FloatArray, apart: FloatArray) -> FloatArray:
     return result.reshape(apart.shape[1:])
 
 
-def circle_covariance(
-    kernel: Kernel, distance: FloatArray, waves: FloatArray | None
-) -> tuple[FloatArray, FloatArray, float]:
+def circle_covariance(kernel: Kernel, distance: FloatArray, waves: FloatArray | None) -> LineCovariance:
     r"""Return :math:`C(a)`, :math:`C(0) - C(a)` without cancellation, and `C(0)`, on the circle, for 0 ≤ a ≤ 1/2.
 
     The images contribute :math:`I(0) - I(a) = \sum_k c_k (-1)^k\, 2\sin^2(k \arcsin 2a)`, which has no cancellation.

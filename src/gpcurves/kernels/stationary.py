@@ -24,8 +24,8 @@ from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, positive, positive_each
 
 _ROWS = 128
-_SMALLEST_LOG = -700.0
-"""Below this exponent a correlation is set to e^-700: subnormal numbers would make everything slow."""
+_SMALLEST_LOG = -700.0  # exponents of correlations end here: subnormal numbers would make everything slow
+LineCovariance = tuple[FloatArray, FloatArray, float]  # C(a), C(0) - C(a) without cancellation, and C(0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -327,8 +327,8 @@ def is_stationary(kernel: Kernel) -> bool:
     return isinstance(kernel, Stationary)
 
 
-def line_covariance(kernel: Kernel, distance: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    r"""Return :math:`C(a)`, :math:`C(0) - C(a)` without cancellation, and `C(0)`, for a stationary kernel in 1D."""
+def line_covariance(kernel: Kernel, distance: FloatArray) -> LineCovariance:
+    """Return the covariance at distances a, for a stationary kernel in 1D."""
     if isinstance(kernel, Stationary):
         r = distance / kernel.lengthscales(1)[0]
         return kernel.variance * kernel.correlation(r), kernel.variance * kernel.loss(r), kernel.variance

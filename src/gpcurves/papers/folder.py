@@ -16,8 +16,7 @@ from gpcurves.papers.gallery import FIGURES, Claim, Drawn, Entry
 from gpcurves.render.formats import render
 from gpcurves.render.page import document
 
-SUFFIXES = (".png", ".svg", ".csv", ".claims.csv")
-"""What each figure has: pictures, the numbers behind them, and the claims; the last is written last."""
+SUFFIXES = (".png", ".svg", ".csv", ".claims.csv")  # pictures, the numbers behind them, and last of all the claims
 
 
 def make_folder(folder: Path) -> Path:

@@ -179,12 +179,6 @@ class Panel:
             self.axes.fill_between(at, *edges, color=line.get_color(), alpha=0.25, linewidth=0)
         self.remember(label, at, value, stderr)
 
-    def points(self, label: str, x: Any, y: Any, stderr: Any = None, **style: Any) -> None:
-        """Draw points with error bars and remember them."""
-        looks = {"fmt": "o", "color": "black", "markersize": 3, "linewidth": 1, "zorder": 4} | style
-        self.axes.errorbar(x, y, stderr, label=label, **looks)
-        self.remember(label, x, y, stderr)
-
     def curve(self, label: str, curve: LearningCurve, **style: Any) -> None:
         """Draw a learning curve and remember it."""
         self.line(label, curve.sizes, curve.error, curve.stderr, **style)

@@ -18,6 +18,7 @@ from gpcurves.papers.urry2013_claims import POISSON, POWER, REGULAR, TITLES, Noi
 figure = figures_of("Urry & Sollich 2013", "urry2013")
 COLOURS = {1.0: BLUE, 0.1: "#56B4E9", 0.01: GREEN, 1e-3: "#E69F00", 1e-4: ORANGE}
 """Noise levels; the paper does not list its own, of which 0.1 and 0.0001 are known from Figures 9 and 11."""
+NOISES = (list(COLOURS), [1.0, 0.01, 1e-4])
 STYLES = {
     "simulation": {"linestyle": "-", "linewidth": 2.2, "alpha": 0.75},
     "cavity": {"linestyle": DASH, "linewidth": 1.1, "color": "black"},
@@ -48,7 +49,8 @@ def figure_1(quality: Quality) -> Drawn:
         kernels = [gpc.RandomWalkKernel(a * p, a, "global") for p in lengths.tolist()]
         on_graphs = [[tree.mean_correlation(graph, kernel) for graph in graphs] for kernel in kernels]
         right.line(f"$C_{{1,p}}$, tree, $a={a}$", lengths, on_tree, color=colour)
-        right.points(f"$K_{{1,p}}$, graphs, $a={a}$", lengths, np.mean(on_graphs, axis=1), color=colour, fmt=marker)
+        dots: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": "", "markersize": 3, "zorder": 4}
+        right.line(f"$K_{{1,p}}$, graphs, $a={a}$", lengths, np.mean(on_graphs, axis=1), **dots)
     right.axes.axvline(threshold, color="black", linestyle=DOT, label=r"$\log V/\log(d-1)$")
     right.legend()
     apart = np.mean(on_graphs, axis=1) - on_tree
@@ -238,11 +240,6 @@ def figure_12(quality: Quality) -> Drawn:
     return draw_excited("local", "global", seed=4, quality=quality)
 
 
-def noises(quality: Quality) -> list[float]:
-    """Return the noise levels of a figure."""
-    return quality.choose(list(COLOURS), [1.0, 0.01, 1e-4])
-
-
 def simulate(problem: gpc.Problem, nu: FloatArray, quality: Quality, **options: Any) -> gpc.LearningCurve:
     """Return the truth on graphs of finite size."""
     amounts = quality.choose(
@@ -259,15 +256,15 @@ def curve_of(problem: gpc.Problem, method: str, quality: Quality) -> gpc.Learnin
         return simulate(problem, nu, quality)
     options: dict[str, Any] = quality.choose({"vertices": 500, "graphs": 20}, {"vertices": 300, "graphs": 3})
     if method == "cavity":
-        options = quality.choose({"precision": 0.05, "population": 256}, {"precision": 0.3, "population": 64})
-        options = {**options, "among": ["isolated"]}
+        precision, population = quality.choose((0.05, 256), (0.3, 64))
+        options = {"precision": precision, "population": population, "among": ["isolated"]}
     return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **quality.running)
 
 
 def levels_of(ensemble: Ensemble, student: Normalisation, methods: Iterable[str], quality: Quality) -> NoiseLevels:
     """Return the curves of several methods at every noise level."""
     levels: NoiseLevels = {}
-    for noise in noises(quality):
+    for noise in quality.choose(*NOISES):
         problem = walk_problem(ensemble, student, noise)
         levels[noise] = {method: curve_of(problem, method, quality) for method in methods}
     return levels
@@ -280,7 +277,7 @@ def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Qualit
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
         levels = {}
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
-        for noise in noises(quality):
+        for noise in quality.choose(*NOISES):
             problem = walk_problem(ensemble, student, noise, teacher)
             graphs = quality.choose((15, 40), (6, 70))[noise < 1e-3]
             amounts = {"vertices": quality.choose(500, 250), "graphs": graphs, "datasets": 1}
