@@ -290,9 +290,7 @@ def curve_from_dict(data: Mapping[str, Any]) -> LearningCurve:
 def curve_set_from_dict(data: Mapping[str, Any]) -> CurveSet:
     """Build a set of curves from the content of its JSON file."""
     problems = [Problem.from_dict(each) for each in data["problems"]]
-    curves = {
-        record["label"]: _restore(record, problems[record["problem"]], data["version"]) for record in data["curves"]
-    }
+    curves = {each["label"]: _restore(each, problems[each["problem"]], data["version"]) for each in data["curves"]}
     return CurveSet(curves, data["skipped"])
 
 

@@ -135,8 +135,7 @@ def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: E
 def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors, most: float) -> float:
     """Bracket the goal on a growing grid and refine it; random methods use the same data sets on every grid."""
     smallest = 1 / _examples_per_unit(problem) if problem.ensemble is None else 1e-3
-    low = 0.0
-    high = max(smallest, min(100.0 if problem.axis == "n" else 1.0, most))
+    low, high = 0.0, max(smallest, min(100.0 if problem.axis == "n" else 1.0, most))
     grid = _sizes_between(0.0, high, 8, problem)
     while True:
         values = errors(grid)

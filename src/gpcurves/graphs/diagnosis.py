@@ -100,8 +100,7 @@ class Diagnosis(Shown):
         """Return the whole report as text: quantiles, the worst vertices and the verdict."""
         lines = [f"Prior variances of {self.kernel!r} on {self.graph!r}, average 1:"]
         lines += [f"  {name:<9} {value:.4g}" for name, value in self.quantiles.items()]
-        lines += ["Vertices furthest from the average:"]
-        lines += ["  vertex      degree  component  prior variance"]
+        lines += ["Vertices furthest from the average:", "  vertex      degree  component  prior variance"]
         frame = self.to_frame().iloc[self.worst(count)]
         for vertex, degree, component, variance in frame.itertuples(index=False):
             lines.append(f"  {vertex:<10}  {degree:<6g}  {component:<9}  {variance:.4g}")

@@ -162,10 +162,9 @@ class Graph(ReadOnly):
 
     def edge_list(self) -> tuple[IntArray, FloatArray]:
         """Return each edge once, as pairs of vertex numbers with the smaller first, and the weights."""
-        rows = np.repeat(np.arange(self.vertices), self.neighbours)
-        once = rows < self.adjacency.indices
-        pairs = np.stack((rows[once], self.adjacency.indices[once]), axis=1).astype(np.int64)
-        return pairs, self.adjacency.data[once]
+        rows, columns = self.adjacency.nonzero()
+        once = rows < columns
+        return np.stack((rows[once], columns[once]), axis=1).astype(np.int64), self.adjacency.data[once]
 
     def to_networkx(self) -> Any:
         """Return a NetworkX graph with the names as nodes and the weights as the edge attribute ``weight``."""

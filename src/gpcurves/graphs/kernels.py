@@ -200,13 +200,12 @@ class RandomWalkKernel(GraphKernel):
         variable :math:`w^m` touches only :math:`u^m` and is eliminated by hand, which leaves p variables, in the order
         :math:`(w^0,u^1,w^1,\dots,u^m)` or :math:`(u^0,w^0,u^1,\dots,u^m)`.
         """
-        p, stay = self.p, 1 - 1 / self.a
+        p, odd, stay = self.p, self.p % 2, 1 - 1 / self.a
         if p > MOST_VARIABLES:
             raise NotApplicableError(f"messages exist for walks of at most {MOST_VARIABLES} steps, got {p}")
         # Each multiplier u^q is a row of w^q - (1 - 1/a) w^(q-1) - T w^(q-1)/a = 0: the first two terms are local, the last is
         # the coupling by edges.
         local, coupling = np.zeros((p, p)), np.zeros((p, p))
-        odd = p % 2
         if p:
             local[0, 0] = -stay if odd else 1.0
         for q in range(1, p // 2 + 1):

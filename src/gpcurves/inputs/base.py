@@ -83,9 +83,8 @@ class Inputs(Piece, ABC, family="input distribution"):
 
     def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
         """Return the eigenvalues from a matrix on nodes, with a tail, also if there is a closed form."""
-        return numerical_spectrum(
-            lambda X: self.kernel_matrix(kernel, X), self.nodes, NODES, Decay(kernel.smoothness, self.dim)
-        )
+        decay = Decay(kernel.smoothness, self.dim)
+        return numerical_spectrum(partial(self.kernel_matrix, kernel), self.nodes, NODES, decay)
 
     def prior_variance(self, kernel: Kernel) -> float:
         """Return the average prior variance, the error before anything is learnt."""

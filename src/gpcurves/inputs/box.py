@@ -69,15 +69,11 @@ class Box(_Uniform):
 
     def mean_over_nearest(self, n: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         a, width = distance_rule(1.0, n)
-        ends = width * function(a)
+        ends, log_end = width * function(a), np.log1p(-a)
         b, width = distance_rule(0.5, n)
-        middle = width * function(b)
-        return np.array(
-            [
-                2 * np.exp(m * np.log1p(-a)) @ ends + 2 * (m - 1) * np.exp(m * np.log1p(-2 * b)) @ middle
-                for m in n.tolist()
-            ]
-        )
+        middle, log_middle = width * function(b), np.log1p(-2 * b)
+        one_sided = np.array([2 * np.exp(m * log_end) @ ends for m in n.tolist()])
+        return np.asarray(one_sided + [2 * (m - 1) * np.exp(m * log_middle) @ middle for m in n.tolist()])
 
 
 def _products(kernel: RBF, dim: int) -> Spectrum | None:

@@ -39,11 +39,10 @@ _POINTS = 2_048
 _SERIES_DIM = 3  # beyond, a tensor series has more terms than there are images
 _FEW_WAVES = 64
 _DEGREE = 24  # 22 terms resolve the images to rounding, unless lengthscales differ by orders of magnitude
-_ANGLES = np.pi * (np.arange(_DEGREE) + 0.5) / _DEGREE
+_ORDERS = np.arange(_DEGREE)
+_ANGLES = np.pi * (_ORDERS + 0.5) / _DEGREE
 _NODES = np.sqrt((1 + np.cos(_ANGLES)) / 8)  # distances between 0 and 1/2
-_TO_SERIES = (
-    np.cos(np.outer(np.arange(_DEGREE), _ANGLES)) * (np.where(np.arange(_DEGREE) == 0, 1.0, 2.0) / _DEGREE)[:, None]
-)
+_TO_SERIES = np.cos(np.outer(_ORDERS, _ANGLES)) * (np.where(_ORDERS == 0, 1.0, 2.0) / _DEGREE)[:, None]
 """Turns values at the Chebyshev nodes into the coefficients of the series through them."""
 
 
@@ -324,9 +323,8 @@ def circle_covariance(kernel: Kernel, distance: FloatArray, waves: FloatArray | 
         frequency = np.arange(len(waves))
         weight = np.where(frequency == 0, 1.0, 2.0) * waves
         images = np.cos(2 * np.pi * np.outer(_NODES, frequency)) @ weight - line_covariance(kernel, _NODES)[0]
-    order = np.arange(_DEGREE)
-    signed = (_TO_SERIES @ images) * (-1.0) ** order
+    signed = (_TO_SERIES @ images) * (-1.0) ** _ORDERS
     phase = np.arcsin(np.minimum(2 * distance, 1.0))
-    fallen = 2 * np.sin(np.multiply.outer(phase, order)) ** 2 @ signed
+    fallen = 2 * np.sin(np.multiply.outer(phase, _ORDERS)) ** 2 @ signed
     at_origin = float(signed.sum())
     return value + at_origin - fallen, loss + fallen, origin + at_origin

@@ -190,16 +190,14 @@ class Matern(_MaternFamily):
     smoothness: float = parameter(1.5, help="Smoothness (the nu of Matérn)", check=_check_smoothness)
 
     def correlation(self, r: FloatArray) -> FloatArray:
-        x = np.asarray(math.sqrt(2 * self.smoothness) * r)
-        if (2 * self.smoothness) % 2 == 1:
-            return _half_integer_matern(round(self.smoothness - 0.5), x)
-        near = x < _SERIES
-        far = np.maximum(x, _SERIES)
-        value = np.exp(
-            (1 - self.smoothness) * math.log(2) - gammaln(self.smoothness) + self.smoothness * np.log(far)
-        ) * _bessel(self.smoothness, far)
+        nu = self.smoothness
+        x = np.asarray(math.sqrt(2 * nu) * r)
+        if (2 * nu) % 2 == 1:
+            return _half_integer_matern(round(nu - 0.5), x)
+        near, far = x < _SERIES, np.maximum(x, _SERIES)
+        value = np.exp((1 - nu) * math.log(2) - gammaln(nu) + nu * np.log(far)) * _bessel(nu, far)
         if near.any():
-            value[near] = 1.0 - _matern_loss_series(self.smoothness, x[near])
+            value[near] = 1.0 - _matern_loss_series(nu, x[near])
         return np.asarray(value)
 
     def loss(self, r: FloatArray) -> FloatArray:

@@ -111,22 +111,15 @@ class Entry:
 FIGURES: dict[str, Entry] = {}  # all figures by name, in the order of the papers
 
 
-def figures_of(paper: str, prefix: str) -> Callable[..., Callable[[Figuring], Figuring]]:
-    """Return the decorator that enters a function into the list as a figure of a paper, by its number and title.
+def figure_of(paper: str, prefix: str, number: str, title: str, caption: str = "") -> Callable[[Figuring], Figuring]:
+    """Enter a function into the list as a figure of a paper; its docstring is the caption, unless that is given too."""
 
-    The caption is the function's docstring, unless it is given too.
-    """
+    def enter(function: Figuring) -> Figuring:
+        text, name = caption or " ".join(str(function.__doc__).split()), f"{prefix}-{number}"
+        FIGURES[name] = Entry(name, paper, number, title, text, function)
+        return function
 
-    def figure(number: str, title: str, caption: str = "") -> Callable[[Figuring], Figuring]:
-        def enter(function: Figuring) -> Figuring:
-            text = caption or " ".join(str(function.__doc__).split())
-            name = f"{prefix}-{number}"
-            FIGURES[name] = Entry(name, paper, number, title, text, function)
-            return function
-
-        return enter
-
-    return figure
+    return enter
 
 
 def draw(name: str, **quality: Any) -> Drawn:

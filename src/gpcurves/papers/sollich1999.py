@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 import gpcurves as gpc
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.papers.gallery import Claim, Drawn, Figuring, Quality, Sheet, check, figures_of
+from gpcurves.papers.gallery import Claim, Drawn, Figuring, Quality, Sheet, check, figure_of
 
 MARKS = 30  # how many points of the simulation are drawn
 CAPTION = (
@@ -100,7 +100,7 @@ def panel(letter: str, kernel: str, dim: int, noise: str) -> Callable[[Figuring]
     upper, where = ("bounds WV and UO", "one dimension") if dim == 1 else ("bound UO", "two dimensions")
     caption = CAPTION.format(kernel=kernel, where=where, noise=noise, upper=upper)
     title = f"Theory, bounds and truth: {kernel}, {where}, noise {noise}"
-    return figures_of("Sollich 1999", "sollich1999")(f"1{letter}", title, caption)
+    return figure_of("Sollich 1999", "sollich1999", f"1{letter}", title, caption)
 
 
 @panel("a", "OU kernel", 1, "0.001")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import gpcurves as gpc
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Quality, Sheet, check, figures_of
+from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Quality, Sheet, check, figure_of
 from gpcurves.papers.sollich1999 import Comparison, compare, draw_comparisons
 
-figure = figures_of("Sollich & Halees 2002", "sollich2002")
+figure = partial(figure_of, "Sollich & Halees 2002", "sollich2002")
 LOWER, UPPER = ["plaskota", "ov"], ["two"]
 USUAL = ["lc", "uc", *LOWER, *UPPER]
 ROUGH_LINE = gpc.Problem(gpc.OU(0.01), gpc.Torus(dim=1), noise=0.05)
@@ -129,12 +130,11 @@ def figure_8(quality: Quality) -> Drawn:
     """
     problem = four_dimensions(gpc.Gaussian(dim=4), 0.05)
     lc, lc1 = (gpc.learning_curve(problem, name, 300) for name in ("lc", "lc1"))
-    correction = lc1.error - lc.error
     sheet = Sheet()
     (panel,) = sheet.panels
     panel.setup(problem.describe(), y=r"$\epsilon_{LC}$ and $-100\,\epsilon_1$", xlim=(0, 300), ylim=(0, 1.05))
     panel.line(r"$\epsilon_{LC}$", lc.n, lc.error, color=BLUE)
-    panel.line(r"$-100\,\epsilon_1$", lc.n, -100 * correction, color=PINK, linestyle=DASH)
+    panel.line(r"$-100\,\epsilon_1$", lc.n, -100 * (lc1.error - lc.error), color=PINK, linestyle=DASH)
     panel.legend()
     return sheet.finish(small(lc, lc1, quality))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ import gpcurves as gpc
 from gpcurves.graphs import Ensemble, Normalisation, tree
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.papers import urry2013_claims as claim
-from gpcurves.papers.gallery import BLUE, DASH, DOT, GREEN, ORANGE, Drawn, Panel, Quality, Sheet, check, figures_of
+from gpcurves.papers.gallery import BLUE, DASH, DOT, GREEN, ORANGE, Drawn, Panel, Quality, Sheet, check, figure_of
 from gpcurves.papers.urry2013_claims import POISSON, POWER, REGULAR, TITLES, NoiseLevels, part, vectors_on, walk_problem
 
-figure = figures_of("Urry & Sollich 2013", "urry2013")
+figure = partial(figure_of, "Urry & Sollich 2013", "urry2013")
 COLOURS = {1.0: BLUE, 0.1: "#56B4E9", 0.01: GREEN, 1e-3: "#E69F00", 1e-4: ORANGE}
 """Noise levels; the paper does not list its own, of which 0.1 and 0.0001 are known from Figures 9 and 11."""
 NOISES = (list(COLOURS), [1.0, 0.01, 1e-4])
