@@ -192,7 +192,7 @@ class Copula(Inputs):
         from scipy.stats import rankdata
 
         n, columns = self._columns.shape
-        scores = ndtri(rankdata(self._columns, axis=0) / (n + 1))  # ties share their rank
+        scores = ndtri(np.ascontiguousarray(rankdata(self._columns, axis=0)) / (n + 1))  # ties share their rank
         with np.errstate(invalid="ignore"):
             correlation = np.nan_to_num(np.atleast_2d(np.corrcoef(scores, rowvar=False)))  # 0 with a constant column
         shrink = min(1.0, columns / n)
