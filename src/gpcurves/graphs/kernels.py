@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -137,7 +138,9 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
 
     def normalised(self, how: Normalisation) -> Self:
         """Return this kernel with another normalisation."""
-        return replace(self, normalise=how)  # type: ignore[type-var]
+        other = copy(self)  # a kernel need not have the field
+        object.__setattr__(other, "normalise", check_normalisation("normalise", how))
+        return other
 
     __repr__ = full_repr
 
