@@ -22,8 +22,7 @@ from gpcurves.observations import Observation
 from gpcurves.problem import Problem, SpectrumProblem
 from gpcurves.spectra import Spectrum
 
-Sizes = npt.ArrayLike | None
-"""Sizes of training sets: a sequence of numbers, or an integer n that stands for 0, 1, …, n."""
+Sizes = npt.ArrayLike | None  # of training sets: a sequence of numbers, or an integer n that stands for 0, 1, …, n
 _RUN = tuple(each.name for each in fields(Run))
 _MAY_BE_NONE = tuple(each.name for each in fields(Run) if each.default is None)
 
@@ -128,9 +127,9 @@ def _options_for(
         known = name in each.option_names()
         return known and each.Options(**{name: options[name]}).objection(problem) is None
 
-    own = method.option_names() & options.keys()
-    kept = {name for name in own if takes(method, name) or not any(takes(each, name) for each in chosen)}
-    return {name: value for name, value in options.items() if name in kept}
+    own = [name for name in options if name in method.option_names()]
+    kept = [name for name in own if takes(method, name) or not any(takes(each, name) for each in chosen)]
+    return {name: options[name] for name in kept}
 
 
 def _known_options(methods: Sequence[Method[Any]]) -> set[str]:
@@ -191,10 +190,8 @@ def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
     if isinstance(problem, Spectrum):
         return SpectrumProblem(problem, plain) if name == "noise" else None
     assert isinstance(problem, Problem)
-    if name == "noise":
-        return Problem(problem.kernel, problem.inputs, plain, problem.teacher, problem.design)
-    if name in ("kernel", "inputs", "observation", "teacher", "design"):
-        return replace(problem, **{name: plain})
+    if name in ("kernel", "inputs", "noise", "observation", "teacher", "design"):
+        return replace(problem, **{"observation" if name == "noise" else name: plain})
     for piece in ("kernel", "inputs", "observation", "design"):
         own = getattr(problem, piece)
         if hasattr(own, "__dataclass_fields__") and name in {each.name for each in fields(own)}:

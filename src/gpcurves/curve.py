@@ -21,8 +21,7 @@ from gpcurves.problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA = 2
-"""Version of the JSON layout; it changes when a reader would have to."""
+SCHEMA = 2  # version of the JSON layout; it changes when a reader would have to
 _ARRAYS = ("sizes", "error", "stderr", "spectrum_error")
 
 
@@ -253,10 +252,10 @@ def _settings(curve: LearningCurve) -> dict[str, str]:
     problem = curve.problem
     settings: dict[str, Any] = {}
     for piece in (problem.kernel, problem.inputs, problem.observation):
-        names = getattr(piece, "__dataclass_fields__", ())
-        settings |= {name: getattr(piece, name) for name in names}
-    settings |= {"noise": settings.pop("variance", ""), "kernel": repr(problem.kernel), "inputs": repr(problem.inputs)}
-    settings["observation"] = repr(problem.observation)
+        for each in getattr(piece, "__dataclass_fields__", {}).values():
+            # kernel, inputs and observation have a variance: the flag tells them apart
+            settings[(each.metadata.get("flag") or each.name).replace("-", " ")] = getattr(piece, each.name)
+    settings |= {name: repr(getattr(problem, name)) for name in ("kernel", "inputs", "observation")}
     if problem.teacher is not None:
         settings |= {"teacher": repr(problem.teacher.kernel), "teacher noise": problem.teacher.noise}
     settings |= curve.options
@@ -291,9 +290,7 @@ def curve_from_dict(data: Mapping[str, Any]) -> LearningCurve:
 def curve_set_from_dict(data: Mapping[str, Any]) -> CurveSet:
     """Build a set of curves from the content of its JSON file."""
     problems = [Problem.from_dict(each) for each in data["problems"]]
-    curves = {
-        record["label"]: _restore(record, problems[record["problem"]], data["version"]) for record in data["curves"]
-    }
+    curves = {each["label"]: _restore(each, problems[each["problem"]], data["version"]) for each in data["curves"]}
     return CurveSet(curves, data["skipped"])
 
 

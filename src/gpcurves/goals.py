@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,42 +22,23 @@ from gpcurves.observations import Observation
 from gpcurves.problem import Problem, SpectrumProblem
 from gpcurves.spectra import Spectrum
 
-Errors = Callable[[FloatArray], FloatArray]
-"""Returns the error at each size."""
-MOST_EXAMPLES = 1e12
-"""Where the search for a required n gives up."""
+Errors = Callable[[FloatArray], FloatArray]  # returns the error at each size
+MOST_EXAMPLES = 1e12  # where the search for a required n gives up
 _DECADES = ((0.0, 1e3), (1e3, 1e6), (1e6, 1e9), (1e9, MOST_EXAMPLES))
-_SMALL_GRAPH = 1_500
-"""Vertices up to which data sets on a given graph are simulated: dense algebra is quick there, and exact."""
-_MOST_SIMULATED, _MOST_PER_VERTEX = 5_000.0, 1_000.0
-"""How far random methods are searched: examples on vectors, examples per vertex on graphs."""
-_FEW_SIMULATED = 500.0
-"""How far a simulated curve is continued at least to answer a goal: beyond, the time grows as the third power."""
+_SMALL_GRAPH = 1_500  # vertices up to which a given graph is simulated: dense algebra is quick there, and exact
+_MOST_SIMULATED, _MOST_PER_VERTEX = 5_000.0, 1_000.0  # how far random methods are searched on vectors, on graphs
+_FEW_SIMULATED = 500.0  # how far a simulated curve is continued at least: beyond, the time grows as the third power
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a goal needs, by curve.
-
-    Attributes
-    ----------
-    error
-        The error to reach.
-    axis
-        What sizes are: "n" examples, or "nu" examples per vertex of a graph.
-    needed
-        The size at which each curve reaches the goal, by its label.
-    missing
-        Why a curve does not reach it, by its label.
-    sentence
-        The answer in one sentence.
-    """
+    """What a goal, an error to reach, needs by each curve of a set."""
 
     error: float
-    axis: str
-    needed: Mapping[str, float] = field(default_factory=dict)
-    missing: Mapping[str, str] = field(default_factory=dict)
-    sentence: str = ""
+    axis: str  # what sizes are: "n" examples, or "nu" examples per vertex of a graph
+    needed: Mapping[str, float]  # the size at which a curve reaches the goal, by its label
+    missing: Mapping[str, str]  # why a curve does not reach it, by its label
+    sentence: str  # the answer
 
 
 def required_n(
@@ -153,12 +134,8 @@ def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: E
 
 def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors, most: float) -> float:
     """Bracket the goal on a growing grid and refine it; random methods use the same data sets on every grid."""
-    per_unit = _examples_per_unit(problem)
-    smallest = 1 / per_unit
-    if problem.axis == "nu" and per_unit == 1.0:
-        smallest = 1e-3  # an ensemble of infinitely large graphs
-    low = 0.0
-    high = max(smallest, min(100.0 if problem.axis == "n" else 1.0, most))
+    smallest = 1 / _examples_per_unit(problem) if problem.ensemble is None else 1e-3
+    low, high = 0.0, max(smallest, min(100.0 if problem.axis == "n" else 1.0, most))
     grid = _sizes_between(0.0, high, 8, problem)
     while True:
         values = errors(grid)
@@ -219,9 +196,8 @@ def answer_goal(curves: CurveSet, error: float, run: Run | None = None) -> Goal:
         except GoalUnreachableError as unreachable:
             missing[label] = str(unreachable)
             continue
-        per_unit = _examples_per_unit(
-            problem
-        )  # the number of examples is an integer; that of an ensemble is any number
+        per_unit = _examples_per_unit(problem)
+        # the number of examples is an integer; examples per vertex of an ensemble are any number
         needed[label] = math.ceil(size * per_unit - 1e-9) / per_unit if problem.ensemble is None else size
     return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed))
 

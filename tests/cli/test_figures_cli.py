@@ -11,7 +11,7 @@ import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.montecarlo.store import Store
 from gpcurves.papers.folder import SUFFIXES
-from gpcurves.papers.gallery import FIGURES, Drawn, Quality, Sheet, check, figures_of
+from gpcurves.papers.gallery import FIGURES, Drawn, Quality, Sheet, check, figure_of
 
 PROBLEM = gpc.Problem(gpc.RBF(0.2), gpc.Torus(dim=1), noise=0.1)
 
@@ -32,14 +32,14 @@ def calls() -> Iterator[Calls]:
     saved = dict(FIGURES)
     FIGURES.clear()
 
-    @figures_of("First", "first")("1", "A line", "Of points.")
+    @figure_of("First", "first", "1", "A line", "Of points.")
     def first(quality: Quality) -> Drawn:
         kept.efforts.append(quality)
         sheet = Sheet()
         sheet.panels[0].line("line", [0, 1], [1, 2])
         return sheet.finish([check("a < b", 0.5, at_most=kept.limit)])
 
-    @figures_of("First", "first")("2", "A curve", "Simulated.")
+    @figure_of("First", "first", "2", "A curve", "Simulated.")
     def second(quality: Quality) -> Drawn:
         kept.efforts.append(quality)
         curve = gpc.learning_curve(PROBLEM, "simulation", 5, datasets=quality.choose(6, 3), rng=0, **quality.running)

@@ -169,6 +169,11 @@ def test_sets_hold_several_problems_and_settings_under_labels_that_tell_them_apa
     assert list(gpc.CurveSet.of(*precise)) == ["simulation, datasets 2", "simulation, datasets 3"]
     kernels = gpc.sweep(base, n=[0, 10], kernel=[gpc.RBF(0.1), gpc.OU(0.1)])
     assert list(kernels) == ["lc, kernel RBF(lengthscale=0.1)", "lc, kernel OU(lengthscale=0.1)"]
+    assert list(gpc.sweep(base, n=[0, 10], variance=[1.0, 2.0])) == ["lc, variance 1", "lc, variance 2"]
+    inputs = [gpc.Problem(gpc.RBF(0.1, variance=2.0), gpc.Gaussian(variance=v), 0.05) for v in (0.1, 0.2)]
+    assert list(gpc.CurveSet.of(*(gpc.learning_curve(each, "lc", [5]) for each in inputs))) == [
+        "lc, input variance 0.1", "lc, input variance 0.2",
+    ]  # fmt: skip
     with pytest.raises(gpc.InputError, match="same problem, method and options"):
         gpc.CurveSet.of(other, other)
     with pytest.raises(gpc.InputError, match="several problems"):

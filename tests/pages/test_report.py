@@ -161,7 +161,9 @@ def test_goals_are_drawn_where_curves_reach_them(curves: gpc.CurveSet) -> None:
     assert "two at goal 0.05" not in display.lines_  # beyond the picture
     words = {text.get_text() for text in display.ax_.texts}
     assert {"goal 0.05", "About 168 examples."} <= words
-    assert "goal 1e-09" not in curves.plot(goals=[Goal(1e-9, "n")]).lines_  # far below what the curves reach
+    assert (
+        "goal 1e-09" not in curves.plot(goals=[Goal(1e-9, "n", {}, {}, "")]).lines_
+    )  # far below what the curves reach
 
 
 def test_the_words_of_a_goal_keep_out_of_the_way(curves: gpc.CurveSet) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 import gpcurves as gpc
 from gpcurves.papers import FIGURES, Quality, draw
-from gpcurves.papers.comparison import Comparison, compare
 from gpcurves.papers.folder import SUFFIXES, read_finished, save
 from gpcurves.papers.gallery import Claim, Sheet, check
+from gpcurves.papers.sollich1999 import Comparison, compare
 from pictures import assert_drawn
 
 NAMES = [name for name in FIGURES if name.startswith("sollich")]
@@ -55,7 +55,7 @@ def test_entries_say_what_they_show(name: str) -> None:
 
 def test_claims_can_fail() -> None:
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
-    found = compare(problem, 20, ["lc", "uc", "ov"], 10, Quality(quick=True))
+    found = compare(problem, 20, ["lc", "uc", "ov"], (100, 10), Quality(quick=True))
     assert all(claim.holds for claim in found.brackets())
     wrong = Comparison(found.theory, replace(found.truth, error=0.9 * found.theory["lc"].error, details={}))
     above, below = wrong.brackets()
@@ -79,7 +79,7 @@ def test_a_sheet_remembers_what_was_drawn() -> None:
     left.setup("left")
     left.line("line", [0, 1], [2, 3], color="black")
     right.setup("right")
-    right.points("points", [1], [4], [0.5])
+    right.line("points", [1], [4], [0.5], marker="o")
     right.inset((0.5, 0.5, 0.4, 0.4), "inner").line("band", [0, 1], [1, 2], np.array([0.1, 0.2]))
     table = sheet.finish([]).table
     assert table["panel"].tolist() == ["left", "left", "right", "inner", "inner"]

@@ -11,8 +11,8 @@ from gpcurves.papers import FIGURES, Quality, draw
 from gpcurves.papers import urry2013_claims as claims
 from gpcurves.papers.folder import SUFFIXES, read_finished, save
 from gpcurves.papers.gallery import Claim
-from gpcurves.papers.urry2013 import curve_of, globally
-from gpcurves.papers.urry2013_claims import POISSON, REGULAR, locally, part
+from gpcurves.papers.urry2013 import curve_of
+from gpcurves.papers.urry2013_claims import POISSON, REGULAR, part, walk_problem
 from pictures import assert_drawn
 
 NAMES = [name for name in FIGURES if name.startswith("urry")]
@@ -54,7 +54,9 @@ def test_entries_say_what_they_show(name: str) -> None:
 
 def test_agreement_and_failure_can_be_told_apart() -> None:
     nu = np.array([0.1, 1.0, 10.0])
-    truth = gpc.learning_curve(globally(REGULAR, 0.01), "simulation", nu=nu, vertices=100, graphs=5, datasets=2, rng=0)
+    truth = gpc.learning_curve(
+        walk_problem(REGULAR, "global", 0.01), "simulation", nu=nu, vertices=100, graphs=5, datasets=2, rng=0
+    )
     assert truth.stderr is not None
     shifted = [replace(truth, error=factor * truth.error, details={}) for factor in (1.0, 1.02, 2.0)]
     same, near, far = (claims.agreement(REGULAR, {0.01: {"cavity": c, "simulation": truth}}) for c in shifted)
@@ -76,7 +78,7 @@ def test_a_flat_spread_has_no_peak() -> None:
 
 def test_a_curve_that_falls_has_no_maximum() -> None:
     falling = gpc.learning_curve(
-        locally(POISSON, 1.0), "simulation", nu=[0.1, 0.3, 0.7, 1.0, 3.0], vertices=60, graphs=3, rng=0,
+        walk_problem(POISSON, "local", 1.0), "simulation", nu=[0.1, 0.3, 0.7, 1.0, 3.0], vertices=60, graphs=3, rng=0,
         among=["dangling"],
     )  # fmt: skip
     rises, place, noisy, *_ = claims.maximum(POISSON, falling, falling, "global")
@@ -86,12 +88,12 @@ def test_a_curve_that_falls_has_no_maximum() -> None:
 
 
 def test_vertices_without_neighbours_are_known_exactly() -> None:
-    curve = curve_of(locally(POISSON, 1e-4), "cavity", Quality(quick=True))
+    curve = curve_of(walk_problem(POISSON, "local", 1e-4), "cavity", Quality(quick=True))
     np.testing.assert_allclose(part(curve, "isolated"), np.exp(-3 - curve.nu), atol=1e-5)
 
 
 def test_distributions_are_compared_by_their_shares() -> None:
-    problem, edges = locally(POISSON, 0.1), np.linspace(0, 1, 11)
+    problem, edges = walk_problem(POISSON, "local", 0.1), np.linspace(0, 1, 11)
     limit = gpc.VarianceDistribution(np.array([0.15, 0.75]), np.zeros(2), problem, 1.0, weights=np.array([0.25, 0.75]))
     assert claims.furthest(np.array([0.15, 0.75, 0.75, 0.75]), limit, edges) == pytest.approx(0)
     assert claims.furthest(np.array([0.15, 0.15, 0.75, 0.75]), limit, edges) == pytest.approx(0.25)

@@ -1,6 +1,5 @@
 """Learning on graphs: graphs and their ensembles, kernels between vertices, and the regular tree."""
 
-from gpcurves.graphs.covariance import GraphCovariance as GraphCovariance
 from gpcurves.graphs.ensembles import DegreeDistribution as DegreeDistribution
 from gpcurves.graphs.ensembles import Ensemble as Ensemble
 from gpcurves.graphs.ensembles import ErdosRenyi as ErdosRenyi

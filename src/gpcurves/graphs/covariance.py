@@ -21,16 +21,11 @@ from gpcurves.numerics.validation import FloatArray, frozen
 if TYPE_CHECKING:
     from gpcurves.graphs.kernels import GraphKernel
 
-Rows = Any
-"""Rows of vectors over the vertices: a dense array or a SciPy sparse matrix."""
-Step = Callable[[Rows], Rows]
-"""Multiplies rows by `T`."""
-_ENTRIES = 4_000_000
-"""Numbers that a block of rows may hold."""
-_DENSE = 0.08
-"""Share of non-zero entries from which on a block of rows is cheaper as a dense array."""
-_PROBES = 64
-"""Vertices at which the number of vertices within reach is measured."""
+Rows = Any  # rows of vectors over the vertices: a dense array or a SciPy sparse matrix
+Step = Callable[[Rows], Rows]  # multiplies rows by `T`
+_ENTRIES = 4_000_000  # numbers that a block of rows may hold
+_DENSE = 0.08  # share of non-zero entries from which on a block of rows is cheaper as a dense array
+_PROBES = 64  # vertices at which the number of vertices within reach is measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,24 +177,7 @@ def row_products(left: Rows, right: Rows) -> FloatArray:
     """Return the scalar product of each row with its counterpart."""
     if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
         return np.asarray(np.einsum("ij,ij->i", left, right))
-    product = left.multiply(right) if not isinstance(left, np.ndarray) else right.multiply(left)
-    return np.asarray(product.sum(axis=1)).ravel()
-
-
-def add(left: Rows, right: Rows) -> Rows:
-    """Add rows, of which either may be sparse."""
-    if isinstance(left, np.ndarray) == isinstance(right, np.ndarray):
-        return left + right
-    return np.asarray(left + right)
-
-
-def power_series(coefficients: FloatArray, rows: Rows, step: Step) -> Rows:
-    r"""Return rows times :math:`\sum_q c_q T^q`."""
-    total = coefficients[0] * rows
-    for coefficient in coefficients[1:].tolist():
-        rows = step(rows)
-        total = add(total, coefficient * rows)
-    return total
+    return np.asarray((left * right).sum(axis=1)).ravel()
 
 
 def chebyshev_series(coefficients: FloatArray, rows: Rows, step: Step) -> Rows:
@@ -207,19 +185,9 @@ def chebyshev_series(coefficients: FloatArray, rows: Rows, step: Step) -> Rows:
     total = coefficients[0] * rows
     before, now = rows, step(rows)
     for coefficient in coefficients[1:].tolist():
-        total = add(total, coefficient * now)
-        before, now = now, add(2 * step(now), -1.0 * before)
+        total = total + coefficient * now
+        before, now = now, 2 * step(now) - before
     return total
-
-
-def chebyshev_coefficients(function: Callable[[FloatArray], FloatArray], count: int) -> FloatArray:
-    """Return the first coefficients of a function on [-1, 1] in Chebyshev polynomials, from twice as many values."""
-    from scipy.fft import dct
-
-    theta = np.pi * (np.arange(2 * count) + 0.5) / (2 * count)
-    coefficients = dct(function(np.cos(theta)), type=2) / (2 * count)
-    coefficients[0] /= 2
-    return np.asarray(coefficients[:count])
 
 
 def chebyshev_diagonal(coefficients: FloatArray, rows: Rows, step: Step) -> FloatArray:
@@ -234,6 +202,6 @@ def chebyshev_diagonal(coefficients: FloatArray, rows: Rows, step: Step) -> Floa
     for q in range(1, (len(coefficients) + 1) // 2):
         total += padded[2 * q] * (2 * row_products(now, now) - even)
         if 2 * q + 1 < len(coefficients):
-            before, now = now, add(2 * step(now), -1.0 * before)
+            before, now = now, 2 * step(now) - before
             total += padded[2 * q + 1] * (2 * row_products(before, now) - odd)
     return np.asarray(total)

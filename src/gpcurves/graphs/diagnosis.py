@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 _LEVELS = {"smallest": 0.0, "1 %": 0.01, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95,
            "99 %": 0.99, "largest": 1.0}  # fmt: skip
-_EVEN, _UNEVEN = 1.5, 10.0
-"""Ratios of the largest to the smallest prior variance up to which it is even, and from which it is very uneven."""
+_EVEN, _UNEVEN = 1.5, 10.0  # largest over smallest prior variance: even up to here, very uneven from here on
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +91,7 @@ class Diagnosis(Shown):
         if self.ratio >= _UNEVEN:
             words += " Use local normalisation, which gives every vertex the same prior variance."
         isolated = self.graph.isolated
-        if isolated.any() and (count := int(isolated.sum())):
+        if count := int(isolated.sum()):
             verb = "vertex has" if count == 1 else "vertices have"
             words += f" {count} isolated {verb} a prior variance of {self.variances[isolated][0]:.3g}."
         return words
@@ -101,8 +100,7 @@ class Diagnosis(Shown):
         """Return the whole report as text: quantiles, the worst vertices and the verdict."""
         lines = [f"Prior variances of {self.kernel!r} on {self.graph!r}, average 1:"]
         lines += [f"  {name:<9} {value:.4g}" for name, value in self.quantiles.items()]
-        lines += ["Vertices furthest from the average:"]
-        lines += ["  vertex      degree  component  prior variance"]
+        lines += ["Vertices furthest from the average:", "  vertex      degree  component  prior variance"]
         frame = self.to_frame().iloc[self.worst(count)]
         for vertex, degree, component, variance in frame.itertuples(index=False):
             lines.append(f"  {vertex:<10}  {degree:<6g}  {component:<9}  {variance:.4g}")

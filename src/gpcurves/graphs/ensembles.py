@@ -17,20 +17,18 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import betaln, gammaincc, gammaln
 
-from gpcurves.errors import InputError, NumericalError
+from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece, full_repr
-from gpcurves.numerics.validation import FloatArray, integer, nonnegative, positive
+from gpcurves.numerics.validation import FloatArray, as_numbers, integer, nonnegative, positive
 
 _ROUNDS = 200
 _ATTEMPTS = 20
-_FEW_ENDS = 400
-"""Ends of edges up to which a graph is shuffled, if it was not drawn with exactly the probability of any other."""
+_FEW_ENDS = 400  # ends of edges up to which a graph is shuffled, unless every graph was drawn equally often
 _MOST_VERTICES = 50_000_000
 _MOST_NEIGHBOURS = 20_000
-_TAIL = 1e-6
-"""Share of all vertices, and of all edges, that a degree distribution may leave out."""
+_TAIL = 1e-6  # share of all vertices, and of all edges, that a degree distribution may leave out
 
 
 class Ensemble(Piece, ABC, family="ensemble"):
@@ -86,8 +84,7 @@ class Ensemble(Piece, ABC, family="ensemble"):
                 return graph_with_degrees(degrees, generator)
         raise InputError(f"no graph of {count} vertices has degrees as {self!r} draws them: take more vertices")
 
-    def __repr__(self) -> str:
-        return full_repr(self)
+    __repr__ = full_repr
 
 
 def _check_exponent(name: str, value: object) -> float:
@@ -98,10 +95,7 @@ def _check_exponent(name: str, value: object) -> float:
 
 
 def _check_probabilities(name: str, value: object) -> tuple[float, ...]:
-    try:
-        probabilities = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be a list of numbers") from error
+    probabilities = as_numbers(value, f"{name} must be a list of numbers")
     sensible = np.isfinite(probabilities) & (probabilities >= 0)
     if probabilities.ndim != 1 or probabilities.size == 0 or not sensible.all():
         raise InputError(f"{name} must be a list of finite numbers, at least 0")
@@ -185,7 +179,25 @@ class PowerLaw(Ensemble):
         return self.alpha * self.cutoff / (self.alpha - 1)
 
     def degree_probabilities(self, largest: int) -> FloatArray:
-        return _power_law(self.alpha, self.cutoff, integer("largest", largest, 0))
+        r"""Return :math:`p(d) = \alpha\lambda_m^\alpha\Gamma(d-\alpha,\lambda_m)/d!` for d = 0, …, ``largest``.
+
+        For :math:`d \le \alpha + 1` from :math:`\alpha\lambda_m^d/d!\int_0^\infty e^{-(\alpha-d)y - \lambda_m e^y}dy`, the
+        integral over Poisson means :math:`\lambda_m e^y`, which falls at least as fast as an exponential of its own length.
+        """
+        alpha, cutoff = self.alpha, self.cutoff
+        d = np.arange(integer("largest", largest, 0) + 1.0)
+        result = np.empty(len(d))
+        many = d > alpha + 1
+        front = math.log(alpha) + alpha * math.log(cutoff)
+        ratio = betaln(d[many] - alpha, alpha + 1) - gammaln(alpha + 1)  # ln Γ(d - α)/d! without cancellation
+        result[many] = np.exp(front + ratio) * gammaincc(d[many] - alpha, cutoff)
+        for few in np.flatnonzero(~many).tolist():
+            end = math.log1p(45 / cutoff)  # there the last factor is e^-45
+            if few < alpha:
+                end = min(end, 45 / (alpha - few))
+            rest, _ = quad(_falling, 0, end, args=(few - alpha, cutoff), epsabs=0, epsrel=1e-12, limit=200)
+            result[few] = math.exp(math.log(alpha * rest) + few * math.log(cutoff) - math.lgamma(few + 1) - cutoff)
+        return result
 
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
         means = self.cutoff * (1 - rng.random(vertices)) ** (-1 / self.alpha)
@@ -224,27 +236,6 @@ def _draw_distinct(below: int, count: int, rng: np.random.Generator) -> IntArray
     return rng.permutation(numbers)[:count] if len(numbers) > count else numbers
 
 
-def _power_law(alpha: float, cutoff: float, largest: int) -> FloatArray:
-    r"""Return :math:`p(d) = \alpha\lambda_m^\alpha\Gamma(d-\alpha,\lambda_m)/d!` for d = 0, …, ``largest``.
-
-    For :math:`d \le \alpha + 1` from :math:`\alpha\lambda_m^d/d!\int_0^\infty e^{-(\alpha-d)y - \lambda_m e^y}dy`, the
-    integral over Poisson means :math:`\lambda_m e^y`, which falls at least as fast as an exponential of its own length.
-    """
-    d = np.arange(largest + 1.0)
-    result = np.empty(largest + 1)
-    many = d > alpha + 1
-    front = math.log(alpha) + alpha * math.log(cutoff)
-    ratio = betaln(d[many] - alpha, alpha + 1) - gammaln(alpha + 1)  # ln Γ(d - α)/d! without cancellation
-    result[many] = np.exp(front + ratio) * gammaincc(d[many] - alpha, cutoff)
-    for few in np.flatnonzero(~many).tolist():
-        end = math.log1p(45 / cutoff)  # there the last factor is e^-45
-        if few < alpha:
-            end = min(end, 45 / (alpha - few))
-        rest, _ = quad(_falling, 0, end, args=(few - alpha, cutoff), epsabs=0, epsrel=1e-12, limit=200)
-        result[few] = math.exp(math.log(alpha * rest) + few * math.log(cutoff) - math.lgamma(few + 1) - cutoff)
-    return result
-
-
 def _falling(y: float, rate: float, cutoff: float) -> float:
     return math.exp(rate * y - cutoff * math.expm1(y))
 
@@ -261,12 +252,10 @@ def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = 
     remove loops and double edges, all of a round at once; a swap of two edges keeps every degree. This favours some
     graphs, by an amount that falls as one over the number of vertices, so that small graphs are shuffled after it.
     """
-    try:
-        given = np.asarray(degrees, dtype=np.float64)
-    except (TypeError, ValueError):
-        given = np.empty(0)
+    complaint = "degrees must be a list of integers, one per vertex"
+    given = as_numbers(degrees, complaint)
     if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all() or (given != np.floor(given)).any():
-        raise InputError("degrees must be a list of integers, one per vertex")
+        raise InputError(complaint)
     counts = given.astype(np.int64)
     if (counts < 0).any():
         raise InputError(f"degrees must be at least 0, got {counts.min()}")
@@ -322,9 +311,8 @@ def _untangle(edges: IntArray, vertices: int, rng: np.random.Generator) -> IntAr
         partner = rng.integers(len(edges), size=len(bad))
         once = np.unique(partner, return_index=True)[1]
         bad, partner = bad[once], partner[once]
-        keep = np.ones(len(edges), dtype=bool)
-        keep[bad] = False
-        bad, partner = bad[keep[partner]], partner[keep[partner]]
+        free = ~np.isin(partner, bad)
+        bad, partner = bad[free], partner[free]
         # one end of each bad edge changes places with one end of its partner, whichever end that is
         flip = rng.random(len(partner)) < 0.5
         edges[partner[flip]] = edges[partner[flip], ::-1]
@@ -355,8 +343,6 @@ def _build_greedily(degrees: IntArray) -> IntArray:
         others = np.argsort(-left, kind="stable")[:need]
         left[others] -= 1
         pairs.append(np.stack((np.full(need, vertex), others), axis=1))
-    if (left != 0).any():
-        raise NumericalError("no simple graph with these degrees was found")
     return np.concatenate(pairs) if pairs else np.empty((0, 2), dtype=np.int64)
 
 

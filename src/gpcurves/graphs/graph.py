@@ -18,14 +18,12 @@ import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.frozen import ReadOnly
-from gpcurves.numerics.validation import FloatArray, frozen, integer
+from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer
 
 IntArray = npt.NDArray[np.int64]
-Sparse = Any
-"""A SciPy sparse matrix in CSR form."""
+Sparse = Any  # a SciPy sparse matrix in CSR form
 _MOST_VERTICES = 1_000_000_000
-_WEIGHTS = 1e-100, 1e100
-"""Weights whose sums and quotients stay in range."""
+_WEIGHTS = 1e-100, 1e100  # weights whose sums and quotients stay in range
 REPAIR = "ask for repair (as_graph(..., repair=True), or --repair)"
 
 
@@ -85,10 +83,7 @@ class Graph(ReadOnly):
         if last >= _MOST_VERTICES:
             raise InputError(f"vertex numbers must be less than {_MOST_VERTICES:g}, got {last}: give names as labels")
         count = last + 1 if vertices is None else integer("vertices", vertices, last + 1, _MOST_VERTICES)
-        try:
-            given = np.ones(len(pairs)) if weights is None else np.asarray(weights, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError("weights must be numbers") from error
+        given = np.ones(len(pairs)) if weights is None else as_numbers(weights, "weights must be numbers")
         if given.shape != (len(pairs),):
             raise InputError(f"weights must be one per edge ({len(pairs)}), got {given.size}")
         _check_weights(given)
@@ -134,9 +129,7 @@ class Graph(ReadOnly):
 
         label = connected_components(self.adjacency, directed=False)[1]
         order = np.argsort(-np.bincount(label), kind="stable")
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        return np.asarray(rank[label])
+        return np.asarray(np.argsort(order)[label])
 
     @cached_property
     def component_sizes(self) -> IntArray:
@@ -169,10 +162,9 @@ class Graph(ReadOnly):
 
     def edge_list(self) -> tuple[IntArray, FloatArray]:
         """Return each edge once, as pairs of vertex numbers with the smaller first, and the weights."""
-        rows = np.repeat(np.arange(self.vertices), self.neighbours)
-        once = rows < self.adjacency.indices
-        pairs = np.stack((rows[once], self.adjacency.indices[once]), axis=1).astype(np.int64)
-        return pairs, self.adjacency.data[once]
+        rows, columns = self.adjacency.nonzero()
+        once = rows < columns
+        return np.stack((rows[once], columns[once]), axis=1).astype(np.int64), self.adjacency.data[once]
 
     def to_networkx(self) -> Any:
         """Return a NetworkX graph with the names as nodes and the weights as the edge attribute ``weight``."""
@@ -285,18 +277,13 @@ def _join_ends(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool
 def _check_adjacency(adjacency: Any, repair: bool) -> Sparse:
     from scipy.sparse import csr_array, issparse
 
-    try:
-        given = adjacency if issparse(adjacency) else np.asarray(adjacency)
-        if given.dtype.kind == "c":
-            raise TypeError("complex numbers are no affinities")
-        given = given if issparse(given) else given.astype(np.float64)
-        if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
-            raise InputError(f"an adjacency matrix must be square, got the shape {given.shape}")
-        matrix = csr_array(given, dtype=np.float64, copy=True)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError("an adjacency matrix must be a square array of real numbers") from error
+    complaint = "an adjacency matrix must be a square array of real numbers"
+    if getattr(getattr(adjacency, "dtype", None), "kind", "") == "c":  # NumPy would drop the imaginary part
+        raise InputError(complaint)
+    given = adjacency if issparse(adjacency) else as_numbers(adjacency, complaint)
+    if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
+        raise InputError(f"an adjacency matrix must be square, got the shape {given.shape}")
+    matrix = csr_array(given, dtype=np.float64, copy=True)
     if matrix.shape[0] == 0:
         raise InputError("the graph is empty: it has no vertices")
     matrix.sum_duplicates()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -17,32 +18,19 @@ import numpy as np
 from scipy.special import gammaln
 
 from gpcurves.errors import InputError, NotApplicableError, unknown_name
-from gpcurves.graphs.covariance import (
-    GraphCovariance,
-    Rows,
-    Step,
-    add,
-    chebyshev_coefficients,
-    chebyshev_diagonal,
-    chebyshev_series,
-    power_series,
-    row_products,
-)
+from gpcurves.graphs.covariance import GraphCovariance, Rows, Step, chebyshev_diagonal, chebyshev_series, row_products
 from gpcurves.graphs.graph import as_graph
 from gpcurves.graphs.vertex_model import MOST_VARIABLES, VertexModel, chebyshev_chain, pack, polynomial_model
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece, full_repr
-from gpcurves.numerics.validation import FloatArray, frozen, integer, positive, real
+from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer, positive, real
 
 Normalisation = Literal["local", "global", "none"]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
 LONGEST_WALK = 1_000
-_COEFFICIENTS = (16, 32, 64, 128, 256, 512, 1_024, 2_048)
-"""How many Chebyshev coefficients of a kernel are tried."""
-_NEGLIGIBLE = 1e-10
-"""Share of a kernel that messages may leave out: each further power of T makes them longer."""
-_MOST_POWERS = 100
-"""Powers of T in the messages of the diffusion kernel."""
+_COEFFICIENTS = (16, 32, 64, 128, 256, 512, 1_024, 2_048)  # how many Chebyshev coefficients of a kernel are tried
+_NEGLIGIBLE = 1e-10  # share of a kernel that messages may leave out: each further power of T makes them longer
+_MOST_POWERS = 100  # powers of T in the messages of the diffusion kernel
 
 
 def check_normalisation(name: str, value: object) -> Normalisation:
@@ -59,6 +47,25 @@ def normalise_parameter() -> Any:
         help="How prior variances are scaled to 1: at every vertex (local), on average (global), or not (none)",
         check=check_normalisation,
     )
+
+
+def power_series(coefficients: FloatArray, rows: Rows, step: Step) -> Rows:
+    r"""Return rows times :math:`\sum_q c_q T^q`."""
+    total = coefficients[0] * rows
+    for coefficient in coefficients[1:].tolist():
+        rows = step(rows)
+        total = total + coefficient * rows
+    return total
+
+
+def chebyshev_coefficients(function: Callable[[FloatArray], FloatArray], count: int) -> FloatArray:
+    """Return the first coefficients of a function on [-1, 1] in Chebyshev polynomials, from twice as many values."""
+    from scipy.fft import dct
+
+    theta = np.pi * (np.arange(2 * count) + 0.5) / (2 * count)
+    coefficients = dct(function(np.cos(theta)), type=2) / (2 * count)
+    coefficients[0] /= 2
+    return np.asarray(coefficients[:count])
 
 
 class GraphKernel(Piece, ABC, family="graph kernel"):
@@ -131,12 +138,11 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
 
     def normalised(self, how: Normalisation) -> Self:
         """Return this kernel with another normalisation."""
-        other = copy(self)
+        other = copy(self)  # a kernel need not have the field
         object.__setattr__(other, "normalise", check_normalisation("normalise", how))
         return other
 
-    def __repr__(self) -> str:
-        return full_repr(self)
+    __repr__ = full_repr
 
 
 def check_inverse_probability(name: str, value: object) -> float:
@@ -179,7 +185,7 @@ class RandomWalkKernel(GraphKernel):
 
     def _walk(self, rows: Rows, step: Step, steps: int) -> Rows:
         for _ in range(steps):
-            rows = add((1 - 1 / self.a) * rows, step(rows) / self.a)
+            rows = (1 - 1 / self.a) * rows + step(rows) / self.a
         return rows
 
     def apply(self, rows: Rows, step: Step) -> Rows:
@@ -197,13 +203,12 @@ class RandomWalkKernel(GraphKernel):
         variable :math:`w^m` touches only :math:`u^m` and is eliminated by hand, which leaves p variables, in the order
         :math:`(w^0,u^1,w^1,\dots,u^m)` or :math:`(u^0,w^0,u^1,\dots,u^m)`.
         """
-        p, stay = self.p, 1 - 1 / self.a
+        p, odd, stay = self.p, self.p % 2, 1 - 1 / self.a
         if p > MOST_VARIABLES:
             raise NotApplicableError(f"messages exist for walks of at most {MOST_VARIABLES} steps, got {p}")
         # Each multiplier u^q is a row of w^q - (1 - 1/a) w^(q-1) - T w^(q-1)/a = 0: the first two terms are local, the last is
         # the coupling by edges.
         local, coupling = np.zeros((p, p)), np.zeros((p, p))
-        odd = p % 2
         if p:
             local[0, 0] = -stay if odd else 1.0
         for q in range(1, p // 2 + 1):
@@ -221,10 +226,7 @@ class RandomWalkKernel(GraphKernel):
 
 
 def _check_coefficients(name: str, value: object) -> tuple[float, ...]:
-    try:
-        given = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be a list of numbers") from error
+    given = as_numbers(value, f"{name} must be a list of numbers")
     if given.ndim != 1 or given.size == 0 or not np.isfinite(given).all():
         raise InputError(f"{name} must be a list of finite numbers, not empty")
     given = np.trim_zeros(given, "b")

@@ -23,16 +23,8 @@ def tree_kernel(degree: int, p: int, a: float = 2.0, *, normalise: bool = True) 
     r"""Return the random walk kernel on the regular tree by distance, :math:`C_{l,p}` for l = 0, …, p.
 
     Recursion (4), in the form :math:`R_l = C_l\sqrt{v_l}` with the number :math:`v_l` of vertices at a distance, eq. (6)
-    with the factor :math:`1/(a\sqrt d)` between the first two shells in both directions.
-
-    Parameters
-    ----------
-    degree
-        Number of neighbours of every vertex, at least 2.
-    p, a
-        Steps of the walk, and inverse probability to move.
-    normalise
-        Whether the value at distance 0 is scaled to 1; otherwise it is the return probability of the walk.
+    with the factor :math:`1/(a\sqrt d)` between the first two shells in both directions. Unless ``normalise`` scales it to
+    1, the value at distance 0 is the return probability of the walk.
     """
     R, log_scale = _shells(degree, p, a)
     d = integer("degree", degree, 2)
@@ -110,10 +102,7 @@ def mean_correlation(
     size = max(1, 2_000_000 // network.vertices)
     for start in range(0, network.vertices, size):
         block = order[start : start + size]
-        if apart == 1:
-            near = network.adjacency[block].toarray() > 0
-        else:
-            near = dijkstra(network.adjacency, directed=False, indices=block, unweighted=True, limit=apart) == apart
+        near = dijkstra(network.adjacency, directed=False, indices=block, unweighted=True, limit=apart) == apart
         correlation = covariance.rows(block) / (root[block, None] * root)
         total += float(correlation[near].sum())
         count += int(near.sum())

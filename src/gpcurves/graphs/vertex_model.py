@@ -17,49 +17,29 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
+from scipy.linalg import hankel, toeplitz
 
 from gpcurves.errors import InputError, NotApplicableError, NumericalError
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray
 
-MOST_VARIABLES = 400
-"""Variables of a vertex; a message has half the square of this many numbers, and costs its cube."""
+MOST_VARIABLES = 400  # variables of a vertex; a message has half the square of this many numbers, and costs its cube
 _MOST_STEPS = 200
-_LIFT = 1e-13
-"""Share of the largest value that is added, since Newton's method is slow at polynomials that touch zero."""
-_ACCURACY = 1e-9
-"""Share of the largest value by which the sum of squares may differ from the polynomial."""
+_LIFT = 1e-13  # share of the largest value that is added, since Newton's method is slow at polynomials that touch zero
+_ACCURACY = 1e-9  # share of the largest value by which the sum of squares may differ from the polynomial
 
 
 @dataclass(frozen=True, eq=False)
 class VertexModel:
-    """The variables of a vertex, for one kernel before normalisation.
+    """The variables of a vertex, for one kernel before normalisation."""
 
-    Attributes
-    ----------
-    size
-        Number of variables; 0 if the kernel is a multiple of the identity.
-    leading
-        Whether the first variable is a pivot of its own (1) or the first of a pair (0).
-    local
-        Packed lower triangle of the local matrix, to be multiplied by the degree.
-    coupling
-        The matrix K, at most one element per row: an edge of weight A contributes -A K.
-    isolated
-        Prior variance of a vertex without neighbours.
-    walk
-        Coefficients of the powers of T, from which prior variances follow at less cost; None if they are not known.
-    kernel_error
-        Bound on the difference between the kernel asked for and the one used, on the spectrum of T.
-    """
-
-    size: int
-    leading: int
-    local: FloatArray
-    coupling: FloatArray
-    isolated: float
-    walk: FloatArray | None = None
-    kernel_error: float = 0.0
+    size: int  # number of variables; 0 if the kernel is a multiple of the identity
+    leading: int  # whether the first variable is a pivot of its own (1) or the first of a pair (0)
+    local: FloatArray  # packed lower triangle of the local matrix, to be multiplied by the degree
+    coupling: FloatArray  # the matrix K, at most one element per row: an edge of weight A contributes -A K
+    isolated: float  # prior variance of a vertex without neighbours
+    walk: FloatArray | None = None  # coefficients of the powers of T, if known: prior variances cost less by them
+    kernel_error: float = 0.0  # bound on how far the kernel used is from the one asked for, on the spectrum of T
     tables: tuple[IntArray, FloatArray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -192,12 +172,8 @@ def _factorise(r: FloatArray) -> FloatArray:
     g[0] = np.sqrt(r[0] + 2 * np.abs(r[1:]).sum())
     best: FloatArray = g
     least = np.inf
-    index = np.arange(count)
     for _ in range(_MOST_STEPS):
-        jacobian = np.zeros((count, count))
-        for s in range(count):
-            jacobian[s, index[s:]] += g[: count - s]
-            jacobian[s, index[: count - s]] += g[s:]
+        jacobian = toeplitz(np.append(g[0], np.zeros(count - 1)), g) + hankel(g)
         own = np.asarray(np.correlate(g, g, "full")[count - 1 :], dtype=np.float64)
         residual = float(np.abs(own - r).max())
         if residual < least:

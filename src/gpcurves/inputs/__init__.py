@@ -1,8 +1,8 @@
 """Input distributions: where the examples come from. One file each holds all that is special to it."""
 
+from gpcurves.inputs.base import Eigenvalues as Eigenvalues
 from gpcurves.inputs.base import Inputs as Inputs
 from gpcurves.inputs.box import Box as Box
-from gpcurves.inputs.eigenvalues import Eigenvalues as Eigenvalues
 from gpcurves.inputs.gaussian import Gaussian as Gaussian
 from gpcurves.inputs.rows import Copula as Copula
 from gpcurves.inputs.rows import Discrete as Discrete

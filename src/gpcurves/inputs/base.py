@@ -6,12 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from operator import add
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from gpcurves.errors import NotApplicableError
 from gpcurves.kernels import Kernel, as_rbf, is_stationary, line_covariance
-from gpcurves.kernels.dotproduct import DotProduct
+from gpcurves.kernels.base import DotProduct
+from gpcurves.kernels.stationary import LineCovariance
 from gpcurves.numerics.plain import Piece
 from gpcurves.numerics.quadrature import sobol_rule, tensor_rule
 from gpcurves.numerics.validation import FloatArray, integer
@@ -20,14 +22,10 @@ from gpcurves.spectra.nystrom import NODES, Decay, numerical_spectrum
 
 Overlap = Callable[[FloatArray], FloatArray]
 """Takes inputs X and returns the matrix of averages over a test input, <C_a(x, x*) C_b(x*, x')>, between its rows."""
-Nodes = tuple[FloatArray, FloatArray]
-"""Points, and weights that sum to 1."""
-_FEW_NODES, _MANY_NODES = 216, 4_096
-"""Nodes for the average prior variance: of a rule that is exact for polynomials, and of a Sobol sequence."""
-TENSOR_DIM = 3
-"""Up to this dimension nodes are a tensor product of one-dimensional rules, beyond it a Sobol sequence."""
-MOST_WEIGHTED_POINTS = 4_000
-"""Test points up to which an average over all of them is taken for every data set."""
+Nodes = tuple[FloatArray, FloatArray]  # points, and weights that sum to 1
+_FEW_NODES, _MANY_NODES = 216, 4_096  # for the average prior variance: of a tensor rule, and of a Sobol sequence
+TENSOR_DIM = 3  # up to this dimension nodes are a tensor product of one-dimensional rules, beyond it a Sobol sequence
+MOST_WEIGHTED_POINTS = 4_000  # test points up to which an average over all of them is taken for every data set
 check_dimension = partial(integer, minimum=1, maximum=100)
 
 
@@ -85,9 +83,8 @@ class Inputs(Piece, ABC, family="input distribution"):
 
     def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
         """Return the eigenvalues from a matrix on nodes, with a tail, also if there is a closed form."""
-        return numerical_spectrum(
-            lambda X: self.kernel_matrix(kernel, X), self.nodes, NODES, Decay(kernel.smoothness, self.dim)
-        )
+        decay = Decay(kernel.smoothness, self.dim)
+        return numerical_spectrum(partial(self.kernel_matrix, kernel), self.nodes, NODES, decay)
 
     def prior_variance(self, kernel: Kernel) -> float:
         """Return the average prior variance, the error before anything is learnt."""
@@ -119,9 +116,7 @@ class Inputs(Piece, ABC, family="input distribution"):
         """Return nodes that average the products of these kernels exactly, or None if there are no such nodes."""
         return None
 
-    def line_covariance(
-        self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum
-    ) -> tuple[FloatArray, FloatArray, float]:
+    def line_covariance(self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum) -> LineCovariance:
         """Return C(a), C(0) - C(a) without cancellation, and C(0), for a stationary kernel on one-dimensional inputs."""
         return line_covariance(kernel, distance)
 
@@ -131,6 +126,45 @@ class Inputs(Piece, ABC, family="input distribution"):
         Only for one-dimensional inputs; None if the law of this distance is not known.
         """
         return None
+
+
+class Eigenvalues(Inputs):
+    """An unknown kernel on unknown inputs, given by its eigenvalues: enough for theory, too little for a simulation."""
+
+    name = ""
+
+    def __init__(self, spectrum: Spectrum) -> None:
+        self.listed = spectrum
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotApplicableError("it needs the kernel and the inputs, and a bare spectrum has neither")
+
+    draw = nodes = _refuse
+    dim = property(_refuse)
+
+    def objection(self, kernel: Any) -> str | None:
+        return None if kernel is None else "a bare spectrum replaces the kernel: give no kernel with it"
+
+    def spectrum(self, kernel: Any) -> Spectrum:
+        return self.listed
+
+    def prior_variance(self, kernel: Any) -> float:
+        return self.listed.trace
+
+    largest_variance = prior_variance
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"type": "Eigenvalues", **self.listed.to_dict()}
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any]) -> Self:
+        return cls(Spectrum.from_dict(parameters))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Eigenvalues) and self.listed == other.listed
+
+    def __repr__(self) -> str:
+        return repr(self.listed)
 
 
 def product_nodes(dim: int, count: int, line_rule: Callable[[int], Nodes]) -> Nodes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -64,20 +64,15 @@ class Box(_Uniform):
             return partial(_rbf_overlap, first, second)
         return None
 
-    def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
-        return polynomial_nodes(self, kernels)
+    exact_nodes = polynomial_nodes
 
     def mean_over_nearest(self, n: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         a, width = distance_rule(1.0, n)
-        ends = width * function(a)
+        ends, log_end = width * function(a), np.log1p(-a)
         b, width = distance_rule(0.5, n)
-        middle = width * function(b)
-        return np.array(
-            [
-                2 * np.exp(m * np.log1p(-a)) @ ends + 2 * (m - 1) * np.exp(m * np.log1p(-2 * b)) @ middle
-                for m in n.tolist()
-            ]
-        )
+        middle, log_middle = width * function(b), np.log1p(-2 * b)
+        one_sided = np.array([2 * np.exp(m * log_end) @ ends for m in n.tolist()])
+        return np.asarray(one_sided + [2 * (m - 1) * np.exp(m * log_middle) @ middle for m in n.tolist()])
 
 
 def _products(kernel: RBF, dim: int) -> Spectrum | None:

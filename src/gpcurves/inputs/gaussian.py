@@ -9,7 +9,7 @@ the eigenvalues of their product.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,7 +22,7 @@ from gpcurves.kernels import RBF, Kernel, as_rbf
 from gpcurves.numerics.cholesky import factorise
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.quadrature import distance_rule, gauss_legendre
-from gpcurves.numerics.validation import FloatArray, positive
+from gpcurves.numerics.validation import FloatArray, as_numbers, positive
 from gpcurves.spectra import CLOSED_FORM, Spectrum
 from gpcurves.spectra.lattice import Profile, lattice_spectrum, simplex
 from gpcurves.spectra.spectrum import UNDERFLOW
@@ -58,10 +58,7 @@ class Gaussian(Inputs):
         super().__post_init__()
         if self.covariance is None:
             return
-        try:
-            matrix = np.array(self.covariance, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError("covariance must be a square matrix of finite numbers") from error
+        matrix = as_numbers(self.covariance, "covariance must be a square matrix of finite numbers")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
             raise InputError(f"covariance must be a square matrix of finite numbers, got shape {matrix.shape}")
         if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0) or np.linalg.eigvalsh(matrix)[0] <= 0:
@@ -107,8 +104,7 @@ class Gaussian(Inputs):
             return _rbf_overlap(first, second, self.matrix)
         return None
 
-    def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
-        return polynomial_nodes(self, kernels)
+    exact_nodes = polynomial_nodes
 
     def mean_over_nearest(self, n: FloatArray, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
         scale = math.sqrt(self.matrix[0, 0])

@@ -23,8 +23,7 @@ from gpcurves.numerics.validation import probabilities as checked_probabilities
 from gpcurves.spectra import Spectrum
 from gpcurves.spectra.nystrom import NODES, Decay, matrix_spectrum, numerical_spectrum
 
-_FEW_VALUES = 0.2
-"""A column is discrete if it has fewer different values than this share of the rows, or at most ten."""
+_FEW_VALUES = 0.2  # a column is discrete if it has fewer different values than this share of the rows, or at most ten
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -116,22 +115,16 @@ class Pool(Sample):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Copula(Inputs):
-    """Gaussian copula with the marginals of a table; discrete columns stay discrete.
+    """Gaussian copula with the marginals of a table, whose rows are the points; discrete columns stay discrete.
 
-    Parameters
-    ----------
-    points
-        The rows of the table.
-    categories
-        For each category that is spread over several columns, their positions: draws combine values as some row does.
-    targets
-        One number per row. A category takes part in the copula as a number, its rank by the average of the targets.
+    A category may be spread over several columns: draws combine their values as some row does. It takes part in the copula
+    as a number, its rank by the average of the targets.
     """
 
     name = ""
     points: FloatArray
-    categories: tuple[tuple[int, ...], ...] = ()
-    targets: FloatArray | None = None
+    categories: tuple[tuple[int, ...], ...] = ()  # the positions of the columns of each category
+    targets: FloatArray | None = None  # one number per row
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", checked_points("points", self.points))
@@ -196,8 +189,10 @@ class Copula(Inputs):
     @cached_property
     def _root(self) -> FloatArray:
         """The Cholesky factor of the correlations, which are shrunk the more, the fewer rows there are."""
+        from scipy.stats import rankdata
+
         n, columns = self._columns.shape
-        scores = np.column_stack([_normal_scores(column) for column in self._columns.T])
+        scores = ndtri(np.ascontiguousarray(rankdata(self._columns, axis=0)) / (n + 1))  # ties share their rank
         with np.errstate(invalid="ignore"):
             correlation = np.nan_to_num(np.atleast_2d(np.corrcoef(scores, rowvar=False)))  # 0 with a constant column
         shrink = min(1.0, columns / n)
@@ -205,10 +200,3 @@ class Copula(Inputs):
 
     def __repr__(self) -> str:
         return f"Copula({len(self.points)} points, dim={self.dim})"
-
-
-def _normal_scores(column: FloatArray) -> FloatArray:
-    """Return the normal quantiles of the ranks; ties share theirs."""
-    _, position, counts = np.unique(column, return_inverse=True, return_counts=True)
-    rank = np.cumsum(counts) - (counts - 1) / 2
-    return np.asarray(ndtri(rank[position] / (len(column) + 1)))

@@ -20,7 +20,7 @@ from gpcurves.errors import NumericalError
 from gpcurves.inputs.base import Nodes, Overlap
 from gpcurves.inputs.box import _Uniform
 from gpcurves.kernels import RBF, Kernel, Matern, Stationary, as_rbf, is_stationary, line_covariance
-from gpcurves.kernels.stationary import LARGEST_SMOOTHNESS, MATERN_FAMILY, NEAR_INTEGER
+from gpcurves.kernels.stationary import LARGEST_SMOOTHNESS, NEAR_INTEGER, LineCovariance, _MaternFamily
 from gpcurves.numerics.quadrature import distance_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import CLOSED_FORM, Spectrum
@@ -30,8 +30,7 @@ _LISTED_LINE = 200_000
 _LISTED_VECTORS = 500_000.0
 _LISTED_SHELLS = {1: 4e10, 2: 200_000, 3: 200_000, 4: 30_000}
 """How far single components and shells of each dimension (4: or more) are listed, as a squared length."""
-_MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000}
-_MOST_IMAGES_BEYOND = 4_000  # in more than three dimensions
+_MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000, 4: 4_000}
 _TINY = 1e-17  # images below this share of C(0) change nothing, also if a few hundred of them are left out
 _CUT = 1e-15  # terms of a series below this share are dropped
 _ROWS = 128  # so many rows, and points of a series, at a time stay in the cache
@@ -39,11 +38,10 @@ _POINTS = 2_048
 _SERIES_DIM = 3  # beyond, a tensor series has more terms than there are images
 _FEW_WAVES = 64
 _DEGREE = 24  # 22 terms resolve the images to rounding, unless lengthscales differ by orders of magnitude
-_ANGLES = np.pi * (np.arange(_DEGREE) + 0.5) / _DEGREE
+_ORDERS = np.arange(_DEGREE)
+_ANGLES = np.pi * (_ORDERS + 0.5) / _DEGREE
 _NODES = np.sqrt((1 + np.cos(_ANGLES)) / 8)  # distances between 0 and 1/2
-_TO_SERIES = (
-    np.cos(np.outer(np.arange(_DEGREE), _ANGLES)) * (np.where(np.arange(_DEGREE) == 0, 1.0, 2.0) / _DEGREE)[:, None]
-)
+_TO_SERIES = np.cos(np.outer(_ORDERS, _ANGLES)) * (np.where(_ORDERS == 0, 1.0, 2.0) / _DEGREE)[:, None]
 """Turns values at the Chebyshev nodes into the coefficients of the series through them."""
 
 
@@ -75,9 +73,7 @@ class Torus(_Uniform):
         product = _product_of_transforms(first, second, self.dim)
         return None if product is None else lambda X: periodised_matrix(product, X)
 
-    def line_covariance(
-        self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum
-    ) -> tuple[FloatArray, FloatArray, float]:
+    def line_covariance(self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum) -> LineCovariance:
         # the closed form lists eigenvalues in the order of their frequency
         listed = spectrum.tail is None and spectrum.origin == CLOSED_FORM
         return circle_covariance(kernel, distance, spectrum.values if listed else None)
@@ -123,7 +119,7 @@ def _product_of_transforms(first: Kernel, second: Kernel, dim: int) -> Stationar
     """
     if isinstance(first, RBF) and isinstance(second, RBF):
         shape: Stationary = RBF(tuple(np.hypot(first.lengthscales(dim), second.lengthscales(dim)).tolist()))
-    elif isinstance(first, MATERN_FAMILY) and isinstance(second, MATERN_FAMILY):
+    elif isinstance(first, _MaternFamily) and isinstance(second, _MaternFamily):
         smoothness = first.smoothness
         if smoothness != second.smoothness or (first.lengthscales(dim) != second.lengthscales(dim)).any():
             return None
@@ -134,8 +130,6 @@ def _product_of_transforms(first: Kernel, second: Kernel, dim: int) -> Stationar
         shape = Matern(tuple(scales.tolist()), smoothness=smoother)
     else:
         return None
-    assert isinstance(first, Stationary)
-    assert isinstance(second, Stationary)
     # transforms at zero frequency: the product of the two is that of the shape times its variance
     return shape.scaled(math.exp(_log_origin(first, dim) + _log_origin(second, dim) - _log_origin(shape, dim)))
 
@@ -231,7 +225,7 @@ def _ellipsoid_of_images(kernel: Stationary, dim: int) -> list[tuple[int, ...]]:
 
 
 def _refuse_too_many(kernel: Kernel, dim: int, images: float) -> None:
-    most = _MOST_IMAGES.get(dim, _MOST_IMAGES_BEYOND)
+    most = _MOST_IMAGES[min(dim, 4)]
     if images > most:
         raise NumericalError(
             f"the periodic images of {kernel!r} in {dim} dimensions do not die out within {most}: "
@@ -309,9 +303,7 @@ def _evaluate_series(series: FloatArray, apart: FloatArray) -> FloatArray:
     return result.reshape(apart.shape[1:])
 
 
-def circle_covariance(
-    kernel: Kernel, distance: FloatArray, waves: FloatArray | None
-) -> tuple[FloatArray, FloatArray, float]:
+def circle_covariance(kernel: Kernel, distance: FloatArray, waves: FloatArray | None) -> LineCovariance:
     r"""Return :math:`C(a)`, :math:`C(0) - C(a)` without cancellation, and `C(0)`, on the circle, for 0 ≤ a ≤ 1/2.
 
     The images contribute :math:`I(0) - I(a) = \sum_k c_k (-1)^k\, 2\sin^2(k \arcsin 2a)`, which has no cancellation.
@@ -330,9 +322,8 @@ def circle_covariance(
         frequency = np.arange(len(waves))
         weight = np.where(frequency == 0, 1.0, 2.0) * waves
         images = np.cos(2 * np.pi * np.outer(_NODES, frequency)) @ weight - line_covariance(kernel, _NODES)[0]
-    order = np.arange(_DEGREE)
-    signed = (_TO_SERIES @ images) * (-1.0) ** order
+    signed = (_TO_SERIES @ images) * (-1.0) ** _ORDERS
     phase = np.arcsin(np.minimum(2 * distance, 1.0))
-    fallen = 2 * np.sin(np.multiply.outer(phase, order)) ** 2 @ signed
+    fallen = 2 * np.sin(np.multiply.outer(phase, _ORDERS)) ** 2 @ signed
     at_origin = float(signed.sum())
     return value + at_origin - fallen, loss + fallen, origin + at_origin

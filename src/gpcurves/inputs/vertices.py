@@ -28,13 +28,7 @@ class _OnGraph(Inputs):
 
 @dataclass(frozen=True, repr=False)
 class Vertices(_OnGraph):
-    """The vertices of a graph, each equally likely; an input is the number of a vertex.
-
-    Parameters
-    ----------
-    graph
-        A graph, also of NetworkX or igraph, a sparse matrix or a square array.
-    """
+    """The vertices of a graph, each equally likely."""
 
     name = ""
     enumerable = True

@@ -1,18 +1,20 @@
-"""What a covariance function is: something that can be evaluated, added, multiplied and scaled."""
+"""What a covariance function is: something that can be evaluated, added, multiplied and scaled. Functions of the scalar product."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from operator import add, mul
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from gpcurves.errors import InputError
+from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece
-from gpcurves.numerics.validation import FloatArray, positive
+from gpcurves.numerics.validation import FloatArray, integer, nonnegative, positive
 
 
 class Kernel(Piece, ABC, family="kernel"):
@@ -135,3 +137,46 @@ class Product(Composite):
 
     def __repr__(self) -> str:
         return " * ".join(f"({part!r})" if isinstance(part, Sum) else repr(part) for part in self.parts)
+
+
+@dataclass(frozen=True, repr=False)
+class DotProduct(Kernel):
+    """A function of the scalar product, shifted by a constant; it changes under translation, and so does its prior variance.
+
+    Parameters
+    ----------
+    variance
+        The factor in front; for `Linear` the prior variance of each weight.
+    bias
+        The constant added to the scalar product; for `Linear` the prior variance of the intercept, relative to that
+        of a weight.
+    """
+
+    name = ""
+    variance: float = parameter(1.0, help="Prior variance of the kernel", check=positive)
+    bias: float = parameter(0.0, help="Constant added to the scalar product", check=nonnegative)
+
+    smoothness = math.inf
+    degree = 1
+
+    def scaled(self, factor: float) -> Self:
+        return replace(self, variance=self.variance * factor)
+
+    def __call__(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        return np.asarray(self.variance * (X @ (X if Y is None else Y).T + self.bias) ** self.degree)
+
+    def diag(self, X: FloatArray) -> FloatArray:
+        return np.asarray(self.variance * (np.einsum("ij,ij->i", X, X) + self.bias) ** self.degree)
+
+
+class Linear(DotProduct):
+    r"""Bayesian linear regression: :math:`\sigma_f^2 (x \cdot x' + b)`."""
+
+
+@dataclass(frozen=True, repr=False)
+class Polynomial(DotProduct):
+    r"""Polynomials up to a degree: :math:`\sigma_f^2 (x \cdot x' + b)^p`."""
+
+    name = "poly"
+    bias: float = parameter(1.0, help="Constant added to the scalar product", check=nonnegative)
+    degree: int = parameter(2, help="Degree of the polynomial", check=partial(integer, minimum=1))

@@ -8,9 +8,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.kernels.base import Kernel, Product, Sum
-from gpcurves.kernels.dotproduct import Linear
+from gpcurves.kernels.base import Kernel, Linear, Product, Sum
 from gpcurves.kernels.stationary import OU, RBF, Matern, Matern32, Matern52, RationalQuadratic, Stationary
+from gpcurves.numerics.plain import as_tuples
 from gpcurves.numerics.validation import FloatArray
 
 
@@ -110,13 +110,8 @@ def _rebuild(data: dict[str, Any]) -> Any:
     cls = getattr(kernels, data["class"], None)
     if cls is None or not (isinstance(cls, type) and issubclass(cls, kernels.Kernel)):
         raise InputError(f"scikit-learn has no kernel {data['class']!r}")
-    parameters = {
-        key: _rebuild(value) if isinstance(value, dict) and "class" in value else _tuples(value)
+    parameters = {  # scikit-learn compares by tuples
+        key: _rebuild(value) if isinstance(value, dict) and "class" in value else as_tuples(value)
         for key, value in data["parameters"].items()
     }
     return cls(**parameters)
-
-
-def _tuples(value: Any) -> Any:
-    """Turn lists back into the tuples that scikit-learn compares by."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value

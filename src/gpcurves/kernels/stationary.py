@@ -24,8 +24,8 @@ from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, positive, positive_each
 
 _ROWS = 128
-_SMALLEST_LOG = -700.0
-"""Below this exponent a correlation is set to e^-700: subnormal numbers would make everything slow."""
+_SMALLEST_LOG = -700.0  # exponents of correlations end here: subnormal numbers would make everything slow
+LineCovariance = tuple[FloatArray, FloatArray, float]  # C(a), C(0) - C(a) without cancellation, and C(0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,14 +108,19 @@ class RBF(Stationary):
         return 0.5 * dim * math.log(2 * math.pi) - 2 * math.pi**2 * z
 
 
-def _matern_log_transform(self: OU | Matern32 | Matern52 | Matern, z: FloatArray, dim: int) -> FloatArray:
-    r"""Rasmussen & Williams (4.15): :math:`\propto (2\nu)^\nu (2\nu + 4\pi^2 z)^{-(\nu + d/2)}`."""
-    nu = self.smoothness
-    constant = dim * math.log(2) + 0.5 * dim * math.log(math.pi / (2 * nu)) + float(gammaln(nu + dim / 2) - gammaln(nu))
-    return np.asarray(constant - (nu + dim / 2) * np.log1p(4 * math.pi**2 * z / (2 * nu)))
+class _MaternFamily(Stationary):
+    r"""Matérn with one nu or any; transform :math:`\propto (2\nu)^\nu (2\nu + 4\pi^2 z)^{-(\nu + d/2)}`, R&W (4.15)."""
+
+    smoothness: float
+
+    def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
+        nu = self.smoothness
+        constant = dim * math.log(2) + 0.5 * dim * math.log(math.pi / (2 * nu))
+        constant += float(gammaln(nu + dim / 2) - gammaln(nu))
+        return np.asarray(constant - (nu + dim / 2) * np.log1p(4 * math.pi**2 * z / (2 * nu)))
 
 
-class OU(Stationary):
+class OU(_MaternFamily):
     r"""Ornstein-Uhlenbeck, exponential: :math:`e^{-r}`. Continuous but rough."""
 
     smoothness = 0.5
@@ -126,10 +131,8 @@ class OU(Stationary):
     def loss(self, r: FloatArray) -> FloatArray:
         return -np.expm1(-r)
 
-    log_transform = _matern_log_transform
 
-
-class Matern32(Stationary):
+class Matern32(_MaternFamily):
     r"""Matérn with nu = 3/2: :math:`(1 + x) e^{-x}`, :math:`x = \sqrt3 r`."""
 
     smoothness = 1.5
@@ -141,10 +144,8 @@ class Matern32(Stationary):
     def loss(self, r: FloatArray) -> FloatArray:
         return np.asarray(gammainc(2, math.sqrt(3) * r))
 
-    log_transform = _matern_log_transform
 
-
-class Matern52(Stationary):
+class Matern52(_MaternFamily):
     r"""Matérn with nu = 5/2: :math:`(1 + x + x^2/3) e^{-x}`, :math:`x = \sqrt5 r`."""
 
     smoothness = 2.5
@@ -166,13 +167,10 @@ class Matern52(Stationary):
         x = math.sqrt(5) * r
         return np.asarray(gammainc(3, x) + x * x / 6 * np.exp(-x))
 
-    log_transform = _matern_log_transform
-
 
 LARGEST_SMOOTHNESS = 50.0
 NEAR_INTEGER = 1e-6
-_SERIES = 0.5
-"""Below this x the general Matérn is summed as a series."""
+_SERIES = 0.5  # below this x the general Matérn is summed as a series
 
 
 def _check_smoothness(name: str, value: object) -> float:
@@ -186,22 +184,20 @@ def _check_smoothness(name: str, value: object) -> float:
 
 
 @dataclass(frozen=True, repr=False)
-class Matern(Stationary):
+class Matern(_MaternFamily):
     r"""Matérn with any nu > 0: :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} x^\nu K_\nu(x)`, :math:`x = \sqrt{2\nu} r`."""
 
     smoothness: float = parameter(1.5, help="Smoothness (the nu of Matérn)", check=_check_smoothness)
 
     def correlation(self, r: FloatArray) -> FloatArray:
-        x = np.asarray(math.sqrt(2 * self.smoothness) * r)
-        if (2 * self.smoothness) % 2 == 1:
-            return _half_integer_matern(round(self.smoothness - 0.5), x)
-        near = x < _SERIES
-        far = np.maximum(x, _SERIES)
-        value = np.exp(
-            (1 - self.smoothness) * math.log(2) - gammaln(self.smoothness) + self.smoothness * np.log(far)
-        ) * _bessel(self.smoothness, far)
+        nu = self.smoothness
+        x = np.asarray(math.sqrt(2 * nu) * r)
+        if (2 * nu) % 2 == 1:
+            return _half_integer_matern(round(nu - 0.5), x)
+        near, far = x < _SERIES, np.maximum(x, _SERIES)
+        value = np.exp((1 - nu) * math.log(2) - gammaln(nu) + nu * np.log(far)) * _bessel(nu, far)
         if near.any():
-            value[near] = 1.0 - _matern_loss_series(self.smoothness, x[near])
+            value[near] = 1.0 - _matern_loss_series(nu, x[near])
         return np.asarray(value)
 
     def loss(self, r: FloatArray) -> FloatArray:
@@ -211,11 +207,6 @@ class Matern(Stationary):
         if near.any():
             value[near] = _matern_loss_series(self.smoothness, x[near])
         return value
-
-    log_transform = _matern_log_transform
-
-
-MATERN_FAMILY = (OU, Matern32, Matern52, Matern)
 
 
 def _half_integer_matern(p: int, x: FloatArray) -> FloatArray:
@@ -334,8 +325,8 @@ def is_stationary(kernel: Kernel) -> bool:
     return isinstance(kernel, Stationary)
 
 
-def line_covariance(kernel: Kernel, distance: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    r"""Return :math:`C(a)`, :math:`C(0) - C(a)` without cancellation, and `C(0)`, for a stationary kernel in 1D."""
+def line_covariance(kernel: Kernel, distance: FloatArray) -> LineCovariance:
+    """Return the covariance at distances a, for a stationary kernel in 1D."""
     if isinstance(kernel, Stationary):
         r = distance / kernel.lengthscales(1)[0]
         return kernel.variance * kernel.correlation(r), kernel.variance * kernel.loss(r), kernel.variance

@@ -75,7 +75,7 @@ class Piece(ReadOnly):
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any]) -> Self:
         """Build a piece of this class from its parameters as plain data."""
-        return cls(**{key: _as_tuples(value) for key, value in parameters.items()})
+        return cls(**{key: as_tuples(value) for key, value in parameters.items()})
 
     def __repr__(self) -> str:
         """Show the first parameter, and others if they are not the default."""
@@ -92,8 +92,9 @@ def as_plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def _as_tuples(value: Any) -> Any:
-    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
+def as_tuples(value: Any) -> Any:
+    """Return lists, as JSON holds them, as tuples."""
+    return tuple(map(as_tuples, value)) if isinstance(value, list) else value
 
 
 def full_repr(thing: Any) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import html
-import io
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, fields
+from dataclasses import asdict
 from pathlib import Path
 
 from gpcurves._version import __version__
@@ -17,9 +16,7 @@ from gpcurves.papers.gallery import FIGURES, Claim, Drawn, Entry
 from gpcurves.render.formats import render
 from gpcurves.render.page import document
 
-SUFFIXES = (".png", ".svg", ".csv", ".claims.csv")
-"""What each figure has: pictures, the numbers behind them, and the claims; the last is written last."""
-_HEAD = ["figure", *(field.name for field in fields(Claim)), "effort", "version"]
+SUFFIXES = (".png", ".svg", ".csv", ".claims.csv")  # pictures, the numbers behind them, and last of all the claims
 
 
 def make_folder(folder: Path) -> Path:
@@ -35,18 +32,13 @@ def make_folder(folder: Path) -> Path:
 
 def save(name: str, drawn: Drawn, folder: Path, *, quick: bool) -> None:
     """Write the pictures, the numbers and the claims of a figure."""
-    display, claims = Display(None, drawn.figure, {}), io.StringIO()
-    writer = csv.writer(claims, lineterminator="\n")
-    writer.writerow(_HEAD)
-    writer.writerows([name, *astuple(claim), "quick" if quick else "full", __version__] for claim in drawn.claims)
-    contents = [
-        render(display, ".png"),
-        render(display, ".svg"),
-        render(drawn.table, ".csv"),
-        claims.getvalue().encode(),
-    ]
-    for suffix, content in zip(SUFFIXES, contents, strict=True):
-        write_complete(folder / f"{name}{suffix}", content)
+    import pandas as pd
+
+    claims = pd.DataFrame([{"figure": name, **asdict(claim)} for claim in drawn.claims])
+    claims = claims.assign(effort="quick" if quick else "full", version=__version__)
+    display = Display(None, drawn.figure, {})
+    for suffix, result in zip(SUFFIXES, (display, display, drawn.table, claims), strict=True):
+        write_complete(folder / f"{name}{suffix}", render(result, suffix.removeprefix(".claims")))
 
 
 def read_finished(name: str, folder: Path, *, quick: bool) -> tuple[Claim, ...] | None:
@@ -68,11 +60,11 @@ def read_finished(name: str, folder: Path, *, quick: bool) -> tuple[Claim, ...] 
 def save_gallery(claims: Mapping[str, Iterable[Claim]], folder: Path) -> None:
     """Write ``claims.csv`` with the claims of all these figures, and the page ``index.html`` that shows them."""
     tables = [(folder / f"{name}.claims.csv").read_text(encoding="utf-8") for name in claims]
-    rows = "".join(table.partition("\n")[2] for table in tables)
+    head, rows = tables[0].partition("\n")[0], [table.partition("\n")[2] for table in tables]
     parts = ["<h1>Every figure of the papers</h1>"]
     parts.append("<p>Each figure is drawn by the code below it, and what the papers say about it is checked.</p>")
     parts += [section(FIGURES[name], each) for name, each in claims.items()]
-    write_complete(folder / "claims.csv", (",".join(_HEAD) + "\n" + rows).encode())
+    write_complete(folder / "claims.csv", "".join([head + "\n", *rows]).encode())
     write_complete(folder / "index.html", document("Every figure of the papers", parts).encode())
 
 

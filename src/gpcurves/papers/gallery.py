@@ -19,33 +19,20 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-BLUE, ORANGE, GREEN, PINK, SKY, YELLOW = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
-GREY = "#8a8a8a"
+BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 DASH, DOT = (0, (5, 2)), (0, (1, 1.5))
 Choice = TypeVar("Choice")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper about a figure, checked against our numbers.
-
-    Attributes
-    ----------
-    text
-        The statement.
-    expected, found
-        What the paper says, and what we find, formatted.
-    holds
-        Whether what we find agrees; if the paper is wrong, whether it agrees with the correction.
-    note
-        If the paper is wrong: what it says, and the correction.
-    """
+    """One statement of a paper about a figure, checked against our numbers."""
 
     text: str
-    expected: str
-    found: str
-    holds: bool
-    note: str = ""
+    expected: str  # what the paper says, formatted
+    found: str  # what we find, formatted
+    holds: bool  # whether it agrees with the paper, or if that is wrong with the correction
+    note: str = ""  # if the paper is wrong: what it says, and the correction
 
 
 def check(
@@ -80,17 +67,9 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Quality:
-    """How much work to put into a figure, and how it is done.
+    """How much work to put into a figure, and how it is run: with the options of a simulation."""
 
-    Attributes
-    ----------
-    quick
-        Whether fewer data sets will do.
-    workers, store, progress
-        As in a simulation: processes, SQLite file that keeps finished work, and whether to show progress.
-    """
-
-    quick: bool = False
+    quick: bool = False  # fewer data sets will do
     workers: int | str = 1
     store: Path | None = None
     progress: bool = False
@@ -129,35 +108,25 @@ class Entry:
         return "".join(lines[function.lineno - 1 : docstring.lineno - 1] + lines[docstring.end_lineno :])
 
 
-FIGURES: dict[str, Entry] = {}
-"""All figures by name, in the order of the papers."""
+FIGURES: dict[str, Entry] = {}  # all figures by name, in the order of the papers
 
 
-def figures_of(paper: str, prefix: str) -> Callable[..., Callable[[Figuring], Figuring]]:
-    """Return the decorator that enters a function into the list as a figure of a paper, by its number and title.
+def figure_of(paper: str, prefix: str, number: str, title: str, caption: str = "") -> Callable[[Figuring], Figuring]:
+    """Enter a function into the list as a figure of a paper; its docstring is the caption, unless that is given too."""
 
-    The caption is the function's docstring, unless it is given too.
-    """
+    def enter(function: Figuring) -> Figuring:
+        text, name = caption or " ".join(str(function.__doc__).split()), f"{prefix}-{number}"
+        FIGURES[name] = Entry(name, paper, number, title, text, function)
+        return function
 
-    def figure(number: str, title: str, caption: str = "") -> Callable[[Figuring], Figuring]:
-        def enter(function: Figuring) -> Figuring:
-            text = caption or " ".join(str(function.__doc__).split())
-            name = f"{prefix}-{number}"
-            FIGURES[name] = Entry(name, paper, number, title, text, function)
-            return function
-
-        return enter
-
-    return figure
+    return enter
 
 
-def draw(
-    name: str, *, quick: bool = False, workers: int | str = 1, store: Path | None = None, progress: bool = False
-) -> Drawn:
+def draw(name: str, **quality: Any) -> Drawn:
     """Draw one figure of the papers, a key of ``FIGURES``, and check what the text says; keywords are those of `Quality`."""
     if name not in FIGURES:
         raise unknown_name("figure", name, FIGURES)
-    return FIGURES[name].function(Quality(quick, workers, store, progress))
+    return FIGURES[name].function(Quality(**quality))
 
 
 class Sheet:
@@ -173,8 +142,10 @@ class Sheet:
         """Return the figure with the table of what was drawn."""
         import pandas as pd
 
-        parts = [part for panel in self.panels for part in panel.parts()]
-        return Drawn(self.figure, pd.concat(parts, ignore_index=True), tuple(claims))
+        panels = [each for panel in self.panels for each in (panel, *panel.insets)]
+        parts = [part.assign(panel=str(panel.axes.get_title())) for panel in panels for part in panel.parts]
+        table = pd.concat(parts, ignore_index=True)[["panel", "curve", "x", "y", "stderr"]]
+        return Drawn(self.figure, table, tuple(claims))
 
 
 class Panel:
@@ -182,8 +153,8 @@ class Panel:
 
     def __init__(self, axes: Any) -> None:
         self.axes = axes
-        self._parts: list[pd.DataFrame] = []
-        self._insets: list[Panel] = []
+        self.parts: list[pd.DataFrame] = []
+        self.insets: list[Panel] = []
         axes.grid(True, which="major", color="#e4e4e4", linewidth=0.6)
         axes.set_axisbelow(True)
 
@@ -200,12 +171,6 @@ class Panel:
             edges = (value - stderr, value + stderr)
             self.axes.fill_between(at, *edges, color=line.get_color(), alpha=0.25, linewidth=0)
         self.remember(label, at, value, stderr)
-
-    def points(self, label: str, x: Any, y: Any, stderr: Any = None, **style: Any) -> None:
-        """Draw points with error bars and remember them."""
-        looks = {"fmt": "o", "color": "black", "markersize": 3, "linewidth": 1, "zorder": 4} | style
-        self.axes.errorbar(x, y, stderr, label=label, **looks)
-        self.remember(label, x, y, stderr)
 
     def curve(self, label: str, curve: LearningCurve, **style: Any) -> None:
         """Draw a learning curve and remember it."""
@@ -234,24 +199,16 @@ class Panel:
         import pandas as pd
 
         columns = {"curve": label, "x": x, "y": y, "stderr": np.nan if stderr is None else stderr}
-        self._parts.append(pd.DataFrame(columns))
+        self.parts.append(pd.DataFrame(columns))
 
     def inset(self, bounds: tuple[float, float, float, float], title: str = "inset") -> Panel:
         """Return smaller axes inside these: left, bottom, width and height as fractions."""
         inner = Panel(self.axes.inset_axes(bounds))
         inner.axes.set_title(title, fontsize=8)
         inner.axes.tick_params(labelsize=7)
-        self._insets.append(inner)
+        self.insets.append(inner)
         return inner
 
     def legend(self, **options: Any) -> None:
         """Show what the lines mean."""
         self.axes.legend(**{"frameon": False, "fontsize": 9} | options)
-
-    def parts(self) -> list[pd.DataFrame]:
-        """Return the numbers behind each line, named by the title of the panel."""
-        own = [
-            part.assign(panel=str(self.axes.get_title()))[["panel", "curve", "x", "y", "stderr"]]
-            for part in self._parts
-        ]
-        return own + [part for inset in self._insets for part in inset.parts()]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import gpcurves as gpc
-from gpcurves.papers.comparison import Comparison, FloatArray, compare
-from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Quality, Sheet, check, figures_of
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Quality, Sheet, check, figure_of
+from gpcurves.papers.sollich1999 import Comparison, compare, draw_comparisons
 
-figure = figures_of("Sollich & Halees 2002", "sollich2002")
+figure = partial(figure_of, "Sollich & Halees 2002", "sollich2002")
 LOWER, UPPER = ["plaskota", "ov"], ["two"]
 USUAL = ["lc", "uc", *LOWER, *UPPER]
 ROUGH_LINE = gpc.Problem(gpc.OU(0.01), gpc.Torus(dim=1), noise=0.05)
@@ -69,9 +70,10 @@ def figure_3(quality: Quality) -> Drawn:
     """Learning curves for the OU kernel on the torus with noise 0.05. Left: one dimension, lengthscale 0.01.
     Right: two dimensions, lengthscale 0.1; there the bound WV (Williams-Vivarelli) does not exist.
     """
-    line = compare(ROUGH_LINE, 300, [*USUAL, "wv"], quality.choose(1000, 40), quality)
-    plane = compare(ROUGH_PLANE, 300, USUAL, quality.choose(300, 12), quality)
-    return side_by_side(line, plane, [*usual("d = 1", line), *usual("d = 2", plane), *far_from_tight(line, plane)])
+    line = compare(ROUGH_LINE, 300, [*USUAL, "wv"], (1000, 40), quality)
+    plane = compare(ROUGH_PLANE, 300, USUAL, (300, 12), quality)
+    claims = [*usual("d = 1", line), *usual("d = 2", plane), *far_from_tight(line, plane)]
+    return draw_comparisons(claims, line, plane)
 
 
 @figure("4", "Smooth functions: theory, bounds and truth")
@@ -79,8 +81,8 @@ def figure_4(quality: Quality) -> Drawn:
     """Learning curves for the RBF kernel with lengthscale 0.01 on the circle, noise 0.05. The bound MW starts
     close to Plaskota's and then misses the change at which the error falls below the noise.
     """
-    compared = compare(SMOOTH_LINE, 300, [*USUAL, "wv", "mw"], quality.choose(1000, 40), quality)
-    return compared.draw([*usual("", compared), *two_regimes(compared)])
+    compared = compare(SMOOTH_LINE, 300, [*USUAL, "wv", "mw"], (1000, 40), quality)
+    return draw_comparisons([*usual("", compared), *two_regimes(compared)], compared)
 
 
 @figure("5", "Four dimensions, at two noise levels")
@@ -89,11 +91,10 @@ def figure_5(quality: Quality) -> Drawn:
     Right: noise 0.001. Kinks of Plaskota's bound are where a block of equal eigenvalues ends.
     """
     high, low = (
-        compare(four_dimensions(gpc.Torus(dim=4), noise), 300, USUAL, quality.choose(600, 20), quality)
-        for noise in (0.05, 0.001)
+        compare(four_dimensions(gpc.Torus(dim=4), noise), 300, USUAL, (600, 20), quality) for noise in (0.05, 0.001)
     )
     claims = [*usual("noise 0.05", high), *usual("noise 0.001", low), *lower_noise(high, low)]
-    return side_by_side(high, low, claims)
+    return draw_comparisons(claims, high, low)
 
 
 @figure("6", "Gaussian inputs in one dimension")
@@ -102,9 +103,9 @@ def figure_6(quality: Quality) -> Drawn:
     WV is the version of the bound for any density.
     """
     n = np.arange(0, 301, quality.choose(2, 10))
-    compared = compare(GAUSSIAN_LINE, n, [*USUAL, "wv"], quality.choose(1000, 40), quality)
-    uniform = compare(SMOOTH_LINE, n, ["lc"], quality.choose(1000, 40), quality)
-    return compared.draw([*usual("", compared), *less_uniform(compared, uniform)])
+    compared = compare(GAUSSIAN_LINE, n, [*USUAL, "wv"], (1000, 40), quality)
+    uniform = compare(SMOOTH_LINE, n, ["lc"], (1000, 40), quality)
+    return draw_comparisons([*usual("", compared), *less_uniform(compared, uniform)], compared)
 
 
 @figure("7", "Gaussian inputs in four dimensions: the truth below LC")
@@ -114,13 +115,12 @@ def figure_7(quality: Quality) -> Drawn:
     bound.
     """
     high, low = (
-        compare(four_dimensions(gpc.Gaussian(dim=4), noise), 300, USUAL, quality.choose(1000, 40), quality)
-        for noise in (0.05, 0.001)
+        compare(four_dimensions(gpc.Gaussian(dim=4), noise), 300, USUAL, (1000, 40), quality) for noise in (0.05, 0.001)
     )
     looser = looseness(low, "ov") / looseness(high, "ov")
     claims = [*drops_below("noise 0.05", high, 0.02), *drops_below("noise 0.001", low, 0.05)]
     claims.append(check("OV is useless at low noise: looser by which factor", looser, at_least=5.0))
-    return side_by_side(high, low, claims)
+    return draw_comparisons(claims, high, low)
 
 
 @figure("8", "The correction for integers of examples is small")
@@ -130,12 +130,11 @@ def figure_8(quality: Quality) -> Drawn:
     """
     problem = four_dimensions(gpc.Gaussian(dim=4), 0.05)
     lc, lc1 = (gpc.learning_curve(problem, name, 300) for name in ("lc", "lc1"))
-    correction = lc1.error - lc.error
     sheet = Sheet()
     (panel,) = sheet.panels
     panel.setup(problem.describe(), y=r"$\epsilon_{LC}$ and $-100\,\epsilon_1$", xlim=(0, 300), ylim=(0, 1.05))
     panel.line(r"$\epsilon_{LC}$", lc.n, lc.error, color=BLUE)
-    panel.line(r"$-100\,\epsilon_1$", lc.n, -100 * correction, color=PINK, linestyle=DASH)
+    panel.line(r"$-100\,\epsilon_1$", lc.n, -100 * (lc1.error - lc.error), color=PINK, linestyle=DASH)
     panel.legend()
     return sheet.finish(small(lc, lc1, quality))
 
@@ -146,8 +145,8 @@ def figure_9(quality: Quality) -> Drawn:
     but no correlation between different inputs.
     """
     problem = four_dimensions(gpc.Torus(dim=4), 0.05)
-    compared = compare(problem, 300, ["lc", "uc", *UPPER, "degenerate"], quality.choose(600, 20), quality)
-    return compared.draw(same_spectrum(compared))
+    compared = compare(problem, 300, ["lc", "uc", *UPPER, "degenerate"], (600, 20), quality)
+    return draw_comparisons(same_spectrum(compared), compared)
 
 
 @figure("10", "Plaskota's bound is nearly reached")
@@ -166,15 +165,7 @@ def figure_10(quality: Quality) -> Drawn:
         panel.line(f"{label}: best data set", n, best, color=colour, linestyle=DASH)
         ratios[label], gaps[label] = best / bound, best - bound
     panel.legend(title="inputs and noise", loc="upper left", bbox_to_anchor=(1.01, 1))
-    return sheet.finish([*nearly_reached(ratios, gaps), reached_without_noise(four_dimensions(both["uniform"], 0.0))])
-
-
-def side_by_side(left: Comparison, right: Comparison, claims: Sequence[Claim]) -> Drawn:
-    """Draw two comparisons beside each other."""
-    sheet = Sheet(1, 2, size=(7, 5))
-    for panel, compared in zip(sheet.panels, (left, right), strict=True):
-        panel.curves(compared.shown, compared.truth.problem.describe(), legend=compared is right)
-    return sheet.finish(claims)
+    return sheet.finish(nearly_reached(ratios, gaps, four_dimensions(both["uniform"], 0.0)))
 
 
 def roughness(kernel: Any, values: FloatArray, power: int) -> list[Claim]:
@@ -271,9 +262,15 @@ def pace(error: FloatArray) -> float:
 
 
 def lower_noise(high: Comparison, low: Comparison) -> list[Claim]:
-    """Check what lower noise does to the bounds."""
+    """Check what lower noise does to the bounds, and where Plaskota's bound changes its slope most."""
     ov, plaskota = (looseness(low, name) / looseness(high, name) for name in ("ov", "plaskota"))
     change = abs(low.theory["two"].error / high.theory["two"].error - 1).max()
+    ends = np.cumsum(low.truth.problem.spectrum.multiplicities)
+    bends = abs(np.diff(np.log(low.theory["plaskota"].error), 2))[1:]  # the first at n = 2
+    missed = max(float(abs(ends - n).min()) for n in 2 + np.argsort(-bends)[:4])
+    kinks = (
+        "the kinks of Plaskota's bound are where blocks of equal eigenvalues end: largest distance of the 4 sharpest"
+    )
     return [
         check("OV is looser at lower noise: by which factor", ov, at_least=5.0),
         check("Plaskota's bound is looser at lower noise: by which factor", plaskota, at_least=1.5),
@@ -281,18 +278,8 @@ def lower_noise(high: Comparison, low: Comparison) -> list[Claim]:
         check("TWO is only weakly affected by the noise: largest relative change", change, at_most=0.1),
         loose(high, "two", 3.0, "noise 0.05: "),
         loose(low, "two", 3.0, "noise 0.001: "),
-        kinks(low),
+        check(kinks, missed, at_most=1.0),
     ]
-
-
-def kinks(compared: Comparison) -> Claim:
-    """Check that Plaskota's bound changes its slope most where blocks of equal eigenvalues end."""
-    ends = np.cumsum(compared.truth.problem.spectrum.multiplicities)
-    bends = abs(np.diff(np.log(compared.theory["plaskota"].error), 2))[1:]  # the first at n = 2
-    sharpest = 2 + np.argsort(-bends)[:4]
-    missed = max(float(abs(ends - n).min()) for n in sharpest)
-    text = "the kinks of Plaskota's bound are where blocks of equal eigenvalues end: largest distance of the 4 sharpest"
-    return check(text, missed, at_most=1.0)
 
 
 def less_uniform(compared: Comparison, uniform: Comparison) -> list[Claim]:
@@ -352,8 +339,8 @@ def same_spectrum(compared: Comparison) -> list[Claim]:
     ]
 
 
-def nearly_reached(ratios: dict[str, FloatArray], gaps: dict[str, FloatArray]) -> list[Claim]:
-    """Check that the best data set is close to Plaskota's bound, and closer at lower noise."""
+def nearly_reached(ratios: dict[str, FloatArray], gaps: dict[str, FloatArray], noise_free: gpc.Problem) -> list[Claim]:
+    """Check that the best data set is close to Plaskota's bound, closer at lower noise, and reaches it without noise."""
     claims = []
     for label, ratio in ratios.items():
         far = np.flatnonzero(ratio > 1.5)
@@ -367,11 +354,6 @@ def nearly_reached(ratios: dict[str, FloatArray], gaps: dict[str, FloatArray]) -
         text = f"{inputs}: at each n the curves are closer for lower noise, largest ratio of the differences"
         gap = (gaps[low][2:] / gaps[high][2:]).max()
         claims.append(check(text, gap, at_most=1.0, note=note.format(farther[0]) if len(farther) else ""))
-    return claims
-
-
-def reached_without_noise(problem: gpc.Problem) -> Claim:
-    """Check that without noise Plaskota's bound, which is then that of MW, is reached."""
-    best, bound = gpc.degenerate_best(problem, 300), gpc.learning_curve(problem, "mw", 300).error
+    best, bound = gpc.degenerate_best(noise_free, 300), gpc.learning_curve(noise_free, "mw", 300).error
     text = "without noise the bound, then that of MW, is reached: largest relative difference"
-    return check(text, abs(best / bound - 1).max(), at_most=1e-7)
+    return [*claims, check(text, abs(best / bound - 1).max(), at_most=1e-7)]

@@ -3,46 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 import gpcurves as gpc
 from gpcurves.graphs import Ensemble, Normalisation, tree
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.papers import urry2013_claims as claim
-from gpcurves.papers.gallery import (
-    BLUE,
-    DASH,
-    DOT,
-    GREEN,
-    GREY,
-    ORANGE,
-    SKY,
-    YELLOW,
-    Drawn,
-    Panel,
-    Quality,
-    Sheet,
-    check,
-    figures_of,
-)
-from gpcurves.papers.urry2013_claims import (
-    POISSON,
-    POWER,
-    REGULAR,
-    TITLES,
-    FloatArray,
-    NoiseLevels,
-    locally,
-    mismatched_problem,
-    part,
-    vectors_on,
-)
+from gpcurves.papers.gallery import BLUE, DASH, DOT, GREEN, ORANGE, Drawn, Panel, Quality, Sheet, check, figure_of
+from gpcurves.papers.urry2013_claims import POISSON, POWER, REGULAR, TITLES, NoiseLevels, part, vectors_on, walk_problem
 
-figure = figures_of("Urry & Sollich 2013", "urry2013")
-COLOURS = {1.0: BLUE, 0.1: SKY, 0.01: GREEN, 1e-3: YELLOW, 1e-4: ORANGE}
+figure = partial(figure_of, "Urry & Sollich 2013", "urry2013")
+COLOURS = {1.0: BLUE, 0.1: "#56B4E9", 0.01: GREEN, 1e-3: "#E69F00", 1e-4: ORANGE}
 """Noise levels; the paper does not list its own, of which 0.1 and 0.0001 are known from Figures 9 and 11."""
+NOISES = (list(COLOURS), [1.0, 0.01, 1e-4])
 STYLES = {
     "simulation": {"linestyle": "-", "linewidth": 2.2, "alpha": 0.75},
     "cavity": {"linestyle": DASH, "linewidth": 1.1, "color": "black"},
@@ -73,7 +49,8 @@ def figure_1(quality: Quality) -> Drawn:
         kernels = [gpc.RandomWalkKernel(a * p, a, "global") for p in lengths.tolist()]
         on_graphs = [[tree.mean_correlation(graph, kernel) for graph in graphs] for kernel in kernels]
         right.line(f"$C_{{1,p}}$, tree, $a={a}$", lengths, on_tree, color=colour)
-        right.points(f"$K_{{1,p}}$, graphs, $a={a}$", lengths, np.mean(on_graphs, axis=1), color=colour, fmt=marker)
+        dots: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": "", "markersize": 3, "zorder": 4}
+        right.line(f"$K_{{1,p}}$, graphs, $a={a}$", lengths, np.mean(on_graphs, axis=1), **dots)
     right.axes.axvline(threshold, color="black", linestyle=DOT, label=r"$\log V/\log(d-1)$")
     right.legend()
     apart = np.mean(on_graphs, axis=1) - on_tree
@@ -91,7 +68,8 @@ def figure_2(quality: Quality) -> Drawn:
     results = {}
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
         graph = gpc.diagnose(ensemble.sample(quality.choose(10_000, 4_000), rng=1))
-        limit = gpc.vertex_variances(globally(ensemble), 0, "cavity", precision=quality.choose(0.001, 0.01), rng=1)
+        problem, precision = walk_problem(ensemble, "global", 0.1), quality.choose(0.001, 0.01)
+        limit = gpc.vertex_variances(problem, 0, "cavity", precision=precision, rng=1)
         panel.setup(TITLES[ensemble], x="prior variance $C_{ii}$", y="density", xlim=(-0.1, 9), ylim=(0, 1.6))
         inset = panel.inset((0.4, 0.4, 0.57, 0.52), f"{TITLES[ensemble]}, tail")
         inset.axes.set(yscale="log", xlim=(1, 9), ylim=(1e-4, 2))
@@ -112,7 +90,7 @@ def figure_3(quality: Quality) -> Drawn:
     """
     sheet, claims = Sheet(1, 3), []
     for panel, ensemble in zip(sheet.panels, (REGULAR, POISSON, POWER), strict=True):
-        levels = {noise: curves_of(globally(ensemble, noise), STYLES, quality) for noise in noises(quality)}
+        levels = levels_of(ensemble, "global", STYLES, quality)
         by_noise(panel, TITLES[ensemble], levels)
         claims += [claim.agreement(ensemble, levels), *claim.eigenvalues_fail(ensemble, levels)]
     return sheet.finish(claims)
@@ -132,13 +110,13 @@ def figure_4(quality: Quality) -> Drawn:
     right.setup("simulation", **looks)
     theory, truth = {}, {}
     for p, colour in zip(walks, shades(len(walks)), strict=True):
-        theory[p] = gpc.learning_curve(globally(REGULAR, 0.1, p), "mckay", nu=scaled / p**1.5)
+        problem = walk_problem(REGULAR, "global", 0.1, p=p)
+        theory[p] = gpc.learning_curve(problem, "mckay", nu=scaled / p**1.5)
         left.line(f"$p={p}$", scaled, theory[p].error, color=colour)
         if p in few:
-            problem = globally(REGULAR, 0.1, p)
             truth[p] = simulate(problem, scaled / p**1.5, quality, graphs=quality.choose(20, 6), vertices=500)
             right.line(f"$p={p}$", scaled, truth[p].error, truth[p].stderr, color=colour)
-    master = gpc.learning_curve(globally(REGULAR, 0.1, 1000), "master", nu=scaled / 1000**1.5)
+    master = gpc.learning_curve(walk_problem(REGULAR, "global", 0.1, p=1000), "master", nu=scaled / 1000**1.5)
     for panel in sheet.panels:
         panel.line("master curve", scaled, master.error, color="black", linestyle=DASH)
         panel.legend(loc="lower left")
@@ -153,9 +131,8 @@ def figure_5(quality: Quality) -> Drawn:
     """
     sheet, claims = Sheet(2, 2), []
     for ensemble, above, below in zip((POISSON, POWER), sheet.panels[:2], sheet.panels[2:], strict=True):
-        both = ("simulation", "cavity")
-        levels = {noise: curves_of(locally(ensemble, noise), both, quality) for noise in noises(quality)}
-        other = {noise: curve_of(globally(ensemble, noise), "cavity", quality) for noise in levels}
+        levels = levels_of(ensemble, "local", ("simulation", "cavity"), quality)
+        other = {noise: curve_of(walk_problem(ensemble, "global", noise), "cavity", quality) for noise in levels}
         by_noise(above, f"{TITLES[ensemble]}, local normalisation", levels)
         if ensemble is POISSON:
             isolated_inset(above, levels)
@@ -179,7 +156,7 @@ def figure_6(quality: Quality) -> Drawn:
     vertices, each = quality.choose((1000, 10), (400, 4))
     amounts: dict[str, Any] = {"vertices": vertices, "graphs": each, "datasets": each}
     for nu, top, number in ((1.172, 0.25, 0), (6.210, 0.05, 1), (0.3, 1.0, None), (3.0, 0.1, None)):
-        problem, edges = locally(POISSON, 0.1), np.linspace(0, top, 101)
+        problem, edges = walk_problem(POISSON, "local", 0.1), np.linspace(0, top, 101)
         truth = gpc.vertex_variances(problem, nu, rng=1, **amounts, **quality.running)
         limit = gpc.vertex_variances(problem, nu, "cavity", precision=quality.choose(0.002, 0.01), rng=1)
         text = f"ν = {nu:g}: cavity and simulated distribution agree: largest difference of the shares below a value"
@@ -221,7 +198,7 @@ def figure_9(quality: Quality) -> Drawn:
     nu = np.concatenate(([0.0], np.geomspace(0.01, 10, quality.choose(25, 13))))
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y="variance of the error over vertices", xscale="log", yscale="log")
-        problems, graphs = (locally(ensemble, 0.1), globally(ensemble, 0.1)), quality.choose(50, 20)
+        problems, graphs = [walk_problem(ensemble, how, 0.1) for how in ("local", "global")], quality.choose(50, 20)
         curves = (simulate(problem, nu, quality, graphs=graphs, datasets=2) for problem in problems)
         local, overall = (curve.details["variance"] for curve in curves)
         for name, variance, marker, colour in (("local", local, "*", ORANGE), ("global", overall, "o", BLUE)):
@@ -263,16 +240,6 @@ def figure_12(quality: Quality) -> Drawn:
     return draw_excited("local", "global", seed=4, quality=quality)
 
 
-def globally(graph: Ensemble | gpc.Graph, noise: float = 0.1, p: int = 10) -> gpc.Problem:
-    """Return learning with the globally normalised random walk kernel."""
-    return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=p, a=2, normalise="global"), noise)
-
-
-def noises(quality: Quality) -> list[float]:
-    """Return the noise levels of a figure."""
-    return quality.choose(list(COLOURS), [1.0, 0.01, 1e-4])
-
-
 def simulate(problem: gpc.Problem, nu: FloatArray, quality: Quality, **options: Any) -> gpc.LearningCurve:
     """Return the truth on graphs of finite size."""
     amounts = quality.choose(
@@ -289,14 +256,18 @@ def curve_of(problem: gpc.Problem, method: str, quality: Quality) -> gpc.Learnin
         return simulate(problem, nu, quality)
     options: dict[str, Any] = quality.choose({"vertices": 500, "graphs": 20}, {"vertices": 300, "graphs": 3})
     if method == "cavity":
-        options = quality.choose({"precision": 0.05, "population": 256}, {"precision": 0.3, "population": 64})
-        options = {**options, "among": ["isolated"]}
+        precision, population = quality.choose((0.05, 256), (0.3, 64))
+        options = {"precision": precision, "population": population, "among": ["isolated"]}
     return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **quality.running)
 
 
-def curves_of(problem: gpc.Problem, methods: Iterable[str], quality: Quality) -> dict[str, gpc.LearningCurve]:
-    """Return the curves of several methods by their names."""
-    return {method: curve_of(problem, method, quality) for method in methods}
+def levels_of(ensemble: Ensemble, student: Normalisation, methods: Iterable[str], quality: Quality) -> NoiseLevels:
+    """Return the curves of several methods at every noise level."""
+    levels: NoiseLevels = {}
+    for noise in quality.choose(*NOISES):
+        problem = walk_problem(ensemble, student, noise)
+        levels[noise] = {method: curve_of(problem, method, quality) for method in methods}
+    return levels
 
 
 def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Quality) -> Drawn:
@@ -306,8 +277,8 @@ def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Qualit
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
         levels = {}
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
-        for noise in noises(quality):
-            problem = mismatched_problem(ensemble, student, teacher, noise)
+        for noise in quality.choose(*NOISES):
+            problem = walk_problem(ensemble, student, noise, teacher)
             graphs = quality.choose((15, 40), (6, 70))[noise < 1e-3]
             amounts = {"vertices": quality.choose(500, 250), "graphs": graphs, "datasets": 1}
             levels[noise] = simulate(problem, nu, quality, among=["dangling"], **amounts)
@@ -352,7 +323,7 @@ def key(panel: Panel, levels: Iterable[float], styles: dict[str, dict[str, Any]]
     """Explain colours by the noise level and lines by the method."""
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], **({"color": GREY} | style), label=name) for name, style in styles.items()]
+    handles = [Line2D([], [], **({"color": "#8a8a8a"} | style), label=name) for name, style in styles.items()]
     handles += [Line2D([], [], color=COLOURS[noise], linewidth=2.5, label=power_of_ten(noise)) for noise in levels]
     panel.legend(handles=handles, loc="lower left", fontsize=8)
 

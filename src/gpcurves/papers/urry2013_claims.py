@@ -6,36 +6,30 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import gpcurves as gpc
 from gpcurves.graphs import Ensemble, Normalisation, tree
 from gpcurves.graphs.groups import members
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.papers.gallery import Claim, Quality, check
 
-FloatArray = npt.NDArray[np.float64]
 REGULAR, POISSON, POWER = gpc.RandomRegular(3), gpc.ErdosRenyi(3), gpc.PowerLaw(alpha=2.5, cutoff=2)
 TITLES: dict[Ensemble, str] = {REGULAR: "3-regular", POISSON: "Erdős-Rényi", POWER: "power law"}
-NoiseLevels = dict[float, dict[str, gpc.LearningCurve]]
-"""Curves by noise level and method."""
+NoiseLevels = dict[float, dict[str, gpc.LearningCurve]]  # curves by noise level and method
 
 
-def locally(ensemble: Ensemble, noise: float) -> gpc.Problem:
-    """Return learning with the locally normalised random walk kernel."""
-    return gpc.GraphProblem(ensemble, gpc.RandomWalkKernel(p=10, a=2, normalise="local"), noise)
-
-
-def mismatched_problem(
-    graph: Ensemble | gpc.Graph, student: Normalisation, teacher: Normalisation, noise: float
+def walk_problem(
+    graph: Ensemble | gpc.Graph, student: Normalisation, noise: float, teacher: Normalisation | None = None, p: int = 10
 ) -> gpc.Problem:
-    """Return learning by a student with one normalisation from a teacher with another."""
-    true = gpc.Teacher(gpc.RandomWalkKernel(p=10, a=2, normalise=teacher), noise)
-    return gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=10, a=2, normalise=student), noise, teacher=true)
+    """Return learning with a random walk kernel, perhaps from a teacher whose kernel is normalised in another way."""
+    kernel = gpc.RandomWalkKernel(p=p, a=2, normalise=student)
+    true = None if teacher is None else gpc.Teacher(kernel.normalised(teacher), noise)
+    return gpc.GraphProblem(graph, kernel, noise, true)
 
 
 def vectors_on(seed: int, student: Normalisation, teacher: Normalisation) -> gpc.PredictionVectors:
     """Return the prediction vectors of 150 examples on a graph of 250 vertices."""
-    problem = mismatched_problem(POISSON.sample(250, rng=seed), student, teacher, 1e-4)
+    problem = walk_problem(POISSON.sample(250, rng=seed), student, 1e-4, teacher)
     return gpc.prediction_vectors(problem, np.random.default_rng(seed).integers(250, size=150))
 
 
@@ -200,7 +194,10 @@ def shoulder(ensemble: Ensemble, levels: NoiseLevels, other: dict[float, gpc.Lea
 
 def simplified(quality: Quality) -> Claim:
     """Check equation (29), which the paper believes to be exact, against the exact method."""
-    problem, options = locally(POISSON, 1.0), {"precision": 0.01, "population": quality.choose(1024, 128), "rng": 1}
+    problem, options = (
+        walk_problem(POISSON, "local", 1.0),
+        {"precision": 0.01, "population": quality.choose(1024, 128), "rng": 1},
+    )
     exact, paper = (gpc.learning_curve(problem, "cavity", nu=[3.0], local=way, **options) for way in ("exact", "paper"))
     note = "the paper believes equation (29) to be exact; it is approximate, and its error is 4 % too low here"
     text = "noise 1, ν = 3: error by equation (29) over that of the exact cavity method"
@@ -272,7 +269,7 @@ def cut_off(walks: tuple[int, ...]) -> list[Claim]:
 def spikes(shown: gpc.PredictionVectors, student: Normalisation, teacher: Normalisation, graphs: int) -> list[Claim]:
     """Check that the prediction vectors with the largest weights live on dangling chains, on the graph shown and on others."""
     drawn = gpc.as_graph(shown.problem.graph)
-    matched = gpc.prediction_vectors(mismatched_problem(drawn, student, student, 1e-4), shown.examples)
+    matched = gpc.prediction_vectors(walk_problem(drawn, student, 1e-4, student), shown.examples)
     first = int(shown.largest()[0])
     on_chain = members(drawn, "dangling")[shown.centre(first)]
     largest, common, usual, alone = [], [], [], []
