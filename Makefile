@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types unit bench docs clean
+.PHONY: demo test slow lint types unit bench docs clean
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -27,6 +27,9 @@ types: .venv/installed
 
 unit: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal  # two processes leave no core for more threads
+
+slow: .venv/installed  ## the tests that `make test` leaves out because they take long: all figures of the papers, ...
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m slow
 
 bench: .venv/installed  ## hot paths against what one would do instead; fails if a goal is missed
 	$(BIN)/python -m benchmarks

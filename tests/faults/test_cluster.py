@@ -96,7 +96,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def simulate(address: int | str, **options: Any) -> LearningCurve:
-    return learning_curve(PROBLEM, "simulation", [0, 20, 200], datasets=40, rng=5, workers=address, **options)
+    return learning_curve(PROBLEM, "simulation", [0, 20, 200], datasets=25, rng=5, workers=address, **options)
 
 
 def test_a_scheduler_without_workers_is_an_error_in_words(cluster: Cluster) -> None:
@@ -181,6 +181,7 @@ def test_what_is_no_address_is_refused(address: str) -> None:
         simulate(address)
 
 
+@pytest.mark.slow
 def test_threads_of_one_worker_do_not_get_in_each_others_way(tmp_path: Path) -> None:
     # dask gives a worker several threads unless told otherwise; linear algebra still uses one for each task
     with running(tmp_path) as shared:

@@ -213,7 +213,9 @@ def test_degenerate_scenario_at_a_billion_examples(noise: float) -> None:
 MILLION = np.arange(1.0, 1_000_001.0) ** -1.3
 
 
-@pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-3, 1e3])
+@pytest.mark.parametrize(
+    "noise", [pytest.param(0.0, marks=pytest.mark.slow), 1e-12, pytest.param(1e-3, marks=pytest.mark.slow), 1e3]
+)
 def test_a_million_eigenvalues(noise: float) -> None:
     problem = SpectrumProblem(Spectrum(MILLION), noise)
     at = np.array([0.1, 50.0, 1e4, 9.9e5])

@@ -33,6 +33,7 @@ from gpcurves.kernels import Kernel
 
 KERNELS: list[Kernel] = [RBF(0.15), OU(0.4, 2.0), Matern52(0.3), RBF(0.2) + OU(0.7, 0.5)]
 SIZES = [1, 2, 5, 40, 1000]
+FEW = [2, 40]
 
 
 def line(kernel: Kernel, a: float) -> float:
@@ -101,10 +102,11 @@ def test_gaussian_inputs_against_a_double_integral(kernel: Kernel) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_any_density_against_the_laws_of_known_ones() -> None:
     for law, known in ((stats.norm(0, 0.5), Gaussian(1, 0.25)), (stats.uniform(0, 1), Box(1))):
-        found = evaluate(Problem(Matern52(0.3), Univariate(law), 0.02), "wv", SIZES)
-        np.testing.assert_allclose(found, evaluate(Problem(Matern52(0.3), known, 0.02), "wv", SIZES), rtol=1e-6)
+        found = evaluate(Problem(Matern52(0.3), Univariate(law), 0.02), "wv", FEW)
+        np.testing.assert_allclose(found, evaluate(Problem(Matern52(0.3), known, 0.02), "wv", FEW), rtol=1e-6)
 
 
 def test_gaussian_inputs_against_drawn_examples() -> None:

@@ -511,6 +511,7 @@ def test_a_complete_graph_is_an_erdos_renyi_graph_too() -> None:
     assert ErdosRenyi(0).sample(1, 1).vertices == 1
 
 
+@pytest.mark.slow
 def test_each_pair_of_an_erdos_renyi_graph_is_joined_equally_often_and_independently() -> None:
     samples, joined, edges = 1000, Counter[tuple[int, ...]](), Counter[int]()
     rng = np.random.default_rng(8)
@@ -551,12 +552,14 @@ def test_graphs_with_given_degrees_are_equally_likely(degrees: list[int], graphs
     assert stats.chisquare(list(count.values())).pvalue > 1e-5
 
 
+@pytest.mark.slow
 def test_short_cycles_are_as_frequent_as_among_all_graphs() -> None:
     count = drawn([2] * 6, 1400)  # 10 of the 70 graphs are two triangles
     triangles = sum(times for pairs, times in count.items() if Graph.from_edges(pairs).component_sizes.size == 2)
     assert abs(triangles / 1400 - 1 / 7) < 4.5 * math.sqrt(6) / 7 / math.sqrt(1400)
 
 
+@pytest.mark.slow
 def test_crowded_graphs_are_as_frequent_as_among_all_graphs() -> None:
     rng = np.random.default_rng(1)  # what is missing is a cycle (360 graphs) or a triangle and a square (105 graphs)
     missing = (Graph(1 - np.eye(7) - dense(graph_with_degrees([4] * 7, rng))) for _ in range(300))

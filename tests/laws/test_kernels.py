@@ -191,7 +191,9 @@ def test_fourier_transform_is_the_radial_integral(kernel: Stationary, dim: int) 
     np.testing.assert_allclose(np.exp(log_transform), expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize(("alpha", "dim"), [(0.7, 1), (1.5, 1), (1.2, 2), (2.0, 3), (40.0, 3)])
+@pytest.mark.parametrize(
+    ("alpha", "dim"), [(0.7, 1), (1.5, 1), (1.2, 2), (2.0, 3), pytest.param(40.0, 3, marks=pytest.mark.slow)]
+)
 def test_rational_quadratic_transform_is_a_mixture_of_gaussians(alpha: float, dim: int) -> None:
     # (1 + r^2/2a)^-a = E exp(-t r^2/2a), t ~ Gamma(a): the transform is the same mixture of transforms
     frequency = [0.0, 1e-6, 1e-3, 0.3, 2.0]

@@ -76,7 +76,7 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"precision": 1e-3, "replicas": 3, "tolerance": 1e-5, "max_rounds": 30, "damping": 0.2, "among": ["ends"]},
     ],
     ("cavity", "ensemble"): [
-        {"precision": 0.1},
+        {"precision": 0.3},
         {"precision": 0.01, "population": 64, "max_sweeps": 30, "replicas": 3, "local": "paper", "among": ["ends"]},
     ],
 }

@@ -108,6 +108,7 @@ def test_finite_graphs_approach_the_limit() -> None:
     assert abs(off[2]) < 4 * doubt[2] + 0.002
 
 
+@pytest.mark.slow
 def test_learning_curve_of_the_paper(curve: gpc.LearningCurve) -> None:
     expected, doubt = np.array([0.01181, 0.6702, 0.0866]), np.array([0.00005, 0.0008, 0.0004])
     # these are averages over 96 simulated graphs of 2,000 vertices, with their standard errors
@@ -144,6 +145,7 @@ def test_before_learning_the_error_is_the_prior_variance(normalise: Normalisatio
     assert abs(found.error[0] - expected) < 5 * _stderr(found)[0] + 1e-4
 
 
+@pytest.mark.slow
 def test_the_limit_is_that_of_one_large_graph(own: gpc.LearningCurve) -> None:
     limit = gpc.learning_curve(walk(ER3, 4), "cavity", nu=[0.5, 2], rng=0)
     between_graphs = 0.003 * limit.error  # standard deviation over graphs of 20,000 vertices, of which this is one
@@ -237,6 +239,7 @@ def test_cycles_are_admitted_and_measured() -> None:
     assert f"off by up to {100 * max(map(abs, off)):.2g} %" in note
 
 
+@pytest.mark.slow
 def test_cycles_hardly_matter_on_a_large_sparse_graph(own: gpc.LearningCurve) -> None:
     assert (abs(own.diagnostics["loop_error"]) < 0.002).all()
     assert "dense algebra on 900 vertices" in own.notes[-1]

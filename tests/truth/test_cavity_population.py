@@ -49,6 +49,7 @@ def test_local_normalisation(p: int, noise: float, nu: float, truth: float, pape
     assert exact.error - printed.error > 10 * np.hypot(exact.stderr, printed.stderr)
 
 
+@pytest.mark.slow
 def test_learning_curve_of_the_paper() -> None:
     """ER(3), noise 0.1: the truth is an average over 96 simulated graphs of 2,000 vertices, with its standard error."""
     curve = population_curve(ER3, WALK, 0.1, [5.0, 0.1, 1.0], normalise="local", rng=0)

@@ -13,7 +13,7 @@ from gpcurves.papers import FIGURES, Quality, draw
 from gpcurves.papers.folder import SUFFIXES, read_finished, save
 from gpcurves.papers.gallery import Claim, Sheet, check
 from gpcurves.papers.sollich1999 import Comparison, compare
-from pictures import assert_drawn
+from pictures import assert_drawn, some_are_slow
 
 NAMES = [name for name in FIGURES if name.startswith("sollich")]
 
@@ -29,7 +29,9 @@ def test_all_figures_are_there() -> None:
     assert [f"sollich2002-{number}" for number in range(1, 11)] == NAMES[6:]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", some_are_slow(NAMES, "sollich1999-1a", "sollich2002-4", "sollich2002-9", "sollich2002-10")
+)
 def test_the_claims_hold_and_the_files_are_written(name: str, tmp_path: Path) -> None:
     drawn = draw(name, quick=True)
     assert drawn.claims

@@ -13,7 +13,7 @@ from gpcurves.papers.folder import SUFFIXES, read_finished, save
 from gpcurves.papers.gallery import Claim
 from gpcurves.papers.urry2013 import curve_of
 from gpcurves.papers.urry2013_claims import POISSON, REGULAR, part, walk_problem
-from pictures import assert_drawn
+from pictures import assert_drawn, some_are_slow
 
 NAMES = [name for name in FIGURES if name.startswith("urry")]
 
@@ -28,7 +28,7 @@ def test_all_figures_are_there() -> None:
     assert [f"urry2013-{number}" for number in range(1, 13)] == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some_are_slow(NAMES, "urry2013-1", "urry2013-4", "urry2013-10", "urry2013-12"))
 def test_the_claims_hold_and_the_files_are_written(name: str, tmp_path: Path) -> None:
     drawn = draw(name, quick=True)
     assert len(drawn.claims) >= 4

@@ -46,6 +46,7 @@ def quick_model(**settings: Any) -> gpc.LearningCurveForecast:
     return gpc.LearningCurveForecast(effort=replace(QUICK, **settings))
 
 
+@pytest.mark.slow
 @parametrize_with_checks([gpc.LearningCurveForecast(draws=1)])  # type: ignore[untyped-decorator]
 def test_scikit_learn_has_no_objections(estimator: Any, check: Any) -> None:
     check(estimator)

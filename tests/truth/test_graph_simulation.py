@@ -532,6 +532,7 @@ def test_a_million_examples_per_vertex_are_no_more_work() -> None:
 # --- standard errors -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_standard_errors_are_honest() -> None:
     # 50 runs: the spread of their means, known to 10 %, is what each of them says; graphs differ more than data sets
     runs = [

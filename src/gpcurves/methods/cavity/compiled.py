@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar, cast
 
 import numba
@@ -76,5 +76,9 @@ class Links:
         """Call ``kernel(begin, end, *arguments)`` for every piece of the vertices and return the results in order."""
         if threads == 1 or len(self._pieces) == 1:
             return [kernel(*piece, *arguments) for piece in self._pieces]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(lambda piece: kernel(*piece, *arguments), self._pieces))
+        return list(_pool(threads).map(lambda piece: kernel(*piece, *arguments), self._pieces))
+
+
+_pool = lru_cache(ThreadPoolExecutor)  # threads are started once: there are thousands of short calls
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a fork has no threads but its own
