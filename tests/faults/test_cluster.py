@@ -23,6 +23,7 @@ from gpcurves import OU, RBF, InputError, LearningCurve, NumericalError, Problem
 from gpcurves.montecarlo import workers
 from gpcurves.numerics.validation import FloatArray
 
+pytestmark = pytest.mark.slow  # schedulers and workers are processes of their own
 PROBLEM = Problem(RBF(0.1), Torus(2), 0.05)
 DASK = [sys.executable, "-m", "dask"]
 
@@ -181,7 +182,6 @@ def test_what_is_no_address_is_refused(address: str) -> None:
         simulate(address)
 
 
-@pytest.mark.slow
 def test_threads_of_one_worker_do_not_get_in_each_others_way(tmp_path: Path) -> None:
     # dask gives a worker several threads unless told otherwise; linear algebra still uses one for each task
     with running(tmp_path) as shared:

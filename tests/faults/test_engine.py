@@ -463,6 +463,7 @@ def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
     assert set(work.done()) == set(range(40))
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_always_killed_is_an_error_in_words(tmp_path: Path) -> None:
     with pytest.raises(NumericalError, match="local workers were killed 3 times, probably for want of memory"):
         repeat(Numbers(tmp_path, deadly=(11,), times=99), 40, workers=2)
@@ -539,6 +540,7 @@ print(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how much memory a process has held")
 def test_three_matrices_of_three_thousand_examples_are_all_that_memory_must_hold() -> None:
     done = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True, check=False)

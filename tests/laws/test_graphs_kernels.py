@@ -461,6 +461,7 @@ def test_what_memory_does_not_hold_is_refused_with_what_to_use_instead(monkeypat
 # ---- published numbers, a = 2 and p = 10 ----
 
 
+@pytest.mark.slow
 def test_large_random_graphs_have_the_scale_of_the_paper() -> None:
     graph = ErdosRenyi(3.0).sample(50_000, 1)
     covariance = RandomWalkKernel(10, 2.0, "global").on(graph)

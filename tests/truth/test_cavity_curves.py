@@ -92,6 +92,7 @@ def test_agrees_with_simulated_graphs(ensemble: Ensemble, p: int, noise: float) 
     assert (theory.diagnostics["converged"] == 1).all()
 
 
+@pytest.mark.slow
 def test_finite_graphs_approach_the_limit() -> None:
     """On small graphs walks meet cycles: with long walks V = 60 is visibly off, V = 200 less, V = 1000 not at all."""
     problem = walk(ER3, 6, "global", 1.0)
@@ -153,6 +154,7 @@ def test_the_limit_is_that_of_one_large_graph(own: gpc.LearningCurve) -> None:
     np.testing.assert_allclose(own.details["variance"], limit.details["variance"], rtol=0.06)
 
 
+@pytest.mark.slow
 def test_heavy_tails_settle() -> None:
     problem = walk(gpc.PowerLaw(1.5, 1), 4)
     found = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=0.02)
@@ -369,6 +371,7 @@ def test_prior_variances_have_the_spikes_of_small_components(prior: gpc.Variance
     assert prior.mean == pytest.approx(1, abs=5 * np.sqrt(prior.variance / len(prior.values)))
 
 
+@pytest.mark.slow
 def test_posterior_variances_are_those_of_simulated_graphs() -> None:
     """UM13 Figure 6, with local normalisation."""
     problem = walk(ER3)
@@ -410,6 +413,7 @@ def test_variances_restricted_to_a_degree(curve: gpc.LearningCurve) -> None:
         _ = found.by_vertex
 
 
+@pytest.mark.slow
 def test_groups_of_an_ensemble_are_as_simulated() -> None:
     groups = ["ends", "degree=2", "degree=5"]
     found = gpc.learning_curve(walk(ER3, 3), "cavity", nu=[1], rng=0, precision=0.01, among=groups)

@@ -551,6 +551,7 @@ def test_standard_errors_are_honest() -> None:
         assert (abs(np.log(ratio)) < 0.4).all(), (name, ratio)
 
 
+@pytest.mark.slow
 def test_standard_errors_on_a_given_graph_are_honest() -> None:
     problem = GraphProblem(FOREST, LOCAL, 0.1)
     runs = [
