@@ -33,7 +33,7 @@ def document(title: str, parts: Sequence[str], style: str = "") -> str:
 
 def words(text: str) -> str:
     """Return words for the page, with numbers that stay on one line: browsers break them after the minus of 1e-05."""
-    return re.sub(r"\d[\d.]*e-\d+", r"<span class='number'>\g<0></span>", html.escape(text))
+    return re.sub(r"(?<![\d.])\d[\d.]*+e-\d+", r"<span class='number'>\g<0></span>", html.escape(text))
 
 
 def sentences(texts: Iterable[str], tone: str = "") -> str:
