@@ -129,7 +129,24 @@ def test_every_kernel_and_input(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     words = ["curve", "--kernel", "ou", "--noise", "0.1", "--n", "3", "--methods", "lc"]
     for inputs in (["gaussian", "--input-variance", "2", "--dim", "2"], ["sample", "--points", str(points)]):
         assert run([*words, "--inputs", *inputs]) == 0
-    assert run(["curve", "--kernel", "matern", "--smoothness", "0.8", "--lengthscale", "0.1,0.3", "--noise", "0"]) == 0
+    assert (
+        run(
+            [
+                "curve",
+                "--kernel",
+                "matern",
+                "--smoothness",
+                "0.8",
+                "--lengthscale",
+                "0.1,0.3",
+                "--noise",
+                "0",
+                "--n",
+                "3",
+            ]
+        )
+        == 0
+    )
     spectrum = tmp_path / "spectrum.txt"
     spectrum.write_text("# value multiplicity\n1.0 1\n0.5 2\n")
     capsys.readouterr()

@@ -200,6 +200,7 @@ def _finished(store: Path) -> int:
             connection.interrupt()
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (Path(__file__).parents[2] / "README.md").read_text()
     commands = [line.split()[2:] for line in text.splitlines() if line.startswith("$ gpcurves ")]

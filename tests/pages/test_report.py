@@ -269,6 +269,7 @@ def test_the_page_in_a_browser(curves: gpc.CurveSet, tmp_path: Path) -> None:
     assert "CONSOLE" not in "".join(line for line in done.stderr.splitlines(keepends=True) if "rror" in line)
 
 
+@pytest.mark.slow
 def test_the_example_of_theory(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", str(ROOT / "examples" / "theory.py"), str(tmp_path / "out")],
