@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-settings.register_profile("reproducible", derandomize=True, deadline=None, max_examples=40, print_blob=False)
+settings.register_profile("reproducible", derandomize=True, deadline=None, max_examples=25, print_blob=False)
 settings.load_profile("reproducible")
 
 

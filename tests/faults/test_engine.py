@@ -446,6 +446,7 @@ def test_what_was_finished_survives_a_kill(tmp_path: Path, counted: list[int]) -
     assert same(resumed, learning_curve(LONG_PROBLEM, "simulation", [0, 50, 500], datasets=64, rng=5))
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_store(tmp_path: Path, counted: list[int]) -> None:
     store = tmp_path / "results.db"
     for process in [_start(store, seed) for seed in (5, 6)]:

@@ -54,7 +54,7 @@ def test_goals_at_the_error_of_a_whole_n_are_reached_there(method: str) -> None:
         assert required_n(problem, float(evaluate(problem, method, [n])[0]) * (1 + 1e-12), method) == n
 
 
-@pytest.mark.parametrize("method", ["lc", "uc", "ov", "d"])
+@pytest.mark.parametrize("method", ["lc", "uc", "ov", pytest.param("d", marks=pytest.mark.slow)])
 def test_far_goals_are_found_among_billions(method: str) -> None:
     problem = SpectrumProblem(SPECTRA["power law"], 1.0)
     found = required_n(problem, 1e-8, method)

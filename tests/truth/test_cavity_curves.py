@@ -81,7 +81,9 @@ def own() -> gpc.LearningCurve:
 # ensembles
 
 
-@pytest.mark.parametrize("noise", [1.0, 0.1, 1e-4])
+@pytest.mark.parametrize(
+    "noise", [pytest.param(1.0, marks=pytest.mark.slow), 0.1, pytest.param(1e-4, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(("ensemble", "p"), [(REGULAR3, 4), (ER3, 5), (POWER, 4)], ids=["regular", "er", "power law"])
 def test_agrees_with_simulated_graphs(ensemble: Ensemble, p: int, noise: float) -> None:
     normalise: Normalisation = "global" if noise == 0.1 or ensemble is POWER else "local"

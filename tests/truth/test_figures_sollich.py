@@ -29,9 +29,7 @@ def test_all_figures_are_there() -> None:
     assert [f"sollich2002-{number}" for number in range(1, 11)] == NAMES[6:]
 
 
-@pytest.mark.parametrize(
-    "name", some_are_slow(NAMES, "sollich1999-1a", "sollich2002-4", "sollich2002-9", "sollich2002-10")
-)
+@pytest.mark.parametrize("name", some_are_slow(NAMES, "sollich2002-4", "sollich2002-10"))
 def test_the_claims_hold_and_the_files_are_written(name: str, tmp_path: Path) -> None:
     drawn = draw(name, quick=True)
     assert drawn.claims

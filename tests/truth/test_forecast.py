@@ -250,6 +250,7 @@ def test_a_goal_within_the_noise_is_not_said_to_be_helped_by_rows() -> None:
     assert "may be far off" in verdict.sentences[1]
 
 
+@pytest.mark.slow
 def test_a_row_that_dominates_the_error_is_named() -> None:
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (100, 3))
