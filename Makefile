@@ -15,7 +15,7 @@ demo: .venv/installed  ## how many wines must be analysed to predict their flava
 	$(BIN)/gpcurves plan examples/wine.csv --target flavanoids --goal-rmse 0.23 --report demo/plan.html
 	@echo "Open demo/plan.html in a browser, or look at demo/plan.png."
 
-test: .venv/installed  ## everything that must hold before a change lands
+test: .venv/installed  ## lint, types and all tests but those of `make slow`
 	@$(MAKE) --no-print-directory --jobs 2 lint types unit  # types are checked beside the tests
 
 lint: .venv/installed
@@ -28,7 +28,7 @@ types: .venv/installed
 unit: .venv/installed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal  # two processes leave no core for more threads
 
-slow: .venv/installed  ## the tests that `make test` leaves out because they take long: all figures of the papers, ...
+slow: .venv/installed  ## the tests that `make test` leaves out because they take long: most figures of the papers, ...
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m slow
 
 bench: .venv/installed  ## hot paths against what one would do instead; fails if a goal is missed
