@@ -246,13 +246,13 @@ def recorded(group: str) -> dict[str, list[float]]:
 
 
 def distance(found: list[float], expected: list[float]) -> float:
-    """Return the largest relative difference; infinite where one is NaN, or their numbers differ."""
+    """Return the largest relative difference, of small values that to 1e-4; infinite where one is NaN, or numbers differ."""
     if len(found) != len(expected):
         return float("inf")
     a, b = np.array(found), np.array(expected)
     if not np.array_equal(np.isnan(a), np.isnan(b)):
         return float("inf")
-    scale = np.maximum(np.abs(b), 1e-12)
+    scale = np.maximum(np.abs(b), 1e-4)  # prior variances are about 1, and so is the source of rounding errors
     with np.errstate(invalid="ignore"):
         apart = np.where(np.isnan(a) | (a == b), 0.0, np.abs(a - b) / scale)
     return float(apart.max(initial=0.0))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import InputError, NotApplicableError, unknown_name
+from gpcurves.errors import InputError, NotApplicableError, check_name
 from gpcurves.methods import METHODS, Kind, Method
 from gpcurves.methods.base import refuse_unknown
 from gpcurves.methods.variances import VarianceDistribution
@@ -215,9 +215,7 @@ def vertex_variances(problem: Problem, nu: float, method: str = "simulation", **
         ``workers``, ``store``, ``progress``.
     """
     capable = [name for name, each in METHODS.items() if hasattr(each, "variances")]
-    if method not in capable:
-        raise unknown_name("method for variances of vertices", method, capable)
-    chosen: Any = METHODS[method]
+    chosen: Any = METHODS[check_name("method for variances of vertices", method, capable)]
     at = nonnegative("nu", nu)
     if not isinstance(problem, Problem) or problem.axis != "nu":
         raise InputError("a problem on a graph is needed, a GraphProblem")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import TypeVar
+
+Name = TypeVar("Name", bound=str)
 
 
 class GPCurvesError(Exception):
@@ -26,9 +29,11 @@ class NumericalError(GPCurvesError, ArithmeticError):
     """A computation did not reach the accuracy that it promises."""
 
 
-def unknown_name(what: str, given: str, known: Iterable[str]) -> InputError:
-    """Build the error for a name that is not known, naming the nearest one that is."""
-    names = sorted(known)
-    near = difflib.get_close_matches(given.lower(), names, n=1, cutoff=0.5)
+def check_name(what: str, given: object, known: Iterable[Name]) -> Name:
+    """Return a name that is known; of another one say which is the nearest."""
+    names = {str(name): name for name in sorted(known)}
+    if isinstance(given, str) and given in names:
+        return names[given]
+    near = difflib.get_close_matches(str(given).lower(), names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return InputError(f"unknown {what} {given!r}: {hint}known are {', '.join(names)}")
+    raise InputError(f"unknown {what} {str(given)!r}: {hint}known are {', '.join(names)}")

@@ -323,7 +323,9 @@ def test_every_command_can_be_quiet_and_has_examples(command: str, capsys: pytes
     assert f"gpcurves {command}" in text
 
 
-@pytest.mark.parametrize("command", ["", "curve", "methods", "plan", "diagnose", "predict", "draw"])
+@pytest.mark.parametrize(
+    "command", [pytest.param("", marks=pytest.mark.slow), "curve", "methods", "plan", "diagnose", "predict", "draw"]
+)
 def test_examples_in_the_help_run(command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert run([*filter(None, [command]), "--help"]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]

@@ -34,7 +34,8 @@ CURVE = ["curve", "--kernel", "rbf", "--noise", "0.1", "--n", "5", "-q"]
 def options_of(command: str) -> dict[str, Option]:
     """Return the options of a command by their names."""
     made: Any = cli.resolve_command(click.Context(cli), [command])[1]
-    return {name: each for each in made.make_options(made.parts()) if isinstance(each, Option) for name in each.opts}
+    made.make_context(command, [], resilient_parsing=True)
+    return {name: each for each in made.params if isinstance(each, Option) for name in each.opts}
 
 
 @pytest.mark.parametrize(("command", "axis", "kernels"), [("curve", "n", Kernel), ("graph", "nu", GraphKernel)])

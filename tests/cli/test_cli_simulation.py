@@ -172,8 +172,13 @@ def test_ctrl_c_prints_what_there_is_and_how_to_go_on(tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
     words = ["curve", "--kernel", "ou", "--lengthscale", "0.1", "--inputs", "box", "--dim", "2", "--noise", "0.1"]
     words += ["--n", "0,500", "--methods", "simulation", "--simulate", "4000", "--store", str(store)]
+    # a shell that runs the tests in the background lets them ignore interruptions, and processes inherit that
+    default = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     process = subprocess.Popen(
-        [sys.executable, "-m", "gpcurves", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", default + "from gpcurves.cli import main; main()", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     for _ in range(600):
         time.sleep(0.1)

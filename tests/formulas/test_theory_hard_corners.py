@@ -213,9 +213,7 @@ def test_degenerate_scenario_at_a_billion_examples(noise: float) -> None:
 MILLION = np.arange(1.0, 1_000_001.0) ** -1.3
 
 
-@pytest.mark.parametrize(
-    "noise", [pytest.param(0.0, marks=pytest.mark.slow), 1e-12, pytest.param(1e-3, marks=pytest.mark.slow), 1e3]
-)
+@pytest.mark.parametrize("noise", [1e-12, *(pytest.param(noise, marks=pytest.mark.slow) for noise in (0.0, 1e-3, 1e3))])
 def test_a_million_eigenvalues(noise: float) -> None:
     problem = SpectrumProblem(Spectrum(MILLION), noise)
     at = np.array([0.1, 50.0, 1e4, 9.9e5])
@@ -247,6 +245,7 @@ def test_leaps_of_the_discrete_recursion_agree_with_single_steps() -> None:
         np.testing.assert_allclose(found, list(direct.values()), rtol=ACCURACY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("name", ["two", "power law", "multiplicities"])
 def test_the_discrete_recursion_at_a_billion_steps_tends_to_uc(name: str, noise: float) -> None:

@@ -78,8 +78,15 @@ def test_prose_has_no_code_and_code_no_prose() -> None:
     assert blocks(path, *_EXECUTED)[0][1].startswith("import numpy as np\n")
 
 
+_LONG = {ROOT / "docs" / name for name in ("index.md", "forecast.md", "theory/graphs.md", "theory/simulation.md")}
+
+
 @pytest.mark.usefixtures("registries")
-@pytest.mark.parametrize("path", [*DOCS, ROOT / "README.md"], ids=name_of)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(page, marks=[pytest.mark.slow] if page in _LONG else []) for page in (*DOCS, ROOT / "README.md")],
+    ids=name_of,
+)
 def test_code_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tutorial = path.parent.name == "tutorials"
     (tmp_path / "examples").symlink_to(ROOT / "examples")

@@ -201,6 +201,7 @@ def test_a_display_from_a_gaussian_process_of_scikit_learn() -> None:
     assert_drawn(again._repr_png_())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", [lambda model: model, lambda model: Pipeline([("only", model)])])
 def test_a_display_from_a_model_without_steps_before(wrap: Any) -> None:
     X, y = rows()
@@ -208,6 +209,7 @@ def test_a_display_from_a_model_without_steps_before(wrap: Any) -> None:
     pd.testing.assert_frame_equal(found.to_frame(), quick_model().fit(X, y).forecast_.to_frame(), check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_display_names_what_the_steps_before_made() -> None:
     X, y = rows()
     table = pd.DataFrame(X, columns=["heat", "mass"]).assign(kind=["a", "b"] * 15)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from golden import GROUPS, distance, recorded
 
 # other processors round differently: formulas keep their digits, and so do averages of few data sets; draws of
 # hyperparameters pass rounding errors on, so that forecasts are held to six digits
 TOLERANCE = {"formulas": 1e-10, "simulations": 1e-8, "graphs": 1e-8, "forecasts": 1e-6}
-NOISE_FREE = 1e-3
-"""A forecast of a noise-free target ends where double precision does, and rounding errors decide its last digits there."""
+NOISE_FREE = 1e-3 if {pool.get("architecture") for pool in threadpool_info()} & {"Haswell", "Zen"} else 0.2
+"""Rounding errors decide the digits of a forecast without noise, whose matrices are nearly singular: the code that recorded
+the values changed its curve by 1.6e-2 and its cross-validation by 9e-2 with ``OPENBLAS_CORETYPE=Nehalem``."""
 
 
 @pytest.mark.parametrize("group", GROUPS)

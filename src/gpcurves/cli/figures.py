@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from gpcurves import papers
-from gpcurves.errors import InputError, unknown_name
+from gpcurves.errors import InputError, check_name
 from gpcurves.montecarlo.store import Store
 from gpcurves.papers import FIGURES, Claim
 from gpcurves.papers.folder import make_folder, read_finished, save, save_gallery
@@ -52,8 +52,7 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
     if again and not everything:
         raise InputError("--again belongs to 'all': a figure that is named is always drawn")
     for name in () if everything else names:
-        if name not in FIGURES:
-            raise unknown_name("figure", name, ["all", *FIGURES])
+        check_name("figure", name, ["all", *FIGURES])
     folder = make_folder(out)
     store = folder / "figures.sqlite" if everything else None
     chosen = list(FIGURES) if everything else list(dict.fromkeys(names))

@@ -55,14 +55,11 @@ class Command(click.Command):
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
         """Make the options before the command line is read."""
         if self.parts is not None:
-            self.params = self.make_options(self.parts())
+            parts = self.parts()  # generated options do not take the names of others, or of what chooses pieces
+            taken = {name for part in parts if isinstance(part, click.Parameter) for name in part.opts} | _CHOICES
+            made = [[part] if isinstance(part, click.Parameter) else part(taken) for part in parts]
+            self.params = [option for options in made for option in options]
         return super().make_context(*args, **settings)
-
-    def make_options(self, parts: Sequence[Part]) -> list[click.Parameter]:
-        """Return the options of all parts; generated ones do not take the names of others, or of what chooses pieces."""
-        taken = {name for part in parts if isinstance(part, click.Parameter) for name in part.opts} | _CHOICES
-        made = [[part] if isinstance(part, click.Parameter) else part(taken) for part in parts]
-        return [option for options in made for option in options]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the function of the command with what was given."""

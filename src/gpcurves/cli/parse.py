@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from gpcurves.errors import InputError, unknown_name
+from gpcurves.errors import InputError, check_name
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
 
@@ -90,9 +90,7 @@ def value(name: str, text: Any, kind: Any) -> Any:
 
 def _single(name: str, text: str, kind: Any) -> Any:
     if get_origin(kind) is Literal:
-        if text not in get_args(kind):
-            raise unknown_name(f"value of {name}", text, get_args(kind))
-        return text
+        return check_name(f"value of {name}", text, get_args(kind))
     if kind is bool:
         if text.lower() not in _SWITCH:
             raise InputError(f"{name} must be yes or no, got {text!r}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.errors import InputError, unknown_name
+from gpcurves.errors import InputError, check_name
 from gpcurves.graphs.graph import Graph
 from gpcurves.numerics.validation import integer
 
@@ -26,8 +26,8 @@ def check_group(name: object) -> str:
             integer(kind, float(number), 0)
         except ValueError:
             raise InputError(f"a group {kind}=K needs an integer at least 0, got {name!r}") from None
-    elif name not in GROUPS or name.endswith("=K"):
-        raise unknown_name("group of vertices", name, GROUPS)
+    else:
+        check_name("group of vertices", name, GROUPS)
     return name
 
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from scipy.special import gammaln
 
-from gpcurves.errors import InputError, NotApplicableError, unknown_name
+from gpcurves.errors import InputError, NotApplicableError, check_name
 from gpcurves.graphs.covariance import GraphCovariance, Rows, Step, chebyshev_diagonal, chebyshev_series, row_products
 from gpcurves.graphs.graph import as_graph
 from gpcurves.graphs.vertex_model import MOST_VARIABLES, VertexModel, chebyshev_chain, pack, polynomial_model
@@ -35,9 +35,7 @@ _MOST_POWERS = 100  # powers of T in the messages of the diffusion kernel
 
 def check_normalisation(name: str, value: object) -> Normalisation:
     """Return a normalisation, or raise an error that names the nearest one."""
-    if value not in NORMALISATIONS:
-        raise unknown_name("normalisation", str(value), NORMALISATIONS)
-    return value
+    return check_name("normalisation", value, NORMALISATIONS)
 
 
 def normalise_parameter() -> Any:

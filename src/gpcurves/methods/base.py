@@ -17,7 +17,7 @@ import numpy as np
 
 from gpcurves.curve import LearningCurve
 from gpcurves.designs import Random
-from gpcurves.errors import InputError, NotApplicableError, NumericalError, unknown_name
+from gpcurves.errors import InputError, NotApplicableError, NumericalError, check_name
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.parameters import check_parameters
 from gpcurves.numerics.plain import as_plain
@@ -250,10 +250,7 @@ class Registry(dict[str, Method[Any]]):
         self[str(method.name)] = method
 
     def __getitem__(self, name: str) -> Method[Any]:
-        try:
-            return super().__getitem__(name)
-        except (KeyError, TypeError):  # a list, say, cannot be looked up at all
-            raise unknown_name("method", str(name), self) from None
+        return super().__getitem__(check_name("method", name, self))
 
 
 METHODS = Registry()

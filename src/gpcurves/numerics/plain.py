@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from gpcurves.errors import InputError, unknown_name
+from gpcurves.errors import InputError, check_name
 from gpcurves.numerics.frozen import ReadOnly
 from gpcurves.numerics.parameters import check_parameters
 
@@ -45,9 +45,7 @@ class Piece(ReadOnly):
     def named(cls, name: str) -> type[Self]:
         """Return the class of this family that has a name on the command line."""
         offered = cls.offered()
-        if name.lower() not in offered:
-            raise unknown_name(cls.family, name, offered)
-        return offered[name.lower()]
+        return offered[check_name(cls.family, name.lower(), offered)]
 
     @classmethod
     def offered(cls) -> dict[str, type[Self]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import unknown_name
+from gpcurves.errors import check_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,9 +124,7 @@ def figure_of(paper: str, prefix: str, number: str, title: str, caption: str = "
 
 def draw(name: str, **quality: Any) -> Drawn:
     """Draw one figure of the papers, a key of ``FIGURES``, and check what the text says; keywords are those of `Quality`."""
-    if name not in FIGURES:
-        raise unknown_name("figure", name, FIGURES)
-    return FIGURES[name].function(Quality(**quality))
+    return FIGURES[check_name("figure", name, FIGURES)].function(Quality(**quality))
 
 
 class Sheet:

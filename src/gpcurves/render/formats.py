@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpcurves.errors import InputError, unknown_name
+from gpcurves.errors import InputError, check_name
 from gpcurves.numerics.files import check_writable, write_complete
 from gpcurves.render.views import View, view_class, view_of
 
@@ -70,10 +70,9 @@ def list_suffixes(kind: type | None = None) -> str:
 def check_output(path: Path, kind: type | None = None) -> None:
     """Refuse an output that cannot be written before anything is computed; ``kind`` is the type of the result."""
     known, suffix = suffixes(kind), path.suffix.lower()
-    if suffix not in known:
-        if not suffix:
-            raise InputError(f"the output needs a suffix that says what to write ({', '.join(known)}), got {path}")
-        raise unknown_name("output format", path.suffix, known)
+    if not suffix:
+        raise InputError(f"the output needs a suffix that says what to write ({', '.join(known)}), got {path}")
+    check_name("output format", suffix, known)
     check_writable(path)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves.errors import GPCurvesError, InputError, unknown_name
+from gpcurves.errors import GPCurvesError, InputError, check_name
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.graphs.groups import check_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
@@ -25,13 +25,6 @@ from gpcurves.problem import Problem
 _PRECISION = 0.005
 _FIRST_REPLICAS, _MOST_REPLICAS, _MOST_DATASETS = 2, 64, 400
 _MOST_PER_VERTEX = 1e6
-_LOCAL = ("exact", "paper")
-
-
-def _local(name: str, value: object) -> str:
-    if value not in _LOCAL:
-        raise unknown_name("local normalisation", str(value), _LOCAL)
-    return str(value)
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,7 @@ class Precision(MethodOptions):
     local: str = parameter(
         "exact",
         help="Local normalisation on an ensemble: exact, or paper for the approximate equation (29) of the paper",
-        check=_local,
+        check=lambda name, value: check_name("local normalisation", value, ("exact", "paper")),
         on="ensemble",
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves.errors import InputError, unknown_name
+from gpcurves.errors import InputError, check_name
 from gpcurves.graphs import Graph
 from gpcurves.graphs.groups import check_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel, register
@@ -30,10 +30,7 @@ _ALSO = ("training", "empirical")
 
 def _also(name: str, value: object) -> tuple[str, ...]:
     listed = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (value,)
-    for each in listed:
-        if each not in _ALSO:
-            raise unknown_name("quantity", str(each), _ALSO)
-    return tuple(str(each) for each in listed)
+    return tuple(check_name("quantity", each, _ALSO) for each in listed)
 
 
 def at_least(minimum: int) -> Any:
