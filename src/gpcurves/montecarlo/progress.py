@@ -12,7 +12,8 @@ class Progress:
     """A progress bar, or nothing."""
 
     def __init__(self, show: bool | None, unit: str) -> None:
-        self._shown = sys.stderr.isatty() if show is None else show
+        is_open = not getattr(sys.stderr, "closed", True)  # a process may have no stderr at all
+        self._shown = is_open and (sys.stderr.isatty() if show is None else show)
         self._unit = unit
         self._bar: Any = None
         self._next_words = 0.0

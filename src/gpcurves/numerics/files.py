@@ -1,41 +1,113 @@
-"""Writing files so that a reader never sees half of one."""
+"""Files: none is replaced that is read elsewhere, and a reader never sees half of one."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from gpcurves.errors import InputError
 
+_PATIENCE = 10.0  # seconds in which somebody must begin to read a named pipe
+
+
+def is_same_file(first: Path, second: Path) -> bool:
+    """Tell whether two paths lead to one file, through links of either kind; neither needs to exist."""
+    with suppress(OSError):
+        return first.samefile(second)
+    return os.path.realpath(first) == os.path.realpath(second)
+
 
 def check_writable(path: Path) -> None:
     """Raise before any work is done if ``path`` cannot be written."""
-    folder = path.parent
-    if path.is_dir():
-        raise InputError(f"cannot write {path}: it is a folder")
-    if not folder.is_dir():
-        raise InputError(f"cannot write {path}: the folder {folder} does not exist")
-    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+    try:
+        target = _follow_links(path)
+        if target.is_dir():
+            raise InputError(f"cannot write {path}: it is a folder")
+        if not target.parent.is_dir():
+            raise InputError(f"cannot write {path}: the folder {target.parent} does not exist")
+        needed = [target.parent, target] if _is_plain(target) else [target]  # a plain file is replaced, a device is not
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
+    if not all(os.access(each, os.W_OK) for each in needed if each.exists()):
         raise InputError(f"cannot write {path}: permission denied")
 
 
 def write_complete(path: Path, content: bytes) -> None:
-    """Write a file under another name first and put it in place when it is complete."""
+    """Write a file under another name first and put it in place when it is complete, and on the disk.
+
+    A link stays: the file that it leads to is replaced. A device or a named pipe is written to.
+    """
     check_writable(path)
     temporary = None
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        target = _follow_links(path)
+        if not _is_plain(target):
+            _write_into(target, content)
+            return
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".gpcurves-")
         temporary = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
-        temporary.replace(path)
+            file.flush()
+            os.fsync(handle)
+        temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        temporary.replace(target)
+        _sync_folder(target.parent)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def _follow_links(path: Path) -> Path:
+    """Return the file that a link leads to, whether or not it exists; raise if links lead round in a circle."""
+    if path.is_symlink():
+        with suppress(FileNotFoundError):
+            path.stat()
+        return Path(os.path.realpath(path))
+    return path
+
+
+def _is_plain(path: Path) -> bool:
+    """Tell whether a file is, or would be, an ordinary one rather than a device, a pipe or a socket."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return True
+
+
+def _write_into(path: Path, content: bytes) -> None:
+    """Write to a device or a pipe; of a pipe that nobody reads, wait a while for a reader."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:  # opening a pipe would wait for a reader, perhaps for ever
+            descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+            break
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            if time.monotonic() > deadline:
+                raise InputError(f"cannot write {path}: nobody reads from this pipe") from error
+            time.sleep(0.05)
+    os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the new name of a file to the disk, on systems where folders can be opened."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _umask() -> int:
