@@ -6,11 +6,15 @@ to the last bit whoever computed them, on machines of one kind.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import math
 import numbers
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 from gpcurves.errors import InputError, NumericalError
@@ -97,25 +101,31 @@ def _cluster(function: Function, tasks: Sequence[int], address: str, timeout: fl
         raise InputError("a Dask scheduler needs the extra: pip install 'gpcurves[cluster]'") from error
     if address.partition("://")[0] not in _SCHEMES:
         raise InputError(f"workers must be an integer or an address like tcp://127.0.0.1:8786, got {address!r}")
-    try:
-        client = Client(address, timeout=timeout / 3, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"no Dask scheduler answers at {address}: {error}") from error
-    try:
+    with _quiet_loggers("distributed", "tornado", "asyncio"):
         try:
-            client.wait_for_workers(1, timeout=timeout)
-        except TimeoutError as error:
-            raise NumericalError(f"the Dask scheduler at {address} has no workers: start some and run again") from error
-        count = len(client.scheduler_info(n_workers=-1)["workers"])
-        futures = [client.submit(_do, function, batch, pure=False, retries=2) for batch in _batches(tasks, count)]
+            _count_workers(address, timeout / 3)
+            client = Client(address, timeout=timeout / 3, set_as_default=False)
+        except (OSError, ValueError) as error:
+            reason = str(error) or f"not a word within {timeout / 3:.0f} s"
+            raise InputError(f"no Dask scheduler answers at {address}: {reason}") from error
         try:
-            yield from _gather(client, futures, address, timeout)
-        except KilledWorker as error:
-            raise NumericalError(f"workers of {address} died while working, probably for want of memory") from error
-        finally:
+            try:
+                client.wait_for_workers(1, timeout=timeout)
+            except TimeoutError as error:
+                raise NumericalError(
+                    f"the Dask scheduler at {address} has no workers: start some and run again"
+                ) from error
+            batches = _batches(tasks, max(1, _count_workers(address, timeout)))
+            futures = [client.submit(_do, function, batch, pure=False, retries=2) for batch in batches]
+            try:
+                yield from _gather(client, futures, address, timeout)
+            except KilledWorker as error:
+                raise NumericalError(f"workers of {address} died while working, probably for want of memory") from error
+            except TimeoutError as error:
+                raise _gone(address) from error
             client.cancel(futures, force=True)
-    finally:
-        client.close()
+        finally:
+            client.close(timeout=timeout / 15)  # a scheduler that is gone does not answer to this either
 
 
 def _gather(client: Any, futures: list[Any], address: str, timeout: float) -> Iterator[Batch]:
@@ -137,13 +147,46 @@ def _gather(client: Any, futures: list[Any], address: str, timeout: float) -> It
         pending -= finished
         try:
             batches = [future.result() for future in finished]
-            abandoned = not finished and not client.scheduler_info(n_workers=-1)["workers"]
+            abandoned = not finished and _count_workers(address, timeout) == 0
         except (CancelledError, OSError) as error:
             raise _gone(address) from error
         yield from batches
         without_workers = without_workers + interval if abandoned else 0.0
         if without_workers >= timeout:
             raise NumericalError(f"all workers of {address} are gone: start some and run again")
+
+
+@contextmanager
+def _quiet_loggers(*packages: str) -> Iterator[None]:
+    """Keep packages from logging: what goes wrong with a cluster is raised as one sentence instead."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in packages]
+    loggers = [each for name in (*packages, *names) if not (each := logging.getLogger(name)).disabled]
+    for each in loggers:
+        each.disabled = True
+    try:
+        yield
+    finally:
+        for each in loggers:
+            each.disabled = False
+
+
+def _count_workers(address: str, timeout: float) -> int:
+    """Return how many workers a scheduler has; raises an OSError, such as TimeoutError, if it does not answer in time.
+
+    A client of Dask would wait without end for a scheduler that accepts connections and says nothing.
+    """
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    async def ask() -> int:
+        async with rpc(address, connection_args=Security().get_connection_args("client")) as scheduler:
+            return len((await scheduler.identity(n_workers=-1))["workers"])
+
+    def wait_for_answer() -> int:
+        return asyncio.run(asyncio.wait_for(ask(), timeout))
+
+    with ThreadPoolExecutor(1) as thread:  # this thread may run an event loop already, as it does in a notebook
+        return thread.submit(wait_for_answer).result()
 
 
 def _gone(address: str) -> NumericalError:
