@@ -10,13 +10,14 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gpcurves as gpc
 from commands import failed
 from gpcurves.cli import cli, run
 from gpcurves.cli.streams import echo_data, open_streams
-from gpcurves.errors import InputError
+from gpcurves.errors import InputError, NumericalError
 from gpcurves.numerics import files
 from gpcurves.numerics.files import write_complete
 
@@ -207,6 +208,8 @@ def test_absurd_integers_are_refused(capsys: pytest.CaptureFixture[str], option:
 
 def test_noise_that_double_precision_cannot_tell_from_none() -> None:
     spectrum = gpc.Spectrum([1.0, 0.5], multiplicities=[1, 1e300])
+    with np.errstate(all="ignore"), pytest.raises(NumericalError, match="'info' gave a value that is not finite"):
+        gpc.learning_curve(spectrum, "info", n=[5], noise=1e-300)  # it was 0, far below the error that it bounds
     for noise in (1e-300, 1e-320):
         faint = gpc.learning_curve(spectrum, "degenerate", n=[0, 5], noise=noise)
         assert faint.error == pytest.approx(gpc.learning_curve(spectrum, "degenerate", n=[0, 5], noise=0.0).error)
