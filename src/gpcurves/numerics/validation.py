@@ -19,10 +19,20 @@ def real(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InputError(f"{name} must be a number, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond the range of double precision
+        number = math.inf
     if not math.isfinite(number):
         raise InputError(f"{name} must be finite, got {number}")
     return number
+
+
+def parse_float(text: str) -> float:
+    """Return the number in a text of plain ASCII digits; Python's own ``float`` takes 1_000 and the digits of all scripts."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(f"not a number: {text!r}")
+    return float(text)
 
 
 def positive(name: str, value: object) -> float:
