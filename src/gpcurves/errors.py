@@ -7,10 +7,14 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 Name = TypeVar("Name", bound=str)
+_LONG = 1_000  # characters of each end of a message
 
 
 class GPCurvesError(Exception):
-    """Root of every error that this package raises on purpose."""
+    """Root of every error that this package raises on purpose; what it quotes may be long, the sentence is not."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message if len(message) <= 2 * _LONG else f"{message[:_LONG]} … {message[-_LONG:]}")
 
 
 class InputError(GPCurvesError, ValueError):

@@ -28,6 +28,13 @@ def real(name: str, value: object) -> float:
     return number
 
 
+def parse_float(text: str) -> float:
+    """Return the number in a text of plain ASCII digits; Python's own ``float`` takes 1_000 and the digits of all scripts."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(f"not a number: {text!r}")
+    return float(text)
+
+
 def positive(name: str, value: object) -> float:
     """Return ``value`` as a finite float above zero."""
     number = real(name, value)
