@@ -6,7 +6,9 @@ A kernel, an input distribution, an observation or a method that is registered h
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +64,12 @@ class Command(click.Command):
         return super().make_context(*args, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call the function of the command with what was given."""
+        """Call the function of the command with what was given; what takes long is announced on stderr."""
+        from gpcurves.montecarlo.progress import listening
+
         assert self.callback is not None
-        return self.callback(Given(ctx))
+        with nullcontext() if ctx.params.get("quiet") else listening(partial(click.echo, err=True)):
+            return self.callback(Given(ctx))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options under the headings of their sections."""
