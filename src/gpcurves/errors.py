@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -38,6 +37,8 @@ def check_name(what: str, given: object, known: Iterable[Name]) -> Name:
     names = {str(name): name for name in sorted(known)}
     if isinstance(given, str) and given in names:
         return names[given]
+    import difflib  # here, since few commands fail
+
     near = difflib.get_close_matches(str(given).lower(), names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
     raise InputError(f"unknown {what} {str(given)!r}: {hint}known are {', '.join(names)}")

@@ -14,8 +14,7 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from scipy.integrate import quad
-from scipy.special import betaln, gammaincc, gammaln
+import scipy
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray, check_fits
@@ -147,7 +146,7 @@ class ErdosRenyi(Ensemble):
         d = np.arange(integer("largest", largest, 0) + 1.0)
         if self.mean == 0:
             return np.asarray(d == 0, dtype=np.float64)
-        return np.asarray(np.exp(d * np.log(self.mean) - self.mean - gammaln(d + 1)))
+        return np.asarray(np.exp(d * np.log(self.mean) - self.mean - scipy.special.gammaln(d + 1)))
 
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
         return rng.poisson(self.mean, vertices)
@@ -189,13 +188,15 @@ class PowerLaw(Ensemble):
         result = np.empty(len(d))
         many = d > alpha + 1
         front = math.log(alpha) + alpha * math.log(cutoff)
-        ratio = betaln(d[many] - alpha, alpha + 1) - gammaln(alpha + 1)  # ln Γ(d - α)/d! without cancellation
-        result[many] = np.exp(front + ratio) * gammaincc(d[many] - alpha, cutoff)
+        # ln Γ(d - α)/d! without cancellation
+        ratio = scipy.special.betaln(d[many] - alpha, alpha + 1) - scipy.special.gammaln(alpha + 1)
+        result[many] = np.exp(front + ratio) * scipy.special.gammaincc(d[many] - alpha, cutoff)
         for few in np.flatnonzero(~many).tolist():
             end = math.log1p(45 / cutoff)  # there the last factor is e^-45
             if few < alpha:
                 end = min(end, 45 / (alpha - few))
-            rest, _ = quad(_falling, 0, end, args=(few - alpha, cutoff), epsabs=0, epsrel=1e-12, limit=200)
+            settings = {"epsabs": 0, "epsrel": 1e-12, "limit": 200}
+            rest, _ = scipy.integrate.quad(_falling, 0, end, args=(few - alpha, cutoff), **settings)
             result[few] = math.exp(math.log(alpha * rest) + few * math.log(cutoff) - math.lgamma(few + 1) - cutoff)
         return result
 
