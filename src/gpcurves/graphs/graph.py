@@ -73,6 +73,8 @@ class Graph(ReadOnly):
     ) -> Graph:
         """Build a graph from pairs of vertex numbers; each edge is given once, or once in each direction."""
         pairs = np.asarray(edges)
+        if np.ma.is_masked(edges):
+            raise InputError("edges must be pairs of vertex numbers, and some are masked: leave them out")
         if pairs.size == 0:
             pairs = np.empty((0, 2), dtype=np.int64)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -246,10 +248,10 @@ def _from_networkx(graph: Any, repair: bool) -> Graph:
         )
     if graph.is_multigraph() and not repair and graph.number_of_edges() > networkx.Graph(graph).number_of_edges():
         raise InputError(f"the graph has several edges between the same vertices: {REPAIR} to add up their weights")
-    try:
-        matrix = networkx.to_scipy_sparse_array(graph, nodes, weight="weight", dtype=float, format="csr")
-    except (TypeError, ValueError) as error:
-        raise InputError("weights must be numbers, and some edge has another attribute 'weight'") from error
+    # NetworkX would drop imaginary parts and read texts as numbers
+    weights = [weight for *_, weight in graph.edges(data="weight", default=1)]
+    _check_weights(as_numbers(weights, "weights must be numbers, and some edge has another attribute 'weight'"))
+    matrix = networkx.to_scipy_sparse_array(graph, nodes, weight="weight", dtype=float, format="csr")
     return Graph(matrix, None if nodes == list(range(len(nodes))) else nodes, repair=repair)
 
 
@@ -278,7 +280,7 @@ def _check_adjacency(adjacency: Any, repair: bool) -> Sparse:
     from scipy.sparse import csr_array, issparse
 
     complaint = "an adjacency matrix must be a square array of real numbers"
-    if getattr(getattr(adjacency, "dtype", None), "kind", "") == "c":  # NumPy would drop the imaginary part
+    if issparse(adjacency) and adjacency.dtype.kind not in "biuf":  # SciPy would drop imaginary parts
         raise InputError(complaint)
     given = adjacency if issparse(adjacency) else as_numbers(adjacency, complaint)
     if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
