@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray
 
 _SPREADSHEET_ERRORS = frozenset(["#n/a", "#na", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"])
@@ -27,6 +28,7 @@ _NOT_A_NUMBER = frozenset(["none", "missing", "unknown", "n.d.", "nd", "inf", "+
 _FLAGS = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("off", "on"))
 _ENOUGH = 0.9  # share of cells that must be numbers, or dates, for the others to count as missing, if these are
 _FEW_WORDS, _FEW_CELLS = 3, 0.02  # so few different words, or such a share of the cells
+_MOST_BITS = 1024  # of an integer that double precision holds; Python does not write out very long ones
 _DAY = pd.Timedelta(days=1)
 
 Kind = Literal["number", "flag", "date", "text"]
@@ -41,6 +43,19 @@ class Reading:
     kind: Kind
     read: Callable[[pd.Series[Any]], Values]
     words: str = ""
+
+
+def check_cells(name: str, cells: pd.Series[Any]) -> None:
+    """Refuse cells that no reading makes sense of: complex numbers, lists and the like."""
+    plain = isinstance(cells.dtype, np.dtype) and cells.dtype.kind != "O"
+    kinds = {cells.dtype.type} if plain else set(map(type, cells.array))
+    for kind in kinds:
+        if issubclass(kind, complex | np.complexfloating):
+            raise InputError(f"the column {name!r} holds complex numbers: give real numbers, or leave it out")
+        if issubclass(kind, list | tuple | dict | set | frozenset | np.ndarray | pd.Series):
+            raise InputError(
+                f"the column {name!r} holds more than one value in a cell: give one, or leave the column out"
+            )
 
 
 def interpret(cells: pd.Series[Any], decimal: str) -> Reading:
@@ -73,6 +88,8 @@ def as_texts(cells: pd.Series[Any]) -> Values:
 def _as_word(cell: object) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
+    if isinstance(cell, int) and cell.bit_length() > _MOST_BITS:
+        return "inf" if cell > 0 else "-inf"
     return "" if cell is None else str(cell).strip()
 
 
