@@ -305,7 +305,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
     likeliest = fit.problems[int(np.argmax(fit.weights))]
     remaining = measure_savings(likeliest, rows.X, computation)
     computation.progress.advance(5)
-    units = CrossValidation(observed.n, observed.mse * rows.scale**2, observed.stderr)
+    units = observed.in_units(rows.scale)
     return Forecast(
         target=rows.target,
         rows=rows.usable,
