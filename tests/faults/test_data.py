@@ -8,6 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -19,6 +20,7 @@ import pytest
 import scipy.sparse
 
 import gpcurves as gpc
+from gpcurves.cli import run
 from gpcurves.forecasting import assembly as forecasting
 from gpcurves.numerics.validation import FloatArray, as_numbers, sizes
 from gpcurves.tables.frames import as_frame
@@ -315,3 +317,62 @@ def test_forecasts_from_other_libraries_are_those_from_pandas(reads: Callable[..
 def test_tables_of_other_libraries_that_are_refused(given: Any, message: str) -> None:
     with pytest.raises(gpc.InputError, match=message):
         gpc.forecast(given, "y")
+
+
+# Graphs: two files of one network may differ in weights alone
+
+
+def test_a_graph_says_whether_its_edges_have_weights() -> None:
+    club = nx.karate_club_graph()
+    plain = gpc.as_graph(club, weighted=False)
+    assert repr(gpc.as_graph(club)) == "Graph(34 vertices, 78 edges with weights from 1 to 7)"
+    assert repr(plain) == "Graph(34 vertices, 78 edges without weights)"
+    assert gpc.as_graph(plain, weighted=False) is plain
+    assert gpc.Graph.from_edges([(0, 1)], 1 + 1, [2.0]).describe() == "2 vertices, 1 edge with weights of 2"
+    assert gpc.Graph([[0.0]]).describe() == "1 vertex, 0 edges without weights"
+    for graph, ratio, said in ((club, 15.3, "with weights from 1 to 7."), (plain, 11.5, "without weights.")):
+        found = gpc.diagnose(graph)
+        assert found.ratio == pytest.approx(ratio, abs=0.05)
+        assert found.verdict().endswith(f"The graph has 34 vertices, 78 edges {said}")
+        assert said.rstrip(".") in found.report().splitlines()[0]
+        assert found.to_dict()["weighted"] == (graph is club)
+    assert gpc.diagnose(nx.cycle_graph(9)).verdict().endswith("The graph has 9 vertices, 9 edges without weights.")
+
+
+def test_names_stay_if_weights_are_ignored() -> None:
+    named = gpc.Graph.from_edges([(0, 1), (1, 2)], weights=[2.0, 3.0], labels="abc")
+    assert gpc.as_graph(named, weighted=False) == gpc.Graph.from_edges([(0, 1), (1, 2)], labels="abc")
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "said"),
+    [
+        (["graph", "--noise", "0.1", "--nu", "1", "--methods", "eigenvalue"], "--edges", ""),
+        (["draw", "--noise", "0.1", "--out", "drawn.svg"], "", ""),
+        (["predict", "--labels", "labels.csv"], "", "1 labels on "),
+    ],
+)
+def test_commands_say_whether_edges_have_weights(
+    words: list[str],
+    option: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("edges.csv").write_text("a,b,0.5\nb,c,2\n")
+    Path("labels.csv").write_text("a,1\n")
+    words = [*words, *filter(None, [option]), "edges.csv"]
+    outputs = []
+    for more, weights in (([], "with weights from 0.5 to 2"), (["--ignore-weights"], "without weights")):
+        assert run([*words, *more]) == 0
+        out, err = capsys.readouterr()
+        assert f"{said}3 vertices, 2 edges {weights}" in err
+        outputs.append(Path("drawn.svg").read_text() if "draw" in words else out)
+    assert outputs[0] != outputs[1]
+
+
+def test_weights_of_an_ensemble_cannot_be_ignored(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["graph", "--ensemble", "er:3", "--noise", "0.1", "--ignore-weights"]) == 2
+    assert "--ignore-weights belongs to your own graph" in capsys.readouterr().err

@@ -206,13 +206,38 @@ class Graph(ReadOnly):
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    def describe(self) -> str:
+        """Say how large the graph is, and whether its edges have weights."""
+        vertices = "1 vertex" if self.vertices == 1 else f"{self.vertices:,} vertices"
+        edges = "1 edge" if self.edges == 1 else f"{self.edges:,} edges"
+        if not self.weighted:
+            return f"{vertices}, {edges} without weights"
+        low, high = self.adjacency.data.min(), self.adjacency.data.max()
+        return f"{vertices}, {edges} with weights {f'of {low:g}' if low == high else f'from {low:.4g} to {high:.4g}'}"
+
     def __repr__(self) -> str:
-        weighted = ", weighted" if self.weighted else ""
-        return f"Graph(vertices={self.vertices}, edges={self.edges}{weighted})"
+        return f"Graph({self.describe()})"
 
 
-def as_graph(thing: object, *, repair: bool = False) -> Graph:
-    """Return a graph from whatever holds one: a `Graph`, NetworkX, igraph, a SciPy sparse matrix or a square array."""
+def as_graph(thing: object, *, repair: bool = False, weighted: bool = True) -> Graph:
+    """Return a graph from whatever holds one: a `Graph`, NetworkX, igraph, a SciPy sparse matrix or a square array.
+
+    Parameters
+    ----------
+    thing
+        The graph. Of NetworkX and igraph, the edge attribute ``weight`` is the affinity, if there is one.
+    repair
+        Make directed edges undirected, drop self-loops and add up repeated edges, instead of refusing them.
+    weighted
+        Whether to use the weights of edges; without them every edge counts 1.
+    """
+    graph = _convert(thing, repair)
+    if weighted or not graph.weighted:
+        return graph
+    return Graph(graph.adjacency.astype(bool).astype(np.float64), graph.labels)
+
+
+def _convert(thing: object, repair: bool) -> Graph:
     if isinstance(thing, Graph):
         return thing
     homes = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
