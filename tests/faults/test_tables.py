@@ -613,6 +613,44 @@ def test_missing_values(write: Write, word: str) -> None:
     np.testing.assert_allclose(prepared.X, numbers().drop(index=3)[["a", "b"]], rtol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("1_000", 1000.0),
+        ("-1_234_567.5", -1234567.5),
+        ("١٢٣", 123.0),
+        ("١٢٫٥", 12.5),
+        ("١٬٢٣٤٫٥", 1234.5),
+        ("−１２．５".replace("．", "."), -12.5),
+        ("१२.५ %", 12.5),
+        ("0_5", None),
+        ("1_0", None),
+        ("1__000", None),
+        ("_1", None),
+        ("1_000,5", None),
+        ("1٢", None),  # two scripts
+        ("١２", None),
+        ("1²", None),
+        ("①", None),
+    ],
+)
+def test_underscores_and_digits_of_other_scripts_are_numbers_where_unambiguous(
+    write: Write, word: str, meant: float | None
+) -> None:
+    assert is_number(word, ".") == (meant is not None)
+    if meant is not None:
+        assert parse_number(word, ".") == meant
+    lines = [f"{a},{b},{y}" for a, b, y in numbers().to_numpy()]
+    lines[3] = f'"{word}",1,2'
+    prepared = prepare(read_table(write("a,b,y\n" + "\n".join(lines))), "y")
+    assert len(prepared.y) == 30 - (meant is None)
+    if meant is None:
+        assert said(prepared, "1 cell taken as missing that could not be read", repr(word))
+    else:
+        assert prepared.X[3, 0] == meant
+        assert said(prepared, "Read 'a' as numbers", "digits of another script" if "_" not in word else "thousands")
+
+
 def test_infinite_values_are_missing() -> None:
     table = numbers()
     table.loc[2, "a"], table.loc[5, "y"] = np.inf, -np.inf

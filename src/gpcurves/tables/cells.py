@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -99,7 +100,7 @@ _CURRENCY = r"(?:US\$|[$€£¥₹]|USD|EUR|GBP|JPY|CHF|CNY|INR|CAD|AUD)"
 
 
 def _number_pattern(mark: str) -> re.Pattern[str]:
-    grouping = ",. \u00a0\u2009\u202f'’".replace(mark, "")
+    grouping = ",. _\u00a0\u2009\u202f'’".replace(mark, "")
     return re.compile(  # blanks are never given back (*+), so that the time is linear in the length of a text
         rf"""(?P<open>\()?\s*+(?P<sign>[-+−])?\s*+(?P<before>{_CURRENCY})?\s*+(?P<inner>[-+−])?
         (?P<whole>[1-9][0-9]{{0,2}}(?P<group>[{grouping}])[0-9]{{3}}(?:(?P=group)[0-9]{{3}})*|[0-9]*)
@@ -112,8 +113,20 @@ def _number_pattern(mark: str) -> re.Pattern[str]:
 _NUMBER = {mark: _number_pattern(mark) for mark in ".,"}
 
 
+def _spell_digits(word: str, mark: str) -> str:
+    """Return a text with 0 to 9 for the digits of another script, such as Arabic; a mixture of scripts stays as it is."""
+    if word.isascii():
+        return word
+    digits = {sign: value for sign in word if (value := unicodedata.decimal(sign, None)) is not None}
+    zeros = {ord(sign) - value for sign, value in digits.items()}
+    if len(zeros) != 1 or zeros == {ord("0")}:
+        return word
+    signs = {ord(sign): str(value) for sign, value in digits.items()}
+    return word.translate(signs | {ord("٫"): mark, ord("٬"): "'"})
+
+
 def _match(word: str, mark: str) -> re.Match[str] | None:
-    match = _NUMBER[mark].fullmatch(word.strip())
+    match = _NUMBER[mark].fullmatch(_spell_digits(word.strip(), mark))
     if match is None or not (match["whole"] or match["fraction"]) or (match["sign"] and match["inner"]):
         return None
     return match if bool(match["open"]) == bool(match["close"]) else None
@@ -145,6 +158,7 @@ def _find_numbers(words: Sequence[str], decimal: str) -> Reading | None:
         return None
     chosen = matches[mark]
     details = [
+        _count_cells("digits of another script in", sum(_spell_digits(word, mark) != word for word in words)),
         _count_cells("thousands separators in", sum(bool(match["group"]) for match in chosen)),
         _count_cells("decimal commas in", sum(match["fraction"] is not None for match in chosen) * (mark == ",")),
         _count_cells("currency signs in", sum(bool(match["before"] or match["after"]) for match in chosen)),
