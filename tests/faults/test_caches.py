@@ -24,7 +24,7 @@ from gpcurves.methods.cavity.compiled import compiled
 def cube(x):
     return x * x * x
 """
-ONCE = "compiling belief propagation, about 15 s, once"
+ONCE = "compiling belief propagation, once, about 15 s"
 
 
 def compile_and_call(source: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
