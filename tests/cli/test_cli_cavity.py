@@ -107,7 +107,7 @@ def test_labels_are_spread_over_the_graph(edges: Path, capsys: pytest.CaptureFix
     ("labels", "sentence"),
     [
         ("a,1\nz,2\n", "z"),
-        ("", "known.csv holds no labels"),
+        ("", "known.csv is empty"),
         ("vertex,value\n", "known.csv holds no labels"),
         ("a,nan\n", "known.csv, line 1: a value must be finite, got nan"),
         ("a,1\nb,inf\n", "known.csv, line 2: a value must be finite, got inf"),

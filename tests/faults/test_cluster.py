@@ -150,7 +150,9 @@ def rows_in(store: Path) -> int:
             return 0
 
 
-def test_when_all_workers_or_the_scheduler_are_gone_it_says_so(tmp_path: Path) -> None:
+def test_when_all_workers_or_the_scheduler_are_gone_it_says_so(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     with running(tmp_path) as doomed:
         worker = doomed.add_worker()
         doomed.wait_for(1)
@@ -166,6 +168,18 @@ def test_when_all_workers_or_the_scheduler_are_gone_it_says_so(tmp_path: Path) -
         doomed.processes[0].kill()
         with pytest.raises(NumericalError, match=r"the Dask scheduler at .* is gone"):
             list(finished)
+    assert capfd.readouterr().err == ""  # the error says it all: Dask would log tracebacks
+
+
+def test_a_listener_that_says_nothing_is_given_up() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        start = time.monotonic()
+        with pytest.raises(InputError, match=f"no Dask scheduler answers at {address}: not a word within 1 s"):
+            list(workers.execute(Slow(), range(200), address, timeout=3.0))
+        assert time.monotonic() - start < 20
 
 
 def test_an_address_where_nobody_answers_is_an_error_in_words() -> None:

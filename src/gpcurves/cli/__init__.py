@@ -6,17 +6,20 @@ Ctrl-C. The module of a command is imported when the command is called, so that 
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+import traceback
 import warnings
 from importlib import import_module
-from pathlib import Path
 
 import click
 
 from gpcurves._version import __version__
+from gpcurves.cli.streams import abandon_stdout, open_streams, tell
 from gpcurves.errors import GPCurvesError, InputError
 
+_LONGEST_SENTENCE, _LONGEST_REASON = 1000, 200  # characters of an error, and of what an unexpected exception says
 _COMMANDS = {
     "curve": "Compute the average error after n examples.",
     "diagnose": "Report how uneven prior variances are over a graph.",
@@ -36,6 +39,10 @@ class CommandGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, known, rest = super().resolve_command(ctx, args)
+        import logging
+
+        # Matplotlib logs a warning where it cannot write its own cache, and then does without.
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)
         return name, known and getattr(import_module(f"gpcurves.cli.{name}"), str(name)), rest
 
 
@@ -67,9 +74,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit code; every expected failure is one sentence on stderr."""
-    if sys.stdout is None:  # closed by whoever called us
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  (open for as long as the process lives)
+    """Run the command line and return its exit code; every failure is one sentence on stderr.
+
+    With ``GPCURVES_TRACEBACK=1`` in the environment the traceback comes before the sentence.
+    """
+    open_streams()
     if not sys.warnoptions:  # what went wrong is said in a sentence, not by the way
         warnings.simplefilter("ignore", RuntimeWarning)
     try:
@@ -90,14 +99,27 @@ def run(arguments: list[str] | None = None) -> int:
     except GPCurvesError as error:
         return _fail(str(error), 2 if isinstance(error, InputError) else 1)
     except MemoryError:
-        return _fail("not enough memory for this", 1)
+        return _fail("not enough memory for this: ask for less, or use a machine with more", 1)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing more is tried at exit
+        abandon_stdout()
         if isinstance(error, BrokenPipeError):  # the reader of our output left; nothing more to say
             return 1
-        return _fail(f"cannot write the output: {error.strerror}", 1)
+        if error.filename is None and error.errno in (errno.EBADF, errno.ENOSPC, errno.EIO):
+            return _fail(f"cannot write to stdout: {error.strerror}", 1)
+        where = f" ({error.filename})" if error.filename else ""
+        return _fail(f"cannot go on: {error.strerror or error}{where}", 1)
+    except Exception as error:  # nothing is expected here: whatever it is, people get a sentence
+        words = " ".join(str(error).split())[:_LONGEST_REASON]
+        return _fail(
+            f"this is a defect of gpcurves ({type(error).__name__}: {words}). Please report it on the issue tracker of "
+            "gpcurves, with this command and what it prints if GPCURVES_TRACEBACK=1 is set",
+            1,
+        )
 
 
 def _fail(message: str, code: int) -> int:
-    click.echo(f"gpcurves: {message}", err=True)
+    if os.environ.get("GPCURVES_TRACEBACK", "0") not in ("", "0"):
+        traceback.print_exc()
+    cut = len(message) > _LONGEST_SENTENCE  # people's texts, which sentences quote, may be of any length
+    tell(f"gpcurves: {message[:_LONGEST_SENTENCE]}{'…' if cut else ''}")
     return code

@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
 
-import click
 import numpy as np
 
 from gpcurves import goals
 from gpcurves.api import learning_curves
 from gpcurves.cli import output, parse
 from gpcurves.cli.options import Given, Option, parameter_options
+from gpcurves.cli.streams import tell
 from gpcurves.curve import CurveSet
 from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, NumericalError
@@ -82,11 +82,11 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
         stopped = True
     output.emit_curves(_continue_to_goals(curves, answers) if output.is_shown(given) else curves, answers, given)
     if stopped:
-        click.echo("gpcurves: interrupted before all goals were answered", err=True)
+        tell("gpcurves: interrupted before all goals were answered")
         return 130
     stuck = [label for label, curve in curves.items() if np.min(curve.diagnostics.get("converged", 1)) < 1]
     if stuck:
-        click.echo(f"gpcurves: {', '.join(stuck)} did not converge; the result so far was written", err=True)
+        tell(f"gpcurves: {', '.join(stuck)} did not converge; the result so far was written")
     return 1 if stuck else None
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from gpcurves.cli import computing, pieces
-from gpcurves.cli.options import FILE, Command, Given, Option, Part, output_options, run_options
+from gpcurves.cli.options import READ, Command, Given, Option, Part, output_options, run_options
 from gpcurves.curve import CurveSet
 
 
@@ -16,7 +16,7 @@ def _parts() -> list[Part]:
     return [
         pieces.KERNELS.options,
         pieces.INPUTS.options,
-        Option("--spectrum", type=FILE, section="Inputs", metavar="FILE", help=spectrum),
+        Option("--spectrum", type=READ, section="Inputs", metavar="FILE", help=spectrum),
         pieces.DESIGNS.options,
         pieces.LIKELIHOODS.options,
         *computing.size_options("n", "0,1:1000:log:40"),

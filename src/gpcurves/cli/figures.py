@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from gpcurves import papers
+from gpcurves.cli.streams import tell
 from gpcurves.errors import InputError, check_name
 from gpcurves.montecarlo.store import Store
 from gpcurves.papers import FIGURES, Claim
@@ -61,7 +62,7 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
 
     def say(words: str) -> None:
         if not quiet:
-            click.echo(f"[{len(by_figure) + 1}/{len(chosen)}] {words}", err=True)
+            tell(f"[{len(by_figure) + 1}/{len(chosen)}] {words}")
 
     try:
         for name in chosen:
@@ -79,7 +80,7 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
             by_figure[name] = claims
     except KeyboardInterrupt:
         kept = f"; what is finished is kept in {folder}: run the same command again to go on" if everything else ""
-        click.echo(f"gpcurves: interrupted{kept}", err=True)
+        tell(f"gpcurves: interrupted{kept}")
         return 130
     if store is not None:
         save_gallery(by_figure, folder)
@@ -109,5 +110,5 @@ def _summarise(by_figure: dict[str, tuple[Claim, ...]], folder: Path, everything
     if everything:
         click.echo(f"open {folder / 'index.html'} to see them all")
     if failed:
-        click.echo(f"gpcurves: claims fail about {', '.join(failed)}", err=True)
+        tell(f"gpcurves: claims fail about {', '.join(failed)}")
     return 1 if failed else 0

@@ -6,7 +6,9 @@ A kernel, an input distribution, an observation or a method that is registered h
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,40 @@ import click
 from click.core import ParameterSource
 
 from gpcurves.cli import parse
+from gpcurves.cli.streams import tell
 from gpcurves.errors import InputError
+from gpcurves.numerics.files import is_same_file
 from gpcurves.numerics.parameters import Parameter, parameters_of
 from gpcurves.render.formats import list_suffixes, suffixes
 
-FILE = click.Path(path_type=Path)
+
+class File(click.Path):
+    """A file of the user's: one that is read, or one that is written, with files of further suffixes ``beside`` it."""
+
+    def __init__(self, *, written: bool = False, beside: tuple[str, ...] = ()) -> None:
+        super().__init__(path_type=Path)
+        self.written, self.beside = written, beside
+
+    def paths(self, path: Path) -> list[Path]:
+        """Return all files that a name stands for."""
+        return [path, *(path.with_suffix(suffix) for suffix in self.beside if path.suffix)]
+
+
+class Integer(click.ParamType):  # type: ignore[type-arg]  # generic in recent versions only
+    """An integer in ASCII digits: Python itself reads ``0_5`` as 5, and the digits of every script."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        digits = str(value).strip().removeprefix("-")
+        if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
+            self.fail(f"it must be an integer, got {value!r}", param, ctx)
+        return int(value)
+
+
+READ, WRITTEN = File(), File(written=True)
+INTEGER = Integer()
+_MOST_DIGITS = 300  # so that integers can be converted to floating point, and do not take long to read
 Owners = Mapping[str, Parameter]
 """The pieces or methods that take an option, by name, each with its own parameter."""
 Part = click.Parameter | Callable[[set[str]], Sequence[click.Parameter]]
@@ -62,9 +93,13 @@ class Command(click.Command):
         return super().make_context(*args, **settings)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call the function of the command with what was given."""
+        """Call the function of the command with what was given, unless that would destroy a file."""
+        from gpcurves.montecarlo.progress import listening
+
         assert self.callback is not None
-        return self.callback(Given(ctx))
+        _keep_files_apart(ctx)
+        with nullcontext() if ctx.params.get("quiet") else listening(tell):  # what takes long is announced
+            return self.callback(Given(ctx))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options under the headings of their sections."""
@@ -76,6 +111,22 @@ class Command(click.Command):
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
+
+
+def _keep_files_apart(ctx: click.Context) -> None:
+    """Refuse to write a file that is read as well, or written twice, whatever names it goes by."""
+    files: list[tuple[str, Path, bool]] = []
+    for each in ctx.command.params:
+        given = ctx.params.get(str(each.name))
+        if isinstance(each.type, File) and given is not None:
+            name = each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
+            files += [(name, path, each.type.written) for path in each.type.paths(given)]
+        elif each.metavar == "FILE" and isinstance(given, str):  # a parameter of a piece that may be read from a file
+            files.append((each.opts[0], Path(given), False))
+    for (name, path, written), (other, source, rewritten) in combinations(files, 2):
+        if (written or rewritten) and is_same_file(path, source):
+            output, use = (path, other) if written else (source, name)
+            raise InputError(f"cannot write {output}: it is the file of {use} as well")
 
 
 @dataclass(frozen=True)
@@ -114,16 +165,16 @@ def run_options() -> list[Option]:
     workers = "Local processes, or tcp://HOST:PORT of a Dask scheduler.  [1]"
     store = "SQLite file that keeps what is finished: the same command goes on from there."
     return [
-        Option("--rng", type=int, default=0, section=section, metavar="SEED", help="Seed of random numbers.  [0]"),
+        Option("--rng", type=INTEGER, default=0, section=section, metavar="SEED", help="Seed of random numbers.  [0]"),
         Option("--workers", section=section, metavar="N|ADDRESS", help=workers),
-        Option("--store", section=section, type=FILE, metavar="FILE", help=store),
+        Option("--store", section=section, type=WRITTEN, metavar="FILE", help=store),
     ]
 
 
 def output_options(kind: type) -> list[Option]:
     """Return the options that say where results of a type go."""
     options = [
-        Option("--out", type=FILE, metavar="FILE", help=f"Write a {list_suffixes(kind)} file."),
+        Option("--out", type=WRITTEN, metavar="FILE", help=f"Write a {list_suffixes(kind)} file."),
         Option("--quiet", "-q", is_flag=True, help="Suppress progress and messages."),
     ]
     if ".json" in suffixes(kind):

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from gpcurves.cli.options import Given
+from gpcurves.cli.streams import echo_data, tell
 from gpcurves.curve import CurveSet
 from gpcurves.errors import InputError
 from gpcurves.goals import Goal
@@ -37,19 +38,19 @@ def write(given: Given, result: Any, text: str | None = None, **options: Any) ->
     if given["out"] is not None:
         save(result, given["out"], **options)
     if given.context.params.get("as_json"):
-        click.echo(render(result, ".json", **options).decode(), nl=False)
+        echo_data(render(result, ".json", **options).decode())
     elif text is not None:
-        click.echo(text)
+        echo_data(text + "\n")
     elif given["out"] is None:
-        click.echo(render(result, ".csv", **options).decode(), nl=False)
+        echo_data(render(result, ".csv", **options).decode())
 
 
 def say(given: Given, *sentences: str) -> None:
     """Print messages for people, and which file was written."""
     for sentence in () if given["quiet"] else sentences:
-        click.echo(sentence, err=True)
+        tell(sentence)
     if given["out"] is not None and not given["quiet"]:
-        click.echo(f"wrote {given['out']}", err=True)
+        tell(f"wrote {given['out']}")
 
 
 def emit_curves(curves: CurveSet, goals: Sequence[Goal], given: Given) -> None:
@@ -60,21 +61,24 @@ def emit_curves(curves: CurveSet, goals: Sequence[Goal], given: Given) -> None:
     if given["out"] is not None or not given["quiet"]:
         for goal in goals:
             for line in _answer(curves, goal):
-                click.echo(line, err=given["out"] is None)  # on stdout if that is free of data
+                if given["out"] is None:
+                    tell(line)
+                else:  # stdout is free of data
+                    click.echo(line)
 
 
 def say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
     """Print what there is after Ctrl-C, and how to go on."""
     curve = getattr(stop, "curve", None)
     if curve is not None:
-        click.echo(render(curve, ".csv").decode(), nl=False)
+        echo_data(render(curve, ".csv").decode())
         method: Any = METHODS[curve.method]
         drawn = f"{curve.diagnostics['drawn']} {method.unit(curve.problem)}"
-        click.echo(f"gpcurves: interrupted after {drawn}, of which this is the average", err=True)
+        tell(f"gpcurves: interrupted after {drawn}, of which this is the average")
     else:
-        click.echo("gpcurves: interrupted", err=True)
+        tell("gpcurves: interrupted")
     kept = f"finished data sets are kept in {store}" if store else "with --store FILE finished data sets are kept"
-    click.echo(f"gpcurves: {kept}: run the same command again to go on", err=True)
+    tell(f"gpcurves: {kept}: run the same command again to go on")
     return 130
 
 

@@ -6,7 +6,7 @@ import click
 
 from gpcurves import graphs
 from gpcurves.cli import parse
-from gpcurves.cli.options import FILE, Family, Given, Option
+from gpcurves.cli.options import INTEGER, READ, Family, Given, Option
 from gpcurves.designs import Design
 from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble, Graph, GraphKernel
@@ -30,7 +30,7 @@ def graph_options() -> list[Option]:
     repair = "Your own graph: make edges undirected, drop self-loops, merge repeats."
     ignore = "Your own graph: let every edge count 1, whatever its weight."
     return [
-        Option("--edges", type=FILE, section="Graph", metavar="FILE", help=own),
+        Option("--edges", type=READ, section="Graph", metavar="FILE", help=own),
         Option("--ensemble", section="Graph", metavar="NAME:NUMBERS", help=f"Random graphs: {forms}."),
         Option("--repair", is_flag=True, section="Graph", help=repair),
         Option("--ignore-weights", is_flag=True, section="Graph", help=ignore),
@@ -41,10 +41,10 @@ def single_graph_options() -> list[click.Parameter]:
     """Return the options of commands about one graph: the file is an argument, or the graph is drawn from an ensemble."""
     size = "Size of a graph of the ensemble [500]; of your own graph, to count vertices without edges."
     return [
-        click.Argument(["edges"], required=False, type=FILE),
+        click.Argument(["edges"], required=False, type=READ),
         *graph_options()[1:],
-        Option("--vertices", type=int, section="Graph", metavar="INTEGER", help=size),
-        Option("--rng", type=int, default=0, section="Graph", metavar="SEED", help="Seed of random numbers.  [0]"),
+        Option("--vertices", type=INTEGER, section="Graph", metavar="INTEGER", help=size),
+        Option("--rng", type=INTEGER, default=0, section="Graph", metavar="SEED", help="Seed of random numbers.  [0]"),
     ]
 
 

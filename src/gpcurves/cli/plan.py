@@ -4,35 +4,38 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from pathlib import Path
 
 import click
 
 from gpcurves.cli import parse
-from gpcurves.cli.options import FILE, Command, Given
+from gpcurves.cli.options import INTEGER, READ, WRITTEN, Command, File, Given
+from gpcurves.cli.streams import echo_data, tell
 from gpcurves.errors import InputError
 from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.validation import integer, positive
 from gpcurves.render.formats import check_output, render
 
 _MOST_SIZES = 10_000
+REPORT = File(written=True, beside=(".png", ".json"))
 
 
 @click.command(cls=Command)
-@click.argument("data", type=FILE)
+@click.argument("data", type=READ)
 @click.option("--target", required=True, help="Column to predict.")
 @click.option("--goal-rmse", help="Error to reach, in the target's own units.")
 @click.option("--features", help='Columns to use as inputs: a,b,"c, d".  [all but the target]')
 @click.option("--drop", help="Columns not to use, separated by commas.")
 @click.option("--missing", default="drop", show_default=True, help="Missing inputs: drop the row, or impute them.")
-@click.option("--pool", type=FILE, help="Table of unlabelled inputs, where new rows come from.")
+@click.option("--pool", type=READ, help="Table of unlabelled inputs, where new rows come from.")
 @click.option("--n", "sizes", help="Numbers of rows to forecast for.  [1, 2, 4, 8 and 16 times your rows]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
-@click.option("--draws", type=int, help="Draws from the posterior of the model; fewer are faster and rougher.  [16]")
-@click.option("--rng", type=int, default=0, show_default=True, help="Seed; the same seed gives the same answer.")
-@click.option("--report", type=FILE, help="Page to write (.html), with a picture (.png) and data (.json) beside.")
-@click.option("--out", type=FILE, help="Write to a .csv, .json, .png, .svg or .html file.")
+@click.option(
+    "--draws", type=INTEGER, help="Draws from the posterior of the model; fewer are faster and rougher.  [16]"
+)
+@click.option("--rng", type=INTEGER, default=0, show_default=True, help="Seed; the same seed gives the same answer.")
+@click.option("--report", type=REPORT, help="Page to write (.html), with a picture (.png) and data (.json) beside.")
+@click.option("--out", type=WRITTEN, help="Write to a .csv, .json, .png, .svg or .html file.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
 @click.option("--quiet", "-q", is_flag=True, help="Suppress progress and messages.")
 def plan(given: Given) -> None:
@@ -59,10 +62,6 @@ def plan(given: Given) -> None:
     output.check_out(given)
     written = [] if given["report"] is None else _report_files(given["report"])
     written += [out] if out is not None else []
-    for source in filter(None, (given["data"], given["pool"])):
-        for path in written:
-            if path.exists() and source.exists() and path.samefile(source):
-                raise InputError(f"cannot write {path}: the data are read from it")
     options = {name: given[name] for name in ("pool", "missing", "deterministic", "draws", "rng")}
     options |= {name: _names(given[name]) for name in ("features", "drop")}
     result = forecast(given["data"], given["target"], progress=False if given["quiet"] else None, **options)
@@ -70,26 +69,26 @@ def plan(given: Given) -> None:
     for path, content in contents.items():
         write_complete(path, content)
     if given["as_json"]:
-        click.echo(json.dumps(result.answers(n, goal), indent=1, allow_nan=False))
+        echo_data(json.dumps(result.answers(n, goal), indent=1, allow_nan=False) + "\n")
     elif out is None:
-        click.echo(result.to_frame(n).to_csv(index=False, float_format="%.6g"), nl=False)
+        echo_data(result.to_frame(n).to_csv(index=False, float_format="%.6g"))
     if not given["quiet"]:
         verdict = result.verdict(goal)
-        label = click.style(verdict.label, bold=True) if sys.stderr.isatty() else verdict.label
-        lines = [f"\n{label}", *(f"  {sentence}" for sentence in verdict.sentences)]
+        tell("")
+        tell(verdict.label, bold=True)
+        lines = [f"  {sentence}" for sentence in verdict.sentences]
         lines += [f"data: {step}" for step in result.steps] + [f"note: {note}" for note in result.notes]
         for line in [*lines, *(f"wrote {path}" for path in written)]:
-            click.echo(line, err=True)
+            tell(line)
 
 
 def _report_files(path: Path) -> list[Path]:
     """Return the page, the picture and the data that a report consists of, if they can be written."""
     if path.suffix.lower() != ".html":
         raise InputError(f"--report writes a page: its name must end with .html, got {path}")
-    files = [path, path.with_suffix(".png"), path.with_suffix(".json")]
-    for each in files:
+    for each in REPORT.paths(path):
         check_output(each)
-    return files
+    return REPORT.paths(path)
 
 
 def _sizes(text: str) -> list[int]:

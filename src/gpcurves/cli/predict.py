@@ -8,7 +8,8 @@ import click
 import pandas as pd
 
 from gpcurves.cli import output, parse, pieces
-from gpcurves.cli.options import FILE, Command, Given, Option, Part, output_options, parameter_options, read_options
+from gpcurves.cli.options import READ, Command, Given, Option, Part, output_options, parameter_options, read_options
+from gpcurves.cli.streams import tell
 from gpcurves.methods import METHODS
 from gpcurves.methods.cavity.regressor import GraphRegressor
 from gpcurves.numerics.parameters import parameters_of
@@ -21,9 +22,9 @@ def _parts() -> list[Part]:
     noise = f"Noise variance of a label, if prior variances are 1.  [{_NOISE:g}]"
     how = [p for p in parameters_of(METHODS["cavity"].Options) if p.name in ("tolerance", "max_rounds", "damping")]
     return [
-        click.Argument(["edges"], type=FILE),
+        click.Argument(["edges"], type=READ),
         *pieces.graph_options()[2:],
-        Option("--labels", type=FILE, required=True, section="Labels", metavar="FILE", help=known),
+        Option("--labels", type=READ, required=True, section="Labels", metavar="FILE", help=known),
         Option("--noise", section="Labels", metavar="NUMBER", help=noise),
         pieces.GRAPH_KERNELS.options,
         partial(parameter_options, "method", {"cavity": how}, section="Belief propagation"),
@@ -58,6 +59,6 @@ def predict(given: Given) -> int | None:
     end = f"converged after {beliefs.rounds} iterations" if beliefs.converged else "no convergence"
     output.say(given, f"{len(values)} labels on {graph.describe()}: {end}")
     if not beliefs.converged:
-        click.echo("gpcurves: no convergence: try --damping 0.5, more --max-rounds or a larger --tolerance", err=True)
+        tell("gpcurves: no convergence: try --damping 0.5, more --max-rounds or a larger --tolerance")
         return 1
     return None

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.frozen import ReadOnly
+from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer
 
 IntArray = npt.NDArray[np.int64]
@@ -85,6 +86,7 @@ class Graph(ReadOnly):
         if last >= _MOST_VERTICES:
             raise InputError(f"vertex numbers must be less than {_MOST_VERTICES:g}, got {last}: give names as labels")
         count = last + 1 if vertices is None else integer("vertices", vertices, last + 1, _MOST_VERTICES)
+        check_fits(count, len(pairs))
         given = np.ones(len(pairs)) if weights is None else as_numbers(weights, "weights must be numbers")
         if given.shape != (len(pairs),):
             raise InputError(f"weights must be one per edge ({len(pairs)}), got {given.size}")
@@ -261,6 +263,15 @@ def graph_from_dict(data: dict[str, Any]) -> Graph:
     return Graph.from_edges(data["edges"], data["vertices"], data.get("weights"), data.get("labels"))
 
 
+def check_fits(vertices: int, edges: float = 0, per_vertex: float = 60.0) -> None:
+    """Refuse a graph before it is built if memory does not hold it; the bytes per vertex and per edge are measured."""
+    check_memory(
+        per_vertex * vertices + 250.0 * edges,
+        f"a graph of {vertices:,} vertices" + (f" and {edges:,.0f} edges" if edges else ""),
+        "take a smaller graph",
+    )
+
+
 def _from_networkx(graph: Any, repair: bool) -> Graph:
     import networkx
 
@@ -307,9 +318,10 @@ def _check_adjacency(adjacency: Any, repair: bool) -> Sparse:
     complaint = "an adjacency matrix must be a square array of real numbers"
     if issparse(adjacency) and adjacency.dtype.kind not in "biuf":  # SciPy would drop imaginary parts
         raise InputError(complaint)
-    given = adjacency if issparse(adjacency) else as_numbers(adjacency, complaint)
+    given: Any = adjacency if issparse(adjacency) else as_numbers(adjacency, complaint)
     if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
         raise InputError(f"an adjacency matrix must be square, got the shape {given.shape}")
+    check_fits(given.shape[0], given.nnz if issparse(given) else 0)
     matrix = csr_array(given, dtype=np.float64, copy=True)
     if matrix.shape[0] == 0:
         raise InputError("the graph is empty: it has no vertices")

@@ -6,14 +6,20 @@ to the last bit whoever computed them, on machines of one kind.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import math
 import numbers
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from gpcurves.errors import InputError, NumericalError
+from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray
 
 Batch = list[tuple[int, FloatArray]]
@@ -21,18 +27,20 @@ Function = Callable[[int], FloatArray]
 
 _LARGEST_BATCH = 16
 _ATTEMPTS = 3
-_NUMBER = re.compile(r"-?[0-9]+")
+_AHEAD = 1_000  # batches that a cluster holds at a time
+_PER_PROCESS = 1e8  # bytes that a local worker takes before it does anything
+NUMBER = re.compile(r"-?[0-9]{1,15}")
 _SCHEMES = ("tcp", "tls", "ws", "wss")
 
 
-def execute(function: Function, tasks: Sequence[int], workers: int | str, timeout: float = 30.0) -> Iterator[Batch]:
+def execute(function: Function, tasks: Collection[int], workers: int | str, timeout: float = 30.0) -> Iterator[Batch]:
     """Do all tasks and yield them in batches as they are finished, in any order.
 
     A cluster may be without workers for ``timeout`` seconds, and its scheduler must answer within a third of that.
     """
     if not tasks:
         return
-    if isinstance(workers, str) and not _NUMBER.fullmatch(workers.strip()):
+    if isinstance(workers, str) and not NUMBER.fullmatch(workers.strip()):
         yield from _cluster(function, tasks, workers.strip(), timeout)
         return
     if isinstance(workers, bool) or not isinstance(workers, str | numbers.Integral):
@@ -41,10 +49,12 @@ def execute(function: Function, tasks: Sequence[int], workers: int | str, timeou
     if count < 1:
         raise InputError(f"workers must be at least 1, got {count}")
     if count == 1 or len(tasks) == 1:
-        for batch in _batches(tasks, 1):
+        for batch in _batches(tasks, len(tasks), 1):
             yield _do(function, batch)
     else:
-        yield from _processes(function, list(tasks), count)
+        count = min(count, len(tasks))
+        check_memory(_PER_PROCESS * count, f"running {count:,} local workers", "ask for fewer workers")
+        yield from _processes(function, tasks, count)
 
 
 _one_at_a_time = threading.Lock()
@@ -58,28 +68,30 @@ def _do(function: Function, tasks: Sequence[int]) -> Batch:
         return [(task, function(task)) for task in tasks]
 
 
-def _batches(tasks: Sequence[int], workers: int) -> list[Sequence[int]]:
-    """Cut tasks into batches, small ones first so that there is something to see, or to keep, early on."""
-    batches: list[Sequence[int]] = []
-    start = 0
-    while start < len(tasks):
-        size = min(_LARGEST_BATCH, 2 ** (len(batches) // (2 * workers)), math.ceil((len(tasks) - start) / workers))
-        batches.append(tasks[start : start + size])
-        start += size
-    return batches
+def _batches(tasks: Iterable[int], left: int, workers: int) -> Iterator[list[int]]:
+    """Cut tasks into batches when they are asked for, small ones first so that there is something to see early on."""
+    tasks = iter(tasks)
+    size, number = 1, 0
+    while batch := list(islice(tasks, min(size, math.ceil(left / workers)))):
+        yield batch
+        left, number = left - len(batch), number + 1
+        if size < _LARGEST_BATCH and number % (2 * workers) == 0:
+            size *= 2
 
 
-def _processes(function: Function, tasks: list[int], count: int) -> Iterator[Batch]:
+def _processes(function: Function, tasks: Collection[int], workers: int) -> Iterator[Batch]:
     """Use local processes; tasks of a process that was killed are done again, a few times."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    missing = set(tasks)
+    finished: set[int] = set()
     for attempt in range(_ATTEMPTS):
-        pool = Parallel(n_jobs=count, return_as="generator_unordered", max_nbytes=None)
+        missing = (task for task in tasks if task not in finished)
+        parts = _batches(missing, len(tasks) - len(finished), workers)
+        pool = Parallel(n_jobs=workers, return_as="generator_unordered", max_nbytes=None)
         try:
-            for batch in pool(delayed(_do)(function, part) for part in _batches(sorted(missing), count)):
-                missing.difference_update(task for task, _ in batch)
+            for batch in pool(delayed(_do)(function, part) for part in parts):
+                finished.update(task for task, _ in batch)
                 yield batch
             return
         except TerminatedWorkerError as error:
@@ -89,7 +101,7 @@ def _processes(function: Function, tasks: list[int], count: int) -> Iterator[Bat
                 ) from error
 
 
-def _cluster(function: Function, tasks: Sequence[int], address: str, timeout: float) -> Iterator[Batch]:
+def _cluster(function: Function, tasks: Collection[int], address: str, timeout: float) -> Iterator[Batch]:
     """Use a running Dask scheduler; a killed worker's tasks move to the others."""
     try:
         from distributed import Client, KilledWorker
@@ -97,36 +109,44 @@ def _cluster(function: Function, tasks: Sequence[int], address: str, timeout: fl
         raise InputError("a Dask scheduler needs the extra: pip install 'gpcurves[cluster]'") from error
     if address.partition("://")[0] not in _SCHEMES:
         raise InputError(f"workers must be an integer or an address like tcp://127.0.0.1:8786, got {address!r}")
-    try:
-        client = Client(address, timeout=timeout / 3, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"no Dask scheduler answers at {address}: {error}") from error
-    try:
+    with _quiet_loggers("distributed", "tornado", "asyncio"):
         try:
-            client.wait_for_workers(1, timeout=timeout)
-        except TimeoutError as error:
-            raise NumericalError(f"the Dask scheduler at {address} has no workers: start some and run again") from error
-        count = len(client.scheduler_info(n_workers=-1)["workers"])
-        futures = [client.submit(_do, function, batch, pure=False, retries=2) for batch in _batches(tasks, count)]
+            _count_workers(address, timeout / 3)
+            client = Client(address, timeout=timeout / 3, set_as_default=False)
+        except (OSError, ValueError) as error:
+            reason = str(error) or f"not a word within {timeout / 3:.0f} s"
+            raise InputError(f"no Dask scheduler answers at {address}: {reason}") from error
         try:
-            yield from _gather(client, futures, address, timeout)
-        except KilledWorker as error:
-            raise NumericalError(f"workers of {address} died while working, probably for want of memory") from error
+            try:
+                client.wait_for_workers(1, timeout=timeout)
+            except TimeoutError as error:
+                raise NumericalError(
+                    f"the Dask scheduler at {address} has no workers: start some and run again"
+                ) from error
+            batches = _batches(tasks, len(tasks), max(1, _count_workers(address, timeout)))
+            futures = (client.submit(_do, function, batch, pure=False, retries=2) for batch in batches)
+            try:
+                yield from _gather(client, futures, address, timeout)
+            except KilledWorker as error:
+                raise NumericalError(f"workers of {address} died while working, probably for want of memory") from error
+            except TimeoutError as error:
+                raise _gone(address) from error
         finally:
-            client.cancel(futures, force=True)
-    finally:
-        client.close()
+            client.close(timeout=timeout / 15)  # a scheduler that is gone does not answer to this either
 
 
-def _gather(client: Any, futures: list[Any], address: str, timeout: float) -> Iterator[Batch]:
-    """Yield results as they arrive; give up if no worker has been left for ``timeout`` seconds."""
+def _gather(client: Any, futures: Iterator[Any], address: str, timeout: float) -> Iterator[Batch]:
+    """Yield results as they arrive, and submit more; give up if no worker has been left for ``timeout`` seconds."""
     from concurrent.futures import CancelledError
 
     from distributed import wait
 
-    pending = set(futures)
+    pending: set[Any] = set()
     interval, without_workers = timeout / 15, 0.0  # seconds
-    while pending:
+    while True:
+        pending.update(islice(futures, _AHEAD - len(pending)))
+        if not pending:
+            return
         try:
             with client.as_current():
                 finished = wait(pending, timeout=interval, return_when="FIRST_COMPLETED").done
@@ -137,13 +157,46 @@ def _gather(client: Any, futures: list[Any], address: str, timeout: float) -> It
         pending -= finished
         try:
             batches = [future.result() for future in finished]
-            abandoned = not finished and not client.scheduler_info(n_workers=-1)["workers"]
+            abandoned = not finished and _count_workers(address, timeout) == 0
         except (CancelledError, OSError) as error:
             raise _gone(address) from error
         yield from batches
         without_workers = without_workers + interval if abandoned else 0.0
         if without_workers >= timeout:
             raise NumericalError(f"all workers of {address} are gone: start some and run again")
+
+
+@contextmanager
+def _quiet_loggers(*packages: str) -> Iterator[None]:
+    """Keep packages from logging: what goes wrong with a cluster is raised as one sentence instead."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in packages]
+    loggers = [each for name in (*packages, *names) if not (each := logging.getLogger(name)).disabled]
+    for each in loggers:
+        each.disabled = True
+    try:
+        yield
+    finally:
+        for each in loggers:
+            each.disabled = False
+
+
+def _count_workers(address: str, timeout: float) -> int:
+    """Return how many workers a scheduler has; raises an OSError, such as TimeoutError, if it does not answer in time.
+
+    A client of Dask would wait without end for a scheduler that accepts connections and says nothing.
+    """
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    async def ask() -> int:
+        async with rpc(address, connection_args=Security().get_connection_args("client")) as scheduler:
+            return len((await scheduler.identity(n_workers=-1))["workers"])
+
+    def wait_for_answer() -> int:
+        return asyncio.run(asyncio.wait_for(ask(), timeout))
+
+    with ThreadPoolExecutor(1) as thread:  # this thread may run an event loop already, as it does in a notebook
+        return thread.submit(wait_for_answer).result()
 
 
 def _gone(address: str) -> NumericalError:

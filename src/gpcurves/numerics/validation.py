@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gpcurves.errors import InputError
 
 FloatArray = npt.NDArray[np.float64]
-_LARGEST_SIZE = 1e15
+_LARGEST_SIZE = 1e15  # integers beyond are no longer exact as floating-point numbers
 
 
 def real(name: str, value: object) -> float:
@@ -25,6 +25,13 @@ def real(name: str, value: object) -> float:
     if not math.isfinite(number):
         raise InputError(f"{name} must be finite, got {number}")
     return number
+
+
+def parse_float(text: str) -> float:
+    """Return the number in a text of plain ASCII digits; Python's own ``float`` takes 1_000 and the digits of all scripts."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(f"not a number: {text!r}")
+    return float(text)
 
 
 def positive(name: str, value: object) -> float:
@@ -43,7 +50,7 @@ def nonnegative(name: str, value: object) -> float:
     return number
 
 
-def integer(name: str, value: object, minimum: int, maximum: float = math.inf) -> int:
+def integer(name: str, value: object, minimum: int, maximum: float = _LARGEST_SIZE) -> int:
     """Return ``value`` as an integer between ``minimum`` and ``maximum``."""
     number = real(name, value)
     if not number.is_integer() or number < minimum:
