@@ -8,12 +8,15 @@ from typing import Any
 
 from gpcurves.curve import SCHEMA, curve_from_dict, curve_set_from_dict
 from gpcurves.errors import InputError
+from gpcurves.numerics.files import read_bytes
+
+_PARSED = 30  # times the size of a file that reading it takes, for lists of pairs
 
 
 def load(path: str | Path) -> Any:
     """Return the `LearningCurve`, the `CurveSet` or the `Forecast` that was saved to a JSON file."""
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        data = json.loads(read_bytes(Path(path), _PARSED))
         if data["schema"] != SCHEMA:
             raise InputError(f"{path} has schema {data['schema']}, this version reads {SCHEMA}")
         if "curve" in data:
@@ -23,8 +26,6 @@ def load(path: str | Path) -> Any:
         from gpcurves.forecasting import Forecast
 
         return Forecast.from_dict(data)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:

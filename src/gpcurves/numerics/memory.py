@@ -10,6 +10,7 @@ from pathlib import Path
 from gpcurves.errors import InputError
 
 _SHARE = 0.9
+_OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
 
 def check_memory(needed: float, what: str, instead: str) -> None:
@@ -39,12 +40,12 @@ def _limits() -> Iterator[float]:
             yield float(soft)
     groups = []
     with suppress(OSError):
-        groups = Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="replace").splitlines()
+        groups = _OWN_GROUPS.read_text(encoding="utf-8", errors="replace").splitlines()
     for line in groups:
         _, controllers, group = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
             continue
-        root = Path("/sys/fs/cgroup/memory" if controllers else "/sys/fs/cgroup")
+        root = _GROUPS / ("memory" if controllers else "")
         own = root / group.lstrip("/")  # which a container does not always see, whereas it sees the root
         for folder in (own, *own.parents):
             with suppress(OSError, ValueError):  # "max" is no limit

@@ -101,13 +101,12 @@ _CURRENCY = r"(?:US\$|[$€£¥₹]|USD|EUR|GBP|JPY|CHF|CNY|INR|CAD|AUD)"
 
 def _number_pattern(mark: str) -> re.Pattern[str]:
     grouping = ",. _\u00a0\u2009\u202f'’".replace(mark, "")
-    return re.compile(  # blanks are never given back (*+), so that the time is linear in the length of a text
-        rf"""(?P<open>\()?\s*+(?P<sign>[-+−])?\s*+(?P<before>{_CURRENCY})?\s*+(?P<inner>[-+−])?
-        (?P<whole>[1-9][0-9]{{0,2}}(?P<group>[{grouping}])[0-9]{{3}}(?:(?P=group)[0-9]{{3}})*|[0-9]*)
-        (?:{re.escape(mark)}(?P<fraction>[0-9]*))?(?P<power>e[-+]?[0-9]+)?
-        \s*+(?P<after>{_CURRENCY})?(?P<percent>%)?\s*+(?P<close>\))?""",
-        re.VERBOSE | re.IGNORECASE,
-    )
+    pattern = rf"""(?P<open>\()?\s*+(?P<sign>[-+−])?\s*+(?P<before>{_CURRENCY})?\s*+(?P<inner>[-+−])?
+        (?P<whole>[1-9][0-9]{{0,2}}(?P<group>[{grouping}])[0-9]{{3}}(?:(?P=group)[0-9]{{3}})*|[0-9]*+)
+        (?:{re.escape(mark)}(?P<fraction>[0-9]*+))?(?P<power>e[-+]?[0-9]++)?
+        \s*+(?P<after>{_CURRENCY})?(?P<percent>%)?\s*+(?P<close>\))?"""
+    # blanks and digits are never given back (*+), so that the time is linear in the length of a text
+    return re.compile(pattern, re.VERBOSE | re.IGNORECASE)
 
 
 _NUMBER = {mark: _number_pattern(mark) for mark in ".,"}

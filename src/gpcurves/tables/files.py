@@ -120,14 +120,14 @@ def _read_sheet(path: Path, data: bytes) -> pd.DataFrame:
     columns: set[int] = set()
     spanned = 0
     for number, row in enumerate(sheet.rows):
-        cells = {i: _cell_value(cell) for i, cell in enumerate(row) if cell.value is not None and cell.value != ""}
         spanned += len(row)
         if number > _LAST_ROW or spanned > max(_FEW_SPANNED, size):
-            raise InputError(f"cannot read {path}: few of its {spanned:,} cells in {number + 1:,} rows hold a value")
-        if any(value is not np.nan for value in cells.values()):
+            raise InputError(f"cannot read {path}: few of its {spanned:,} cells hold a value, remove those far out")
+        held = {i: _cell_value(cell) for i, cell in enumerate(row) if cell.value not in (None, "")} if row else {}
+        if cells := {i: value for i, value in held.items() if value is not None}:
             rows.append(cells)
-            columns.update(i for i, value in cells.items() if value is not np.nan)
-            _check_claims(path, size, len(rows) * len(columns))
+            columns |= cells.keys()
+    _check_claims(path, size, len(rows) * len(columns))
     order = sorted(columns)
     return pd.DataFrame([[row.get(i, np.nan) for i in order] for row in rows], dtype=object)
 
@@ -135,7 +135,7 @@ def _read_sheet(path: Path, data: bytes) -> pd.DataFrame:
 def _cell_value(cell: Any) -> object:
     """Return what a cell holds: a number as an integer if it is one, nothing for an error such as #DIV/0!."""
     if cell.data_type == "e":
-        return np.nan
+        return None
     return int(cell.value) if cell.data_type == "n" and cell.value == int(cell.value) else cell.value
 
 

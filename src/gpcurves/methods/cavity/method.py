@@ -18,6 +18,7 @@ from gpcurves.methods.sampled import Sampled, average_over_groups
 from gpcurves.methods.simulation.method import at_least
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, stream
+from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, positive, real
 from gpcurves.problem import Problem
@@ -25,6 +26,7 @@ from gpcurves.problem import Problem
 _PRECISION = 0.005
 _FIRST_REPLICAS, _MOST_REPLICAS, _MOST_DATASETS = 2, 64, 400
 _MOST_PER_VERTEX = 1e6
+_COPIES = 5  # of all messages that a sweep holds, measured
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,7 @@ class Cavity(Sampled):
     def experiment(self, problem: Problem, options: CavityOptions, run: Run, sizes: FloatArray) -> Any:
         from gpcurves.methods.cavity.beliefs import normalisers
         from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
+        from gpcurves.methods.cavity.population import POPULATIONS
 
         _check_size(float(sizes.max(initial=0.0)))
         threads = None if str(run.workers).strip() == "1" else 1
@@ -137,6 +140,11 @@ class Cavity(Sampled):
         if isinstance(problem.graph, Graph):
             divided = normalisers(problem.kernel, problem.graph)
             return GivenGraph(*shared, options.tolerance, options.max_rounds, options.damping, *divided)
+        if options.population is not None:
+            messages = POPULATIONS * options.population * (1 + problem.graph.mean_degree)
+            needed = _COPIES * 8.0 * messages * problem.kernel.vertex_model().packed * run.processes
+            what = f"a population of {options.population:,} vertices with {run.workers} worker(s)"
+            check_memory(needed, what, "ask for a smaller population or fewer workers")
         return Replicas(*shared, options.precision, options.local, options.max_sweeps, options.population)
 
     def stop(self, problem: Problem, options: CavityOptions) -> Stop:
@@ -209,6 +217,8 @@ class Cavity(Sampled):
                 rng=run.rng,
             )
             return VarianceDistribution(result.variance, result.degree, problem, nu, weights=result.weight)
+        needed = 32.0 * options.datasets * graph.vertices
+        check_memory(needed, f"the variances of {options.datasets:,} data sets", "ask for fewer data sets")
         seed = run.seed()
         values = []
         for task in range(options.datasets):
