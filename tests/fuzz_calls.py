@@ -250,7 +250,7 @@ class Maker:
             if flag in self.parameters and given[flag] is not None and not self._is_file(self.parameters[flag]):
                 given[flag] = self.value(self.parameters[flag], odd=True)
         if given and self.some(0.04):
-            given.pop(self.rng.choice(list(given)))
+            given.pop(self.rng.choice([flag for flag in given if flag not in ("--out", "--report")] or ["--out"]))
 
     def _is_file(self, option: click.Parameter) -> bool:
         return isinstance(option.type, click.Path) or getattr(option, "metavar", None) == "FILE"

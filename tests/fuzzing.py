@@ -75,7 +75,7 @@ def load(source: str, target: str) -> int:
         result.to_frame()
         result.save(target)
     except GPCurvesError as error:
-        print(f"gpcurves: {error}", file=sys.stderr)  # noqa: T201
+        sys.stderr.write(f"gpcurves: {' '.join(str(error).split())}\n")
         return 2
     return 0
 
@@ -224,10 +224,12 @@ def attempt(seed: int, number: int, templates: dict[str, list[bytes]], kept: Pat
     return call, outcome, wrong
 
 
-def work(seed: int, numbers: Sequence[int], templates: dict[str, list[bytes]], kept: Path) -> int:
+def work(parent: int, seed: int, numbers: Sequence[int], templates: dict[str, list[bytes]], kept: Path) -> int:
     """Make calls one after the other, print what is wrong, and return how many failed."""
     failures, slow, codes = 0, [], dict.fromkeys((0, 1, 2, 130), 0)
     for number in numbers:
+        if os.getppid() != parent:  # it was killed
+            break
         call, outcome, wrong = attempt(seed, number, templates, kept)
         slow.append((outcome.seconds, number, str(call)[:150]))
         codes[outcome.code] = codes.get(outcome.code, 0) + 1
@@ -259,13 +261,13 @@ def main() -> int:
     assert set(_COMMANDS) == {name[1:] for name in vars(Maker) if name[1:] in _COMMANDS}, "a command is not fuzzed"
     templates = warm_up()
     numbers = range(options.calls) if options.only is None else options.only
-    workers = []
+    parent, workers = os.getpid(), []
     for job in range(options.jobs):
         process = os.fork()
         if process == 0:
             code = 1
             try:
-                code = min(1, work(options.seed, numbers[job :: options.jobs], templates, kept))
+                code = min(1, work(parent, options.seed, numbers[job :: options.jobs], templates, kept))
             except BaseException:
                 traceback.print_exc()
             finally:
