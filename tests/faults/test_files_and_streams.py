@@ -10,12 +10,14 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import gpcurves as gpc
 from commands import failed
 from gpcurves.cli import cli, run
 from gpcurves.cli.streams import echo_data, open_streams
-from gpcurves.errors import InputError
+from gpcurves.errors import InputError, NumericalError
 from gpcurves.numerics import files
 from gpcurves.numerics.files import write_complete
 
@@ -193,3 +195,21 @@ def test_whatever_happens_is_a_sentence(
 @pytest.mark.parametrize("text", ["0_5", "٣", "1" * 5000, "1.5", "", "0x10"])
 def test_a_seed_is_an_integer_in_plain_digits(capsys: pytest.CaptureFixture[str], text: str) -> None:
     assert "must be an integer" in failed([*CURVE, "--simulate", "2", "--rng", text], capsys)
+
+
+@pytest.mark.parametrize("size", ["1e308", "9" * 400, "1e16"])
+@pytest.mark.parametrize("option", ["--vertices", "--graphs"])
+def test_absurd_integers_are_refused(capsys: pytest.CaptureFixture[str], option: str, size: str) -> None:
+    words = ["graph", "--ensemble", "er:3", "--noise", "0.1", "--nu", "1", "--methods", "simulation"]
+    sentence = failed([*words, option, size], capsys)
+    assert "must be" in sentence
+    assert len(sentence) < 1_100
+
+
+def test_noise_that_double_precision_cannot_tell_from_none() -> None:
+    spectrum = gpc.Spectrum([1.0, 0.5], multiplicities=[1, 1e300])
+    with np.errstate(all="ignore"), pytest.raises(NumericalError, match="'info' gave a value that is not finite"):
+        gpc.learning_curve(spectrum, "info", n=[5], noise=1e-300)  # it was 0, far below the error that it bounds
+    for noise in (1e-300, 1e-320):
+        faint = gpc.learning_curve(spectrum, "degenerate", n=[0, 5], noise=noise)
+        assert faint.error == pytest.approx(gpc.learning_curve(spectrum, "degenerate", n=[0, 5], noise=0.0).error)

@@ -140,7 +140,7 @@ def _logarithmic(name: str, part: str, ends: tuple[float, float], count: str) ->
     start, stop = ends
     if not (math.isfinite(start) and math.isfinite(stop)) or not 0 < start <= stop:
         raise InputError(f"{name}: a range start:stop:log:count needs 0 < start ≤ stop, got {part!r}")
-    if not (count.isascii() and count.isdecimal()) or not 1 <= int(count) <= _MOST_VALUES:
+    if not (count.isascii() and count.isdecimal()) or not 1 <= float(count) <= _MOST_VALUES:
         raise InputError(f"{name}: the count of a logarithmic range must be a positive integer, got {part!r}")
     steps = int(count)
     return [start * (stop / start) ** (i / max(1, steps - 1)) for i in range(steps)]

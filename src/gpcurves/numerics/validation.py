@@ -12,14 +12,17 @@ import numpy.typing as npt
 from gpcurves.errors import InputError
 
 FloatArray = npt.NDArray[np.float64]
-_LARGEST_SIZE = 1e15
+_LARGEST_SIZE = 1e15  # integers beyond are no longer exact as floating-point numbers
 
 
 def real(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InputError(f"{name} must be a number, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer or a fraction beyond 1e308
+        number = math.inf
     if not math.isfinite(number):
         raise InputError(f"{name} must be finite, got {number}")
     return number
@@ -41,7 +44,7 @@ def nonnegative(name: str, value: object) -> float:
     return number
 
 
-def integer(name: str, value: object, minimum: int, maximum: float = math.inf) -> int:
+def integer(name: str, value: object, minimum: int, maximum: float = _LARGEST_SIZE) -> int:
     """Return ``value`` as an integer between ``minimum`` and ``maximum``."""
     number = real(name, value)
     if not number.is_integer() or number < minimum:

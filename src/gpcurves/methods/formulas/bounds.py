@@ -154,8 +154,10 @@ def information_gain(problem: Problem, n: FloatArray) -> FloatArray:
     scaled = Scaled(problem)
     largest = problem.largest_variance
     assert largest is not None  # a condition of the method
+    ratio = largest / problem.noise
+    gain = math.log1p(ratio) if ratio < math.inf else math.log(largest) - math.log(problem.noise)
     # T(h)/(n+1) = T(h)/h / noise
-    return largest / math.log1p(largest / problem.noise) * _mean_log(scaled, _ratio(scaled, n + 1)) / scaled.noise
+    return largest / gain * _mean_log(scaled, _ratio(scaled, n + 1)) / scaled.noise
 
 
 @formula(

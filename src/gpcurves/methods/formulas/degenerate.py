@@ -42,11 +42,11 @@ def degenerate(problem: Problem, n: FloatArray) -> FloatArray:
     probability = np.minimum(np.exp(measure.log_values) / trace, 1.0)
     seen = probability * (1 + float(n.max(initial=0.0))) > 1e-18  # the others are inputs that no data set contains
     probability, masses, never_seen = probability[seen], measure.masses[seen], float(measure.masses[~seen].sum())
-    if noise == 0:
+    ratio = noise / trace
+    if ratio < np.finfo(float).tiny:  # no noise, or none that double precision can tell from it
         with np.errstate(divide="ignore"):
             log_missed = np.log1p(-probability)
         return np.array([never_seen + _power(log_missed, count) @ masses for count in n.tolist()])
-    ratio = noise / trace
     slowest = min(1 / ratio, 1 / (1 + float(n.max(initial=0.0))))
     # below, t is so small that nothing is seen yet (e^-40 of it is left out); above, e^(-ratio t) is below e^(-e^4)
     log_t = np.arange(math.log(slowest) - 40.0, math.log(1 / ratio) + 4.0, _STEP)
