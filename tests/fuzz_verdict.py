@@ -19,6 +19,7 @@ from fuzz_calls import OLD, Call
 
 SECONDS, BYTES = 20.0, 2e9
 _CODES = {0, 1, 2, 130}
+_MAY_FAIL = ("lc1",)  # an expansion, which a note says to break down where it is negative
 
 
 @dataclass
@@ -136,13 +137,15 @@ def _look_into_results(call: Call, stdout: str, folder: Path) -> Iterator[str]:
 def _check_csv(name: str, text: str) -> Iterator[str]:
     for row in csv.DictReader(io.StringIO(text)):
         for column, cell in row.items():
-            if column in ("method", "vertex", "stderr") and cell != "inf":
+            unresolved = column == "error" and row.get("method") == "simulation" and not cell  # a note says why
+            if unresolved or (column in ("method", "vertex", "stderr") and cell != "inf"):
                 continue
             try:
                 number = float(cell or "nan")
             except (ValueError, TypeError):
                 continue
-            if not math.isfinite(number) or (column in ("error", "rmse", "std") and number < 0):
+            negative = column in ("error", "rmse", "std") and number < 0 and row.get("method") not in _MAY_FAIL
+            if negative or not math.isfinite(number):
                 yield f"{column} is {cell!r} in {name}, row {dict(list(row.items())[:3])}"
                 return
 
@@ -162,10 +165,14 @@ def _check_json(name: str, text: str) -> Iterator[str]:
             for key in ("error", "mean", "std", "rmse", "low", "high"):
                 numbers = node.get(key, [])
                 numbers = numbers if isinstance(numbers, list) else [numbers]
-                if key in node and None in numbers and "estimate" not in node:
+                if key in node and None in numbers and "estimate" not in node and node.get("method") != "simulation":
                     yield f"{key} is null in {name}"
                     return
-                if key in ("error", "rmse", "std") and any(isinstance(each, float) and each < 0 for each in numbers):
+                if (
+                    key in ("error", "rmse", "std")
+                    and node.get("method") not in _MAY_FAIL
+                    and any(isinstance(each, float) and each < 0 for each in numbers)
+                ):
                     yield f"{key} is negative in {name}"
                     return
         pending += node.values() if isinstance(node, dict) else node if isinstance(node, list) else []
