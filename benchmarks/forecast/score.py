@@ -106,7 +106,7 @@ def run(case: Case) -> list[dict[str, Any]]:
             "drop": middle[-1] - middle[i],
             "above": above[i],
             "gap": abs(curves.gap),
-            "scatter": found.cross_validation.stderr[-1],
+            "scatter": found.cross_validation.log_stderr[-1],
             **{name: values[i] - np.log(true) for name, values in compared.items()},
         }
         for i, (k, true) in enumerate(wanted.items())

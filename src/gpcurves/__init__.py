@@ -18,7 +18,6 @@ The package is laid out as the theory is:
 """
 
 import ast
-import difflib
 from importlib import import_module
 from pathlib import Path
 
@@ -33,6 +32,8 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that the command line starts quickly."""
     if name in _MODULE_OF:
         return getattr(import_module(_MODULE_OF[name]), name)
+    import difflib
+
     near = difflib.get_close_matches(name, _MODULE_OF, n=1)
     hint = f": did you mean {near[0]!r}?" if near else ""
     raise AttributeError(f"module 'gpcurves' has no attribute {name!r}{hint}")

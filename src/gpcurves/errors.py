@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TypeVar
 
 Name = TypeVar("Name", bound=str)
+_LONG = 1_000  # characters of each end of a message
 
 
 class GPCurvesError(Exception):
-    """Root of every error that this package raises on purpose."""
+    """Root of every error that this package raises on purpose; what it quotes may be long, the sentence is not."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message if len(message) <= 2 * _LONG else f"{message[:_LONG]} … {message[-_LONG:]}")
 
 
 class InputError(GPCurvesError, ValueError):
@@ -34,6 +37,8 @@ def check_name(what: str, given: object, known: Iterable[Name]) -> Name:
     names = {str(name): name for name in sorted(known)}
     if isinstance(given, str) and given in names:
         return names[given]
+    import difflib  # here, since few commands fail
+
     near = difflib.get_close_matches(str(given).lower(), names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
     raise InputError(f"unknown {what} {str(given)!r}: {hint}known are {', '.join(names)}")

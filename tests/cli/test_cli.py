@@ -251,7 +251,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
     [
         ("1\n-1\n", "eigenvalues must be at least 0, got -1"),
         ("1\nnan\n", "eigenvalues must be finite, got NaN or infinity"),
-        ("", "holds no eigenvalues"),
+        ("", "is empty"),
         ("1\n2,3\n", "line 2: 1 columns expected, got 2"),
         ("1\nx\n", "line 2: eigenvalues must be numbers, got 'x'"),
         ("1 2 3\n", "must have one column (eigenvalue) or two"),

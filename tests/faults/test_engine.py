@@ -122,7 +122,7 @@ def test_workers_and_batches_change_no_bit(problem: Problem, monkeypatch: pytest
         assert same(alone, learning_curve(problem, "simulation", [0, 1, 20, 150], **options, workers=count))
     for size in (1, 7, 30):
         monkeypatch.setattr(
-            workers, "_batches", lambda tasks, _, k=size: [tasks[i : i + k] for i in range(0, len(tasks), k)]
+            workers, "_batches", lambda tasks, *_, k=size: [list(tasks)[i : i + k] for i in range(0, 30, k)]
         )
         assert same(alone, learning_curve(problem, "simulation", [0, 1, 20, 150], **options))
 

@@ -183,10 +183,10 @@ def test_a_file_without_edges_is_refused(what: str, tmp_path: Path) -> None:
 def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*none.txt: No such file"):
         read_graph(tmp_path / "none.txt")
-    with pytest.raises(InputError, match=r"cannot read .*: Is a directory"):
+    with pytest.raises(InputError, match=r"cannot read .*: it is a folder"):
         read_graph(tmp_path)
     (tmp_path / "folder.graphml").mkdir()
-    with pytest.raises(InputError, match=r"cannot read .*: Is a directory"):
+    with pytest.raises(InputError, match=r"cannot read .*: it is a folder"):
         read_graph(tmp_path / "folder.graphml")
 
 

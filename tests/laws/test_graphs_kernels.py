@@ -444,7 +444,7 @@ def test_the_diagonal_of_a_graph_with_hubs_agrees_with_its_rows() -> None:
 
 
 def test_what_memory_does_not_hold_is_refused_with_what_to_use_instead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpcurves.numerics.memory, "physical_memory", lambda: 4e9)
+    monkeypatch.setattr(gpcurves.numerics.memory, "memory_limit", lambda: 4e9)
     covariance = RandomWalkKernel(2, normalise="global").on(RandomRegular(3).sample(50_000, 1))
     needed = "dense algebra on 50000 vertices needs about 60 GB of memory, this machine has 4 GB: the method cavity and"
     for refused in (covariance.matrix, covariance.eigenvalues):
@@ -454,7 +454,7 @@ def test_what_memory_does_not_hold_is_refused_with_what_to_use_instead(monkeypat
         covariance.rows(np.arange(10_000))
     assert covariance.rows([0]).shape == (1, 50_000)
     assert covariance.variances.mean() == pytest.approx(1)
-    monkeypatch.setattr(gpcurves.numerics.memory, "physical_memory", lambda: None)  # a system that does not tell
+    monkeypatch.setattr(gpcurves.numerics.memory, "memory_limit", lambda: None)  # a system that does not tell
     RandomWalkKernel(2, normalise="global").on(GRAPHS["path"]).matrix()
 
 

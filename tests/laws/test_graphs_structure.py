@@ -180,7 +180,7 @@ def test_degrees_neighbours_components_and_isolated_vertices() -> None:
     assert WEIGHTED.isolated.tolist() == [False] * 6 + [True]
     assert WEIGHTED.components.tolist() == [0, 0, 0, 0, 1, 1, 2]
     assert WEIGHTED.component_sizes.tolist() == [4, 2, 1]
-    assert repr(WEIGHTED) == "Graph(vertices=7, edges=5, weighted)"
+    assert repr(WEIGHTED) == "Graph(7 vertices, 5 edges with weights from 0.25 to 3)"
 
 
 def test_the_largest_component_is_number_zero() -> None:

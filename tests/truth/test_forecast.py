@@ -131,7 +131,7 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> 
     sizes = np.arange(1201.0)
     curves = [ErrorCurve(1 / (1 + sizes / 9), 0.1), ErrorCurve(2 / (1 + sizes / 20), 0.05)]
     weights, scatter, scale = [0.7, 0.3], 0.15, 3.0
-    observed = CrossValidation(np.array([72.0]), np.array([0.2]), np.array([scatter]))
+    observed = CrossValidation(np.array([72.0]), np.array([0.2]), np.array([0.2 * scatter]))
     band = PosteriorCurves(tuple(curves), np.array(weights), observed, 80, 80, scale).make_band()
     logs = {size: [math.log(curve(np.array([float(size)]))[0]) for curve in curves] for size in (72, 80, n)}
     middle = {size: sum(w * log for w, log in zip(weights, logs[size], strict=True)) for size in logs}
@@ -165,6 +165,37 @@ def test_cross_validation_and_power_law_are_in_units_of_the_target() -> None:
     assert found.cross_validation.n[-1] == 72
     assert math.sqrt(found.cross_validation.mse[-1]) == pytest.approx(found.at([72])["rmse"][0], rel=0.3)
     assert found.power_law(np.array([72.0]))[0] == pytest.approx(found.cross_validation.mse[-1], rel=0.5)
+
+
+def test_cross_validation_holds_squared_errors_and_their_standard_errors_in_squared_units() -> None:
+    X, y, _ = process(24, 0.1, seed=3)
+    y = 1000 * y + 5000
+    kernel = RBF(0.4) + WhiteKernel(0.05)
+    seen = gpc.forecast(GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, y)).cross_validation
+    rng, centre, scale = np.random.default_rng(0), y.mean(), y.std()
+    assert seen.n.tolist() == [3, 6, 12, 22]
+    for size, mse, stderr in zip((3, 6, 12, 22), seen.mse, seen.stderr, strict=True):
+        squares = []
+        for _ in range(20):
+            order = rng.permutation(24)
+            train, test = order[:size], order[size:]
+            weights = np.linalg.solve(RBF(0.4)(X[train]) + 0.05 * np.eye(size), (y[train] - centre) / scale)
+            squares += list((y[test] - centre - scale * (RBF(0.4)(X[test], X[train]) @ weights)) ** 2)
+        assert mse == pytest.approx(sum(squares) / len(squares), rel=1e-9)
+        variance = sum((square - mse) ** 2 for square in squares) / len(squares)
+        assert stderr == pytest.approx(math.sqrt(variance / 24), rel=1e-9)
+
+
+def test_standard_errors_of_cross_validation_follow_the_units_of_the_target() -> None:
+    X, y, _ = process(24, 0.1, seed=3)
+    one, other = (gpc.forecast(X, unit * y, effort=QUICK) for unit in (1.0, 1024.0))
+    np.testing.assert_allclose(other.cross_validation.mse, 1024**2 * one.cross_validation.mse, rtol=1e-6)
+    np.testing.assert_allclose(other.cross_validation.stderr, 1024**2 * one.cross_validation.stderr, rtol=1e-6)
+    for entry, mse, stderr in zip(
+        other.answers()["cross_validation"], other.cross_validation.mse, other.cross_validation.stderr, strict=True
+    ):
+        assert entry["rmse"] == pytest.approx(math.sqrt(mse))
+        assert entry["stderr"] == pytest.approx(stderr / (2 * math.sqrt(mse)))  # d sqrt(x) = dx / (2 sqrt(x))
 
 
 def test_relevance_names_what_matters() -> None:
@@ -380,8 +411,8 @@ def bad_input() -> list[tuple[object, object, str]]:
         (X, y[:20], "as many rows as each other, got 30 and 20"),
         (np.random.default_rng(0).standard_normal((12, 13)), y[:12], "as many rows as columns, got 12 rows and 13"),
         (np.ones((30, 2)), y, "the inputs must vary"),
-        (X, ["a"] * 30, "the target must be numbers"),
-        ([["x"]] * 30, y, "X must contain numbers only"),
+        (X, ["a"] * 30, "the target must be real numbers"),
+        ([["x"]] * 30, y, "X must contain real numbers only"),
         (pd.DataFrame({"a": ["x"] * 30}), y, "no column can be used as an input"),
         (pd.DataFrame({"a": X[:, 0]}), "b", "the table has no column 'b'"),
         (X, None, "y is needed"),

@@ -255,7 +255,7 @@ def test_a_display_says_what_is_possible(estimator: Any, message: str) -> None:
             "as many rows as columns, got 12 rows and 13",
         ),
         (pd.DataFrame(rows()[0], columns=["a", "a"]), rows()[1], "names, got"),
-        ([["x", "y"]] * 30, rows()[1], "could not convert string to float"),
+        ([["x", "y"]] * 30, rows()[1], "X and y must be real numbers, got texts"),
     ],
 )
 def test_bad_rows_are_refused(X: Any, y: Any, message: str) -> None:

@@ -502,11 +502,11 @@ TOO_LARGE: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("name", TOO_LARGE)
 def test_what_memory_does_not_hold_is_refused_with_numbers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpcurves.numerics.memory.physical_memory", lambda: 4e9)
+    monkeypatch.setattr("gpcurves.numerics.memory.memory_limit", lambda: 4e9)
     with pytest.raises(InputError, match=r"needs about \d+ GB of memory, this machine has 4 GB: \w+"):
         TOO_LARGE[name]()
 
 
 def test_where_the_system_does_not_tell_its_memory_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpcurves.numerics.memory.physical_memory", lambda: None)
+    monkeypatch.setattr("gpcurves.numerics.memory.memory_limit", lambda: None)
     assert simulated(GIVEN, datasets=2, rng=1).error[0] > 0

@@ -39,6 +39,10 @@ class CommandGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, known, rest = super().resolve_command(ctx, args)
+        import logging
+
+        # Matplotlib logs a warning where it cannot write its own cache, and then does without.
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)
         return name, known and getattr(import_module(f"gpcurves.cli.{name}"), str(name)), rest
 
 

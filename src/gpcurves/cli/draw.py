@@ -46,4 +46,4 @@ def draw(given: Given) -> None:
     examples = f"{int(counts.sum())} examples (ν = {nu:g}), mean error {error.mean():.3g}"
     title = f"{problem.describe()}\n{examples}"
     output.write(given, draw_graph(graph, error, marked=counts, label=label, title=title))
-    output.say(given)
+    output.say(given, graph.describe())

@@ -6,6 +6,7 @@ A kernel, an input distribution, an observation or a method that is registered h
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -15,6 +16,7 @@ import click
 from click.core import ParameterSource
 
 from gpcurves.cli import parse
+from gpcurves.cli.streams import tell
 from gpcurves.errors import InputError
 from gpcurves.numerics.files import is_same_file
 from gpcurves.numerics.parameters import Parameter, parameters_of
@@ -92,9 +94,12 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the function of the command with what was given, unless that would destroy a file."""
+        from gpcurves.montecarlo.progress import listening
+
         assert self.callback is not None
         _keep_files_apart(ctx)
-        return self.callback(Given(ctx))
+        with nullcontext() if ctx.params.get("quiet") else listening(tell):  # what takes long is announced
+            return self.callback(Given(ctx))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options under the headings of their sections."""

@@ -56,7 +56,8 @@ def say(given: Given, *sentences: str) -> None:
 def emit_curves(curves: CurveSet, goals: Sequence[Goal], given: Given) -> None:
     """Write curves, then what people should know about them, and at the end what goals need."""
     write(given, curves, goals=goals)
-    say(given, *_notes(curves))
+    graph = curves.problem.graph if curves.axis == "nu" else None
+    say(given, *([graph.describe()] if isinstance(graph, Graph) else []), *_notes(curves))
     if given["out"] is not None or not given["quiet"]:
         for goal in goals:
             for line in _answer(curves, goal):

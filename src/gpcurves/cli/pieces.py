@@ -28,10 +28,12 @@ def graph_options() -> list[Option]:
     forms = ", ".join(map(_form, Ensemble.offered().values()))
     own = "Your own graph: an edge list, or .graphml, .gml or .mtx, also with .gz."
     repair = "Your own graph: make edges undirected, drop self-loops, merge repeats."
+    ignore = "Your own graph: let every edge count 1, whatever its weight."
     return [
         Option("--edges", type=READ, section="Graph", metavar="FILE", help=own),
         Option("--ensemble", section="Graph", metavar="NAME:NUMBERS", help=f"Random graphs: {forms}."),
         Option("--repair", is_flag=True, section="Graph", help=repair),
+        Option("--ignore-weights", is_flag=True, section="Graph", help=ignore),
     ]
 
 
@@ -52,10 +54,17 @@ def read_graph(given: Given, vertices: int | None) -> Graph | Ensemble:
     if (ensemble is None) == (edges is None):
         raise InputError("give either --ensemble (random graphs) or your own graph, a file of edges")
     if edges is not None:
-        return graphs.read_graph(edges, vertices=vertices, repair=given["repair"])
-    if given["repair"]:
-        raise InputError("--repair belongs to your own graph, not to --ensemble")
+        return read_own_graph(given, vertices)
+    for name in ("repair", "ignore_weights"):
+        if given[name]:
+            raise InputError(f"--{name.replace('_', '-')} belongs to your own graph, not to --ensemble")
     return read_ensemble(ensemble)
+
+
+def read_own_graph(given: Given, vertices: int | None = None) -> Graph:
+    """Return the graph in the file that was given."""
+    graph = graphs.read_graph(given["edges"], vertices=vertices, repair=given["repair"])
+    return graphs.as_graph(graph, weighted=not given["ignore_weights"])
 
 
 def read_ensemble(text: str) -> Ensemble:

@@ -10,7 +10,6 @@ import pandas as pd
 from gpcurves.cli import output, parse, pieces
 from gpcurves.cli.options import READ, Command, Given, Option, Part, output_options, parameter_options, read_options
 from gpcurves.cli.streams import tell
-from gpcurves.graphs import read_graph
 from gpcurves.methods import METHODS
 from gpcurves.methods.cavity.regressor import GraphRegressor
 from gpcurves.numerics.parameters import parameters_of
@@ -24,7 +23,7 @@ def _parts() -> list[Part]:
     how = [p for p in parameters_of(METHODS["cavity"].Options) if p.name in ("tolerance", "max_rounds", "damping")]
     return [
         click.Argument(["edges"], type=READ),
-        pieces.graph_options()[-1],
+        *pieces.graph_options()[2:],
         Option("--labels", type=READ, required=True, section="Labels", metavar="FILE", help=known),
         Option("--noise", section="Labels", metavar="NUMBER", help=noise),
         pieces.GRAPH_KERNELS.options,
@@ -48,7 +47,7 @@ def predict(given: Given) -> int | None:
     output.check_out(given, pd.DataFrame)
     noise = _NOISE if given["noise"] is None else parse.number("--noise", given["noise"])
     kernel = pieces.GRAPH_KERNELS.build(given)
-    graph = read_graph(given["edges"], repair=given["repair"])
+    graph = pieces.read_own_graph(given)
     vertices, values = parse.labels(given["labels"])
     numbers = [graph.number(name) for name in vertices]
     model = GraphRegressor(graph, kernel, noise, **read_options(given, "method", "cavity"))
@@ -58,7 +57,7 @@ def predict(given: Given) -> int | None:
     output.write(given, pd.DataFrame({"vertex": labels, "mean": mean, "std": std}))
     beliefs = model.beliefs_
     end = f"converged after {beliefs.rounds} iterations" if beliefs.converged else "no convergence"
-    output.say(given, f"{len(values)} labels on {graph.vertices} vertices: {end}")
+    output.say(given, f"{len(values)} labels on {graph.describe()}: {end}")
     if not beliefs.converged:
         tell("gpcurves: no convergence: try --damping 0.5, more --max-rounds or a larger --tolerance")
         return 1

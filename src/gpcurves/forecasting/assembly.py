@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,8 +28,10 @@ from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 from gpcurves.tables import rows as reading
+from gpcurves.tables.columns import is_name, name_columns, spell_names
 from gpcurves.tables.files import read_table
-from gpcurves.tables.preparing import prepare
+from gpcurves.tables.frames import as_column, as_frame, is_table, name_array
+from gpcurves.tables.preparing import Names, prepare
 from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows
 
 _SAME_TARGET = 1e-3  # targets, in standard deviations, that differ by less may be those of a function without noise
@@ -43,8 +46,8 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     rng: Rng = 0,
     pool: Any = None,
     deterministic: bool = False,
-    features: Sequence[str] | None = None,
-    drop: Sequence[str] | None = None,
+    features: Names = None,
+    drop: Names = None,
     missing: Literal["drop", "impute"] = "drop",
     draws: int | None = None,
     effort: ForecastEffort | None = None,
@@ -55,11 +58,12 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     Parameters
     ----------
     X
-        Inputs: an array of numbers, one row per example; a table (pandas), whose texts become categories and whose
-        identifiers are left out; the name of a CSV, TSV, Excel or Parquet file; or a fitted ``GaussianProcessRegressor`` of
-        scikit-learn, which is taken as it is.
+        Inputs: an array of numbers, one row per example; a table (pandas, polars, Arrow), whose texts become categories and
+        whose identifiers are left out; the name of a CSV, TSV, Excel or Parquet file; or a fitted
+        ``GaussianProcessRegressor`` of scikit-learn, which is taken as it is.
     y
-        The target, one number per row, or the name of its column; not given with a fitted regressor.
+        The target, one number per row, or the name of its column (of a table, a number may be one); not given with a
+        fitted regressor.
     rng
         Seed: the same seed gives the same answer.
     pool
@@ -92,10 +96,12 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         computation = Computation(seed, np.random.default_rng(seed), effort, shown)
         if _is_model(X, y):
             return forecast_regressor(X, pool, computation)
-        if isinstance(X, str | Path) or hasattr(X, "columns"):
+        if isinstance(X, str | Path) or is_table(X):
             rows = _read_table(X, y, pool, computation, features=features, drop=drop, missing=missing)
         elif features is not None or drop is not None or missing != "drop":
-            raise InputError("features, drop and missing are for tables: give a pandas DataFrame or a file")
+            raise InputError("features, drop and missing are for tables: give a table or a file")
+        elif isinstance(y, str | numbers.Number):
+            raise InputError(f"y must be one number per row, got {y!r}: names of columns are for tables, and X is none")
         else:
             rows = reading.standardise_arrays(X, y, pool, computation.rng, effort.most_rows)
         if deterministic:
@@ -121,27 +127,33 @@ def _is_model(X: Any, y: Any) -> bool:
 
 def _read_table(X: Any, y: Any, pool: Any, computation: Computation, **choices: Any) -> Rows:
     """Return the standardised rows of a table, or of a file; ``choices`` are those of `prepare`."""
-    table, unlabelled = (read_table(part) if isinstance(part, str | Path) else part for part in (X, pool))
-    table, target = (table, y) if isinstance(y, str) else _add_target(table, y)
-    if unlabelled is not None and not hasattr(unlabelled, "columns"):
-        unlabelled = pd.DataFrame(np.asarray(unlabelled), columns=[c for c in table.columns if c != target])
+    table, unlabelled = (_open_table(part) for part in (X, pool))
+    table, target = (table, y) if is_name(y, table) else _add_target(table, y)
+    if unlabelled is not None and not isinstance(unlabelled, pd.DataFrame):
+        (called,) = spell_names([target], table)
+        unlabelled = name_array(unlabelled, [name for name in map(str, table.columns) if name != called])
     most_rows = computation.effort.most_rows
     return reading.standardise(
         prepare(table, target, pool=unlabelled, rng=computation.seed, most_rows=most_rows, **choices)
     )
 
 
-def _add_target(table: Any, y: Any) -> tuple[Any, str]:
+def _open_table(source: Any) -> Any:
+    """Return a table as pandas has it, from a file or from any library; anything else as it is."""
+    if isinstance(source, str | Path):
+        return read_table(source)
+    return as_frame(source) if is_table(source) else source
+
+
+def _add_target(table: pd.DataFrame, y: Any) -> tuple[pd.DataFrame, str]:
     """Return a table with a further column for the target, and its name."""
-    name = reading.find_name(y)
+    name, values = reading.find_name(y), as_column(y)
+    table = name_columns(table, "table")
     while name in table.columns:
         name += "*"
-    values = np.asarray(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.shape != (len(table),):
+    if len(values) != len(table):
         raise InputError(f"X and y must have as many rows as each other, got {len(table)} and {len(values)}")
-    return table.assign(**{name: values}), name
+    return table.assign(**{name: values.array}), name
 
 
 def _check_function(rows: Rows) -> None:
@@ -229,12 +241,20 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
         raise InputError("the kernel of the regressor is noise alone: there is nothing to learn")
     variance = signal.diag(regressor.X_train_)
     noise = float(np.mean(regressor.kernel_.diag(regressor.X_train_) - variance + regressor.alpha))
-    inputs = Copula(rows.X) if pool is None else Pool(reading.check_pool(pool, rows.X.shape[1]))
+    inputs = Copula(rows.X) if pool is None else Pool(_read_pool(pool, rows))
     problem = Problem(from_sklearn(signal), inputs, max(noise, JITTER * float(np.mean(variance))))
     observed = hold_out(problem, rows.X, rows.y, computation.rng)
     note = "The hyperparameters are those of your regressor: the interval does not allow for errors in them."
     fit = FittedRows(rows, (problem,), np.ones(1), observed, None, (note,))
     return assemble(fit, simulate_posterior(fit, computation), computation)
+
+
+def _read_pool(pool: Any, rows: Rows) -> FloatArray:
+    """Return unlabelled inputs for a regressor, on the scale of its own inputs."""
+    unlabelled = reading.check_pool(pool, rows.X.shape[1])
+    deviations = np.where(rows.columns.deviations > 0, rows.columns.deviations, 1.0)
+    reading.check_distance((unlabelled - rows.columns.centres) / deviations, rows.columns.sources)
+    return unlabelled
 
 
 def _read_regressor(regressor: Any, computation: Computation) -> Rows:
@@ -285,7 +305,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
     likeliest = fit.problems[int(np.argmax(fit.weights))]
     remaining = measure_savings(likeliest, rows.X, computation)
     computation.progress.advance(5)
-    units = CrossValidation(observed.n, observed.mse * rows.scale**2, observed.stderr)
+    units = observed.in_units(rows.scale)
     return Forecast(
         target=rows.target,
         rows=rows.usable,

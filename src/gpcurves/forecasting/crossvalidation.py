@@ -24,13 +24,22 @@ _REPEATS, _ITERATIONS, _SPLITS = 4, 20, 20
 class CrossValidation:
     """Mean squared errors on rows held out, after training on n rows, fewer than there are.
 
-    Logarithms are averaged over the covariance functions; ``stderr`` are standard errors of the logarithms, from the scatter
-    of the squared residuals.
+    ``stderr`` are the standard errors of ``mse``, from the scatter of the squared residuals; both have the units of the
+    target, squared. ``mse`` is the geometric mean over the covariance functions, ``stderr / mse`` the arithmetic one.
     """
 
     n: FloatArray
     mse: FloatArray
     stderr: FloatArray
+
+    @property
+    def log_stderr(self) -> FloatArray:
+        """Standard errors of the logarithms of ``mse``, which have no units."""
+        return self.stderr / self.mse
+
+    def in_units(self, scale: float) -> CrossValidation:
+        """Return the errors of a target whose unit is so many of the present ones."""
+        return CrossValidation(self.n, self.mse * scale**2, self.stderr * scale**2)
 
 
 def cross_validate(peaks: list[Peak], inputs: Inputs, rng: np.random.Generator) -> CrossValidation:
@@ -47,7 +56,7 @@ def cross_validate(peaks: list[Peak], inputs: Inputs, rng: np.random.Generator) 
         sizes.append(size)
         errors.append(float(np.exp(np.mean(np.log(means)))))
         each = [np.std(r**2) / (m * np.sqrt(min(count, len(r)))) for r, m in zip(residuals, means, strict=True)]
-        scatter.append(float(np.mean(each)))
+        scatter.append(errors[-1] * float(np.mean(each)))
     return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter))
 
 
@@ -60,7 +69,7 @@ def hold_out(problem: Problem, X: FloatArray, y: FloatArray, rng: np.random.Gene
         orders = [rng.permutation(count) for _ in range(_SPLITS)]
         residuals = np.concatenate([_predict(problem, X, y, (order[:size], order[size:])) for order in orders])
         errors.append(float(np.mean(residuals**2)))
-        scatter.append(float(np.std(residuals**2) / np.sqrt(count)) / errors[-1])
+        scatter.append(float(np.std(residuals**2) / np.sqrt(count)))
     return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter))
 
 

@@ -24,7 +24,7 @@ from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.display import Display
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, as_numbers
 from gpcurves.tables.rows import FEWEST_ROWS, find_name, standardise_arrays
 
 
@@ -84,7 +84,9 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         """Learn from rows of numbers, at least 10 of them, and one target for each."""
         effort, seed = choose_effort(self.effort, self.draws), seed_of(self.rng)
         called = find_name(y)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS)
+        X, y = validate_data(
+            self, _admit(X), _admit(y), dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS
+        )
         names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])]
         if len(set(names)) < len(names):
             raise InputError(f"columns must have different names, got {', '.join(names)}")
@@ -112,7 +114,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, _admit(X), dtype=np.float64, reset=False)
         columns = self._data.columns
         standard = (X[:, self._used] - columns.centres) / columns.deviations
         means = np.array([each.mean(standard) for each in self._regressions])
@@ -155,12 +157,24 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         Display
             Has ``result_`` (the forecast), ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws once more.
         """
-        last = _find_last(estimator)
+        last, X, y = _find_last(estimator), _admit(X), _admit(y)
         if last is not estimator:
             X = _transform(estimator, X, y)
         model = clone(last).fit(X, y)
         result = model.forecast_ if isinstance(model, LearningCurveForecast) else forecast(model, rng=rng)
         return replace(result, target=find_name(y)).plot(ax, goal=goal)
+
+
+def _admit(values: Any) -> Any:
+    """Refuse texts and dates, which scikit-learn takes for numbers, and give masked numbers as NaN, which it refuses."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):  # scikit-learn says what is wrong
+        return values
+    texts = array.dtype.kind == "O" and any(isinstance(cell, str | bytes) for cell in array.flat)
+    if texts or array.dtype.kind in "SUmM" or isinstance(values, np.ma.MaskedArray):
+        return as_numbers(values, "X and y must be real numbers, got texts, dates or durations")
+    return values
 
 
 def _find_last(estimator: Any) -> Any:

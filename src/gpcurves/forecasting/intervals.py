@@ -165,7 +165,7 @@ class PosteriorCurves:
         middle, spread, above = self.moments(n)
         factor, today = n / fitted, n == fitted
         drop = middle[today] - middle
-        squares = ingredients(factor, spread, self.observed.stderr[-1], self.gap, drop, above) ** 2
+        squares = ingredients(factor, spread, self.observed.log_stderr[-1], self.gap, drop, above) ** 2
         # fewer rows than there are were tried out in cross-validation: they are as uncertain as today
         down, up = (np.where(factor < 1, width[today], width) for width in np.sqrt(np.square([DOWN, UP]) @ squares))
         ahead = today | (np.isin(n, goals) & (n > fitted))

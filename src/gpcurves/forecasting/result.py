@@ -71,7 +71,8 @@ class Forecast(Shown):
     outlying
         Distance of the most extreme 1 % of the rows from the rest, in standard deviations; 0 if the model explains them.
     cross_validation, power_law
-        Errors on held-out rows after training on fewer; the curve a + b n^-c through their squares, for comparison.
+        Mean squared errors on held-out rows after training on fewer, with their standard errors, in squared units of the
+        target; the curve a + b n^-c through them, for comparison.
     relevance
         What each input contributes; None if the user's own model was taken as it is.
     deterministic
@@ -169,7 +170,10 @@ class Forecast(Shown):
             "split": self.split(sizes).to_dict("records"),
             "verdict": verdict.label,
             "sentences": list(verdict.sentences),
-            "cross_validation": _list_errors(seen.n, seen.mse),
+            "cross_validation": [
+                each | {"stderr": each["rmse"] * relative / 2}  # that of the logarithm of a root is half as large
+                for each, relative in zip(_list_errors(seen.n, seen.mse), seen.log_stderr.tolist(), strict=True)
+            ],
             "power_law": _list_errors(sizes, self.power_law(np.maximum(sizes, 1.0))),
             "chosen_inputs": self.designed(sizes).to_dict("records"),
             "inputs": [] if self.relevance is None else self.relevance.to_records(),

@@ -78,7 +78,7 @@ class Diagnosis(Shown):
         if self.ratio <= _EVEN:
             return (
                 f"Prior variances differ by a factor of at most {self.ratio:.2f}: global and local normalisation are "
-                "nearly the same here."
+                f"nearly the same here. The graph has {self.graph.describe()}."
             )
         start = "Warning: with" if self.ratio >= _UNEVEN else "With"
         low, high = self.variances.min(), self.variances.max()
@@ -94,11 +94,11 @@ class Diagnosis(Shown):
         if count := int(isolated.sum()):
             verb = "vertex has" if count == 1 else "vertices have"
             words += f" {count} isolated {verb} a prior variance of {self.variances[isolated][0]:.3g}."
-        return words
+        return f"{words} The graph has {self.graph.describe()}."
 
     def report(self, count: int = 3) -> str:
         """Return the whole report as text: quantiles, the worst vertices and the verdict."""
-        lines = [f"Prior variances of {self.kernel!r} on {self.graph!r}, average 1:"]
+        lines = [f"Prior variances of {self.kernel!r} on a graph of {self.graph.describe()}, average 1:"]
         lines += [f"  {name:<9} {value:.4g}" for name, value in self.quantiles.items()]
         lines += ["Vertices furthest from the average:", "  vertex      degree  component  prior variance"]
         frame = self.to_frame().iloc[self.worst(count)]
@@ -113,6 +113,7 @@ class Diagnosis(Shown):
             "kernel": self.kernel.to_dict(),
             "vertices": self.graph.vertices,
             "edges": self.graph.edges,
+            "weighted": self.graph.weighted,
             "ratio": self.ratio if math.isfinite(self.ratio) else None,
             "quantiles": self.quantiles,
             "share_off_by_factor_2": self.share_outside(),

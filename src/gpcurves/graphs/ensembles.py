@@ -14,11 +14,10 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from scipy.integrate import quad
-from scipy.special import betaln, gammaincc, gammaln
+import scipy
 
 from gpcurves.errors import InputError
-from gpcurves.graphs.graph import Graph, IntArray
+from gpcurves.graphs.graph import Graph, IntArray, check_fits
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece, full_repr
 from gpcurves.numerics.validation import FloatArray, as_numbers, integer, nonnegative, positive
@@ -73,7 +72,7 @@ class Ensemble(Piece, ABC, family="ensemble"):
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
         """Draw a simple graph."""
-        count, generator = _check_size(vertices, rng)
+        count, generator = _check_size(vertices, self.mean_degree, rng)
         for _ in range(_ATTEMPTS):
             degrees = np.minimum(self.sample_degrees(count, generator), count - 1)
             for _ in range(1_000):  # no graph has degrees with an odd sum: draw one of them again
@@ -124,7 +123,7 @@ class RandomRegular(Ensemble):
         return np.full(vertices, self.degree, dtype=np.int64)
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
-        count, generator = _check_size(vertices, rng)
+        count, generator = _check_size(vertices, self.mean_degree, rng)
         if count * self.degree % 2:
             raise InputError(f"no graph has {count} vertices of degree {self.degree}: their product must be even")
         if self.degree >= count:
@@ -147,13 +146,13 @@ class ErdosRenyi(Ensemble):
         d = np.arange(integer("largest", largest, 0) + 1.0)
         if self.mean == 0:
             return np.asarray(d == 0, dtype=np.float64)
-        return np.asarray(np.exp(d * np.log(self.mean) - self.mean - gammaln(d + 1)))
+        return np.asarray(np.exp(d * np.log(self.mean) - self.mean - scipy.special.gammaln(d + 1)))
 
     def sample_degrees(self, vertices: int, rng: np.random.Generator) -> IntArray:
         return rng.poisson(self.mean, vertices)
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
-        count, generator = _check_size(vertices, rng)
+        count, generator = _check_size(vertices, self.mean_degree, rng)
         if self.mean > count - 1:
             raise InputError(f"a graph of {count} vertices has a mean degree of at most {count - 1}, got {self.mean:g}")
         pairs = count * (count - 1) // 2
@@ -189,13 +188,15 @@ class PowerLaw(Ensemble):
         result = np.empty(len(d))
         many = d > alpha + 1
         front = math.log(alpha) + alpha * math.log(cutoff)
-        ratio = betaln(d[many] - alpha, alpha + 1) - gammaln(alpha + 1)  # ln Γ(d - α)/d! without cancellation
-        result[many] = np.exp(front + ratio) * gammaincc(d[many] - alpha, cutoff)
+        # ln Γ(d - α)/d! without cancellation
+        ratio = scipy.special.betaln(d[many] - alpha, alpha + 1) - scipy.special.gammaln(alpha + 1)
+        result[many] = np.exp(front + ratio) * scipy.special.gammaincc(d[many] - alpha, cutoff)
         for few in np.flatnonzero(~many).tolist():
             end = math.log1p(45 / cutoff)  # there the last factor is e^-45
             if few < alpha:
                 end = min(end, 45 / (alpha - few))
-            rest, _ = quad(_falling, 0, end, args=(few - alpha, cutoff), epsabs=0, epsrel=1e-12, limit=200)
+            settings = {"epsabs": 0, "epsrel": 1e-12, "limit": 200}
+            rest, _ = scipy.integrate.quad(_falling, 0, end, args=(few - alpha, cutoff), **settings)
             result[few] = math.exp(math.log(alpha * rest) + few * math.log(cutoff) - math.lgamma(few + 1) - cutoff)
         return result
 
@@ -240,9 +241,13 @@ def _falling(y: float, rate: float, cutoff: float) -> float:
     return math.exp(rate * y - cutoff * math.expm1(y))
 
 
-def _check_size(vertices: object, rng: np.random.Generator | int | None) -> tuple[int, np.random.Generator]:
+def _check_size(
+    vertices: object, mean_degree: float, rng: np.random.Generator | int | None
+) -> tuple[int, np.random.Generator]:
     """Return the number of vertices of a graph to draw, and a source of random numbers."""
-    return integer("vertices", vertices, 1, _MOST_VERTICES), np.random.default_rng(rng)
+    count = integer("vertices", vertices, 1, _MOST_VERTICES)
+    check_fits(count, count * min(mean_degree, count) / 2)
+    return count, np.random.default_rng(rng)
 
 
 def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = None) -> Graph:
@@ -263,7 +268,7 @@ def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = 
         raise InputError(f"no graph has these degrees: their sum must be even, got {counts.sum()}")
     if not is_graphical(counts):
         raise InputError("no simple graph has these degrees: the largest need more neighbours than there are")
-    vertices, generator = _check_size(len(counts), rng)
+    vertices, generator = _check_size(len(counts), counts.mean(), rng)
     stubs = np.repeat(np.arange(vertices), counts)
     for _ in range(_count_attempts(counts)):
         pairing = generator.permutation(stubs).reshape(-1, 2)

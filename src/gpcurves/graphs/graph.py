@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.frozen import ReadOnly
+from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer
 
 IntArray = npt.NDArray[np.int64]
@@ -73,6 +74,8 @@ class Graph(ReadOnly):
     ) -> Graph:
         """Build a graph from pairs of vertex numbers; each edge is given once, or once in each direction."""
         pairs = np.asarray(edges)
+        if np.ma.is_masked(edges):
+            raise InputError("edges must be pairs of vertex numbers, and some are masked: leave them out")
         if pairs.size == 0:
             pairs = np.empty((0, 2), dtype=np.int64)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -83,6 +86,7 @@ class Graph(ReadOnly):
         if last >= _MOST_VERTICES:
             raise InputError(f"vertex numbers must be less than {_MOST_VERTICES:g}, got {last}: give names as labels")
         count = last + 1 if vertices is None else integer("vertices", vertices, last + 1, _MOST_VERTICES)
+        check_fits(count, len(pairs))
         given = np.ones(len(pairs)) if weights is None else as_numbers(weights, "weights must be numbers")
         if given.shape != (len(pairs),):
             raise InputError(f"weights must be one per edge ({len(pairs)}), got {given.size}")
@@ -204,13 +208,38 @@ class Graph(ReadOnly):
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    def describe(self) -> str:
+        """Say how large the graph is, and whether its edges have weights."""
+        vertices = "1 vertex" if self.vertices == 1 else f"{self.vertices:,} vertices"
+        edges = "1 edge" if self.edges == 1 else f"{self.edges:,} edges"
+        if not self.weighted:
+            return f"{vertices}, {edges} without weights"
+        low, high = self.adjacency.data.min(), self.adjacency.data.max()
+        return f"{vertices}, {edges} with weights {f'of {low:g}' if low == high else f'from {low:.4g} to {high:.4g}'}"
+
     def __repr__(self) -> str:
-        weighted = ", weighted" if self.weighted else ""
-        return f"Graph(vertices={self.vertices}, edges={self.edges}{weighted})"
+        return f"Graph({self.describe()})"
 
 
-def as_graph(thing: object, *, repair: bool = False) -> Graph:
-    """Return a graph from whatever holds one: a `Graph`, NetworkX, igraph, a SciPy sparse matrix or a square array."""
+def as_graph(thing: object, *, repair: bool = False, weighted: bool = True) -> Graph:
+    """Return a graph from whatever holds one: a `Graph`, NetworkX, igraph, a SciPy sparse matrix or a square array.
+
+    Parameters
+    ----------
+    thing
+        The graph. Of NetworkX and igraph, the edge attribute ``weight`` is the affinity, if there is one.
+    repair
+        Make directed edges undirected, drop self-loops and add up repeated edges, instead of refusing them.
+    weighted
+        Whether to use the weights of edges; without them every edge counts 1.
+    """
+    graph = _convert(thing, repair)
+    if weighted or not graph.weighted:
+        return graph
+    return Graph(graph.adjacency.astype(bool).astype(np.float64), graph.labels)
+
+
+def _convert(thing: object, repair: bool) -> Graph:
     if isinstance(thing, Graph):
         return thing
     homes = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
@@ -234,6 +263,15 @@ def graph_from_dict(data: dict[str, Any]) -> Graph:
     return Graph.from_edges(data["edges"], data["vertices"], data.get("weights"), data.get("labels"))
 
 
+def check_fits(vertices: int, edges: float = 0, per_vertex: float = 60.0) -> None:
+    """Refuse a graph before it is built if memory does not hold it; the bytes per vertex and per edge are measured."""
+    check_memory(
+        per_vertex * vertices + 250.0 * edges,
+        f"a graph of {vertices:,} vertices" + (f" and {edges:,.0f} edges" if edges else ""),
+        "take a smaller graph",
+    )
+
+
 def _from_networkx(graph: Any, repair: bool) -> Graph:
     import networkx
 
@@ -246,10 +284,10 @@ def _from_networkx(graph: Any, repair: bool) -> Graph:
         )
     if graph.is_multigraph() and not repair and graph.number_of_edges() > networkx.Graph(graph).number_of_edges():
         raise InputError(f"the graph has several edges between the same vertices: {REPAIR} to add up their weights")
-    try:
-        matrix = networkx.to_scipy_sparse_array(graph, nodes, weight="weight", dtype=float, format="csr")
-    except (TypeError, ValueError) as error:
-        raise InputError("weights must be numbers, and some edge has another attribute 'weight'") from error
+    # NetworkX would drop imaginary parts and read texts as numbers
+    weights = [weight for *_, weight in graph.edges(data="weight", default=1)]
+    _check_weights(as_numbers(weights, "weights must be numbers, and some edge has another attribute 'weight'"))
+    matrix = networkx.to_scipy_sparse_array(graph, nodes, weight="weight", dtype=float, format="csr")
     return Graph(matrix, None if nodes == list(range(len(nodes))) else nodes, repair=repair)
 
 
@@ -278,11 +316,12 @@ def _check_adjacency(adjacency: Any, repair: bool) -> Sparse:
     from scipy.sparse import csr_array, issparse
 
     complaint = "an adjacency matrix must be a square array of real numbers"
-    if getattr(getattr(adjacency, "dtype", None), "kind", "") == "c":  # NumPy would drop the imaginary part
+    if issparse(adjacency) and adjacency.dtype.kind not in "biuf":  # SciPy would drop imaginary parts
         raise InputError(complaint)
-    given = adjacency if issparse(adjacency) else as_numbers(adjacency, complaint)
+    given: Any = adjacency if issparse(adjacency) else as_numbers(adjacency, complaint)
     if len(given.shape) != 2 or given.shape[0] != given.shape[1]:
         raise InputError(f"an adjacency matrix must be square, got the shape {given.shape}")
+    check_fits(given.shape[0], given.nnz if issparse(given) else 0)
     matrix = csr_array(given, dtype=np.float64, copy=True)
     if matrix.shape[0] == 0:
         raise InputError("the graph is empty: it has no vertices")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gpcurves.errors import InputError, check_name
 from gpcurves.graphs.graph import Graph
-from gpcurves.numerics.validation import integer
+from gpcurves.numerics.validation import integer, parse_float
 
 GROUPS = ("isolated", "ends", "dangling", "giant", "small", "degree=K", "component=K")
 """Isolated vertices; those with one neighbour; chains that end in such a vertex, with the vertex that they hang on; the
@@ -23,7 +23,7 @@ def check_group(name: object) -> str:
     kind, _, number = name.partition("=")
     if f"{kind}=K" in GROUPS and number:
         try:
-            integer(kind, float(number), 0)
+            integer(kind, parse_float(number), 0)
         except ValueError:
             raise InputError(f"a group {kind}=K needs an integer at least 0, got {name!r}") from None
     else:

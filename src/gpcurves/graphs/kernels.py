@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from gpcurves.errors import InputError, NotApplicableError, check_name
 from gpcurves.graphs.covariance import GraphCovariance, Rows, Step, chebyshev_diagonal, chebyshev_series, row_products
@@ -355,7 +355,7 @@ class DiffusionKernel(_LaplacianKernel):
         time = power * self.scale**2 / 2
         # Nine standard deviations above the mean, and some more for small times, leave out less than 1e-16.
         q = np.arange(np.ceil(time + 9 * np.sqrt(time) + 18))
-        return np.asarray(np.exp(q * np.log(time) - time - gammaln(q + 1)))
+        return np.asarray(np.exp(q * np.log(time) - time - scipy.special.gammaln(q + 1)))
 
     def vertex_model(self, tolerance: float = 1e-10) -> VertexModel:
         r"""Return the messages of a kernel that differs by at most ``tolerance`` on the spectrum of `T`.

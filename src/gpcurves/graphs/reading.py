@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import re
-import zlib
+import warnings
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.graphs.graph import REPAIR, Graph, IntArray, as_graph
-from gpcurves.numerics.validation import integer
+from gpcurves.graphs.graph import REPAIR, Graph, IntArray, as_graph, check_fits
+from gpcurves.numerics.files import read_bytes
+from gpcurves.numerics.validation import integer, parse_float
 
 _HEADER_WORDS = {
     "source", "target", "from", "to", "src", "dst", "dest", "destination", "node", "node1", "node2", "node_1", "node_2",
@@ -22,7 +23,7 @@ _HEADER_WORDS = {
     "weight", "w", "value", "affinity", "strength", "fromnodeid", "tonodeid", "user", "member", "friend",
 }  # fmt: skip
 _COMMENTS = ("#", "%", "//")
-_GZIP = b"\x1f\x8b"
+_PARSED = 70  # times the size of a file that reading it takes, measured for edge lists
 
 
 def read_graph(path: str | Path, *, vertices: int | None = None, repair: bool = False) -> Graph:
@@ -38,7 +39,7 @@ def read_graph(path: str | Path, *, vertices: int | None = None, repair: bool = 
         Make directed edges undirected, drop self-loops and add up repeated edges, instead of refusing them.
     """
     file = Path(path)
-    content = _read_bytes(file)
+    content = read_bytes(file, _PARSED)
     kind = file.with_suffix("").suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
     if kind not in (".graphml", ".xml", ".gml", ".mtx"):
         return _parse_edges(file, content, vertices, repair)
@@ -46,22 +47,6 @@ def read_graph(path: str | Path, *, vertices: int | None = None, repair: bool = 
     if vertices is not None and integer("vertices", vertices, 1) != graph.vertices:
         raise InputError(f"{file} says that it has {graph.vertices} vertices, not {vertices}")
     return graph
-
-
-def _read_bytes(path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-        if content.startswith(_GZIP):
-            content = gzip.decompress(content)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    except zlib.error as error:
-        raise InputError(f"cannot read {path}: the compressed file is damaged ({error})") from error
-    except EOFError as error:
-        raise InputError(f"cannot read {path}: the compressed file ends too early") from error
-    if not content.strip():
-        raise InputError(f"{path} is empty")
-    return content
 
 
 def _parse_edges(path: Path, content: bytes, vertices: int | None, repair: bool) -> Graph:
@@ -95,6 +80,7 @@ def _parse_edges(path: Path, content: bytes, vertices: int | None, repair: bool)
             )
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     count = len(names) if vertices is None else integer("vertices", vertices, len(names))
+    check_fits(count, len(pairs), per_vertex=230.0)  # with its name
     labels, rank = _sort_names(_add_names(list(names), count))
     pairs = rank[pairs]
     if not repair:
@@ -130,7 +116,7 @@ def _is_header(fields: list[str], names: set[str]) -> bool:
 
 def _is_number(field: str) -> bool:
     try:
-        float(field)
+        parse_float(field)
     except ValueError:
         return False
     return True
@@ -138,7 +124,7 @@ def _is_number(field: str) -> bool:
 
 def _parse_weight(path: Path, line: int, field: str) -> float:
     try:
-        weight = float(field)
+        weight = parse_float(field)
     except ValueError:
         raise InputError(f"{path}, line {line}: a weight must be a number, got {field!r}") from None
     if not np.isfinite(weight) or weight <= 0:
@@ -150,7 +136,7 @@ def _sort_names(names: list[str]) -> tuple[list[str], IntArray]:
     """Return the names in order, by number if all are integers, and the position of each in that order."""
     order = np.arange(len(names))
     if all(name.isascii() and name.removeprefix("-").isdecimal() for name in names):
-        order = np.array(sorted(range(len(names)), key=lambda k: (int(names[k]), names[k])))
+        order = np.array(sorted(range(len(names)), key=lambda k: (Decimal(names[k]), names[k])))
     rank = np.empty(len(names), dtype=np.int64)
     rank[order] = np.arange(len(names))
     return [names[k] for k in order.tolist()], rank
@@ -195,10 +181,8 @@ def _quote(text: str, line: int) -> str:
 
 def _parse_format(path: Path, content: bytes, kind: str, repair: bool) -> Graph:
     """Return the graph in a file of a format that NetworkX or SciPy reads."""
-    from scipy.io import mmread
-
     try:
-        matrix_or_graph = mmread(io.BytesIO(content)) if kind == ".mtx" else _parse_by_networkx(content, kind)
+        matrix_or_graph = _parse_matrix(content) if kind == ".mtx" else _parse_by_networkx(content, kind)
     except Exception as error:
         reason = str(error) if kind == ".mtx" else f"{type(error).__name__}: {error}".rstrip(": ")
         raise InputError(f"cannot read {path}: {reason}") from error
@@ -208,11 +192,22 @@ def _parse_format(path: Path, content: bytes, kind: str, repair: bool) -> Graph:
         raise InputError(f"{path}: {error}") from error
 
 
+def _parse_matrix(content: bytes) -> Any:
+    from scipy.io import mminfo, mmread
+
+    entries = mminfo(io.BytesIO(content))[2]
+    if entries > len(content):  # each takes two bytes or more, unless it follows by symmetry
+        raise InputError(f"its header speaks of {entries:,} entries, and all of it has {len(content):,} bytes")
+    return mmread(io.BytesIO(content))
+
+
 def _parse_by_networkx(content: bytes, kind: str) -> Any:
     import networkx
 
     if kind != ".gml":
-        return networkx.read_graphml(io.BytesIO(content))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the ports of nodes, which say nothing about the edges
+            return networkx.read_graphml(io.BytesIO(content))
     try:
         return networkx.read_gml(io.BytesIO(content))
     except networkx.NetworkXError as error:

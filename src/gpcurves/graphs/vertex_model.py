@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import hankel, toeplitz
+import scipy
 
 from gpcurves.errors import InputError, NotApplicableError, NumericalError
 from gpcurves.graphs.graph import IntArray
@@ -173,7 +173,7 @@ def _factorise(r: FloatArray) -> FloatArray:
     best: FloatArray = g
     least = np.inf
     for _ in range(_MOST_STEPS):
-        jacobian = toeplitz(np.append(g[0], np.zeros(count - 1)), g) + hankel(g)
+        jacobian = scipy.linalg.toeplitz(np.append(g[0], np.zeros(count - 1)), g) + scipy.linalg.hankel(g)
         own = np.asarray(np.correlate(g, g, "full")[count - 1 :], dtype=np.float64)
         residual = float(np.abs(own - r).max())
         if residual < least:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from scipy.special import erf, roots_legendre
+import scipy
 
 from gpcurves.inputs.base import Inputs, Nodes, Overlap, check_dimension, polynomial_nodes, product_nodes
 from gpcurves.kernels import RBF, Kernel, as_rbf
@@ -46,7 +46,7 @@ class Box(_Uniform):
     """Uniform on [0, 1]^dim, without periodic images."""
 
     def line_rule(self, count: int) -> Nodes:
-        x, weight = roots_legendre(count)
+        x, weight = scipy.special.roots_legendre(count)
         return (x + 1) / 2, weight / 2
 
     def spectrum(self, kernel: Kernel) -> Spectrum:
@@ -113,5 +113,5 @@ def _rbf_overlap(first: RBF, second: RBF, X: FloatArray) -> FloatArray:
         mean = np.add.outer(x / (a * a * q), x / (b * b * q))
         root = math.sqrt(q / 2)
         result *= np.exp(-0.5 * np.subtract.outer(x, x) ** 2 / (a * a + b * b))
-        result *= math.sqrt(math.pi / (2 * q)) * (erf((1 - mean) * root) + erf(mean * root))
+        result *= math.sqrt(math.pi / (2 * q)) * (scipy.special.erf((1 - mean) * root) + scipy.special.erf(mean * root))
     return result

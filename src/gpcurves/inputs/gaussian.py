@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.special import gammaln, ndtr, ndtri
+import scipy
 
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import TENSOR_DIM, Inputs, Nodes, Overlap, check_dimension, polynomial_nodes, product_nodes
@@ -79,7 +79,7 @@ class Gaussian(Inputs):
     def nodes(self, count: int) -> Nodes:
         points, weights = product_nodes(self.dim, count, _normal_rule)
         if self.dim > TENSOR_DIM:  # uniform numbers
-            points = ndtri(np.clip(points, 1e-12, 1 - 1e-12))
+            points = scipy.special.ndtri(np.clip(points, 1e-12, 1 - 1e-12))
         return points @ factorise(self.matrix).T, weights
 
     def spectrum(self, kernel: Kernel) -> Spectrum:
@@ -115,7 +115,8 @@ class Gaussian(Inputs):
         density = _normal_density(x[:, None] + a) + _normal_density(x[:, None] - a)
         with np.errstate(divide="ignore"):
             log_none = np.log1p(-np.minimum(_normal_interval(x[:, None], a), 1.0))
-        rest = ndtr(-x[:, None] - a) + ndtr(x[:, None] - a)  # two tails, if the interval holds nearly everything
+        # two tails, if the interval holds nearly everything
+        rest = scipy.special.ndtr(-x[:, None] - a) + scipy.special.ndtr(x[:, None] - a)
         log_none = np.where(rest < 0.5, np.log(np.maximum(rest, 1e-300)), log_none)
         return np.array([weight @ ((m * density * np.exp((m - 1) * log_none)) @ values) for m in n.tolist()])
 
@@ -136,7 +137,7 @@ def _normal_density(x: FloatArray) -> FloatArray:
 
 def _normal_interval(x: FloatArray, a: FloatArray) -> FloatArray:
     """Return the probability of a standard normal between x - a and x + a, x ≥ 0, to full relative accuracy."""
-    direct = ndtr(a - x) - ndtr(-a - x)
+    direct = scipy.special.ndtr(a - x) - scipy.special.ndtr(-a - x)
     series, even, odd = np.ones(np.broadcast_shapes(x.shape, a.shape)), np.ones_like(x), x
     power = np.ones_like(a)
     for k in range(2, 25):  # Hermite polynomials He_k; only the even ones enter
@@ -151,7 +152,7 @@ def _normal_interval(x: FloatArray, a: FloatArray) -> FloatArray:
 def _simplex_depth(decay: FloatArray, index: FloatArray) -> FloatArray:
     """Return the z whose simplex sum b q < z holds ``index`` vectors, with half a unit of each direction's boundary."""
     dim = len(decay)
-    log_volume = -float(gammaln(dim + 1) + np.log(decay).sum())
+    log_volume = -float(scipy.special.gammaln(dim + 1) + np.log(decay).sum())
     return np.asarray(np.maximum(np.exp((np.log(index) - log_volume) / dim) - decay.sum() / 2, 0.0))
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri
+import scipy
 
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import MOST_WEIGHTED_POINTS, Inputs, Nodes
@@ -144,13 +144,13 @@ class Copula(Inputs):
 
     def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
         uniform, weights = sobol_rule(len(self._root), count)
-        return self._transform(ndtri(uniform)), weights
+        return self._transform(scipy.special.ndtri(uniform)), weights
 
     def _transform(self, normal: FloatArray) -> FloatArray:
         """Return the inputs that belong to independent standard normal numbers."""
         n = len(self.points)
         columns: list[FloatArray] = []
-        for u, values in zip(ndtr(normal @ self._root.T).T, self._columns.T, strict=True):
+        for u, values in zip(scipy.special.ndtr(normal @ self._root.T).T, self._columns.T, strict=True):
             different, ordered = len(np.unique(values)), np.sort(values)
             if different <= 10 or different < _FEW_VALUES * n or len(columns) >= len(self._plain):
                 columns.append(ordered[np.minimum((u * n).astype(int), n - 1)])
@@ -192,7 +192,8 @@ class Copula(Inputs):
         from scipy.stats import rankdata
 
         n, columns = self._columns.shape
-        scores = ndtri(np.ascontiguousarray(rankdata(self._columns, axis=0)) / (n + 1))  # ties share their rank
+        ranks = np.ascontiguousarray(rankdata(self._columns, axis=0))  # ties share their rank
+        scores = scipy.special.ndtri(ranks / (n + 1))
         with np.errstate(invalid="ignore"):
             correlation = np.nan_to_num(np.atleast_2d(np.corrcoef(scores, rowvar=False)))  # 0 with a constant column
         shrink = min(1.0, columns / n)

@@ -16,7 +16,7 @@ from operator import add
 from typing import Self
 
 import numpy as np
-from scipy.special import digamma, gamma, gammainc, gammaln, k0, k1, kv, kve
+import scipy
 
 from gpcurves.errors import InputError
 from gpcurves.kernels.base import Composite, Kernel, Product, Sum
@@ -116,7 +116,7 @@ class _MaternFamily(Stationary):
     def log_transform(self, z: FloatArray, dim: int) -> FloatArray:
         nu = self.smoothness
         constant = dim * math.log(2) + 0.5 * dim * math.log(math.pi / (2 * nu))
-        constant += float(gammaln(nu + dim / 2) - gammaln(nu))
+        constant += float(scipy.special.gammaln(nu + dim / 2) - scipy.special.gammaln(nu))
         return np.asarray(constant - (nu + dim / 2) * np.log1p(4 * math.pi**2 * z / (2 * nu)))
 
 
@@ -142,7 +142,7 @@ class Matern32(_MaternFamily):
         return (1 + x) * np.exp(-x)
 
     def loss(self, r: FloatArray) -> FloatArray:
-        return np.asarray(gammainc(2, math.sqrt(3) * r))
+        return np.asarray(scipy.special.gammainc(2, math.sqrt(3) * r))
 
 
 class Matern52(_MaternFamily):
@@ -165,7 +165,7 @@ class Matern52(_MaternFamily):
 
     def loss(self, r: FloatArray) -> FloatArray:
         x = math.sqrt(5) * r
-        return np.asarray(gammainc(3, x) + x * x / 6 * np.exp(-x))
+        return np.asarray(scipy.special.gammainc(3, x) + x * x / 6 * np.exp(-x))
 
 
 LARGEST_SMOOTHNESS = 50.0
@@ -195,7 +195,7 @@ class Matern(_MaternFamily):
         if (2 * nu) % 2 == 1:
             return _half_integer_matern(round(nu - 0.5), x)
         near, far = x < _SERIES, np.maximum(x, _SERIES)
-        value = np.exp((1 - nu) * math.log(2) - gammaln(nu) + nu * np.log(far)) * _bessel(nu, far)
+        value = np.exp((1 - nu) * math.log(2) - scipy.special.gammaln(nu) + nu * np.log(far)) * _bessel(nu, far)
         if near.any():
             value[near] = 1.0 - _matern_loss_series(nu, x[near])
         return np.asarray(value)
@@ -221,8 +221,8 @@ def _half_integer_matern(p: int, x: FloatArray) -> FloatArray:
 def _bessel(nu: float, x: FloatArray) -> FloatArray:
     """Return K_nu(x); integer orders by the recurrence upwards, which is stable and quick."""
     if nu != round(nu):
-        return np.asarray(kv(nu, x))
-    before, now = k0(x), k1(x)
+        return np.asarray(scipy.special.kv(nu, x))
+    before, now = scipy.special.k0(x), scipy.special.k1(x)
     for order in range(1, round(nu)):
         before, now = now, before + 2 * order / x * now
     return np.asarray(now)
@@ -241,7 +241,8 @@ def _matern_loss_series(nu: float, x: FloatArray) -> FloatArray:
         regular = regular - term
         other = other * square / (k * (k + nu))
         singular = singular + other
-    return np.asarray(regular + gamma(1 - nu) / gamma(1 + nu) * (x / 2) ** (2 * nu) * singular)
+    ratio = scipy.special.gamma(1 - nu) / scipy.special.gamma(1 + nu)
+    return np.asarray(regular + ratio * (x / 2) ** (2 * nu) * singular)
 
 
 def _integer_matern_loss_series(nu: int, x: FloatArray) -> FloatArray:
@@ -255,7 +256,8 @@ def _integer_matern_loss_series(nu: int, x: FloatArray) -> FloatArray:
     log_half = np.log(np.maximum(x, 1e-300) / 2)
     logarithmic = np.zeros_like(x)
     for k in range(25):
-        logarithmic = logarithmic + power * (2 * log_half - float(digamma(k + 1) + digamma(nu + k + 1)))
+        slope = float(scipy.special.digamma(k + 1) + scipy.special.digamma(nu + k + 1))
+        logarithmic = logarithmic + power * (2 * log_half - slope)
         power = power * square / ((k + 1) * (nu + k + 1))
     return np.asarray(-finite + (-1) ** nu / math.factorial(nu - 1) * square**nu * logarithmic)
 
@@ -279,12 +281,13 @@ class RationalQuadratic(Stationary):
         order = self.alpha - dim / 2
         if order <= 0:  # its transform diverges at zero frequency: the periodised kernel does not exist
             return None
-        constant = 0.5 * dim * math.log(2 * math.pi) + self.alpha * math.log(self.alpha) - float(gammaln(self.alpha))
+        constant = 0.5 * dim * math.log(2 * math.pi) + self.alpha * math.log(self.alpha)
+        constant -= float(scipy.special.gammaln(self.alpha))
         x = np.sqrt(8 * math.pi**2 * self.alpha * np.asarray(z))
         far = np.maximum(x, 1e-9)
         with np.errstate(divide="ignore"):  # far out its logarithm is minus infinity
-            body = math.log(2) + order * np.log(far / (2 * self.alpha)) + np.log(kve(order, far)) - far
-        origin = float(gammaln(order)) - order * math.log(self.alpha)
+            body = math.log(2) + order * np.log(far / (2 * self.alpha)) + np.log(scipy.special.kve(order, far)) - far
+        origin = float(scipy.special.gammaln(order)) - order * math.log(self.alpha)
         return np.asarray(constant + np.where(x < 1e-9, origin, body))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -17,11 +17,16 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.store import Store
-from gpcurves.montecarlo.workers import execute
+from gpcurves.montecarlo.workers import NUMBER, execute
+from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray
 
 Rng = int | np.random.SeedSequence | np.random.Generator | None
 Shape = tuple[int, ...]
+_PER_TASK, _COPIES = (
+    300,
+    5,
+)  # bytes that a finished task takes besides its numbers, and how often these are held at once
 _GROWTH, _LARGEST_GROWTH = 1.5, 8
 """How much more is drawn if the precision is not reached: at least half as much again, at most eight times as much."""
 
@@ -90,7 +95,7 @@ class Run:
     def processes(self) -> int:
         """How many processes share the memory of this machine; a cluster is not this machine."""
         workers = str(self.workers)
-        return int(workers) if workers.isdecimal() and workers.isascii() else 1
+        return int(workers) if NUMBER.fullmatch(workers) else 1
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,23 @@ class Interrupted(KeyboardInterrupt):
         self.estimate = estimate
 
 
+@dataclass(frozen=True)
+class Missing(Collection[int]):
+    """The tasks below a total that were not done before; they are counted, never listed, for there may be a billion."""
+
+    total: int
+    done: frozenset[int]
+
+    def __iter__(self) -> Iterator[int]:
+        return (task for task in range(self.total) if task not in self.done)
+
+    def __len__(self) -> int:
+        return self.total - sum(task < self.total for task in self.done)
+
+    def __contains__(self, task: object) -> bool:
+        return task in range(self.total) and task not in self.done
+
+
 def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets") -> Estimate:
     """Repeat an experiment until it is enough, and return its results in the order of the tasks.
 
@@ -168,13 +190,15 @@ def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets
     Progress counts in ``unit``.
     """
     width = sum(math.prod(shape) for shape in experiment.fields.values())
+    needed = stop.most * (_PER_TASK + _COPIES * 8.0 * width)
+    check_memory(needed, f"keeping the results of {stop.most:,} {unit}", f"ask for fewer {unit}")
     opened = nullcontext() if run.store is None else Store(run.store)
     with Progress(run.progress, unit) as progress, opened as store:
         done = {} if store is None else store.load(experiment.key, width)
         total = stop.first
 
         def estimate(interrupted: bool = False) -> Estimate:
-            rows = [done[task] for task in range(total) if task in done]
+            rows = [done[task] for task in sorted(done) if task < total]
             return Estimate(_unpack(experiment, np.reshape(rows, (len(rows), width))), stop, interrupted)
 
         def words() -> str:
@@ -182,9 +206,8 @@ def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets
 
         while True:
             progress.expect(total, sum(task < total for task in done))
-            missing = [task for task in range(total) if task not in done]
             try:
-                for batch in execute(partial(_draw_row, experiment), missing, run.workers):
+                for batch in execute(partial(_draw_row, experiment), Missing(total, frozenset(done)), run.workers):
                     if store is not None:
                         store.add(experiment.key, batch)
                     done.update(batch)

@@ -1,11 +1,32 @@
-"""Progress on stderr: rate, time left and a note; silent if nobody is looking."""
+"""Progress on stderr: rate, time left and a note; silent if nobody is looking. What takes long without a bar is announced."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, Self
+
+_listeners: list[Callable[[str], object]] = []
+_announced: set[str] = set()
+
+
+def announce(sentence: str) -> None:
+    """Say once to whoever listens what takes long; without a listener nothing is said."""
+    if _listeners and sentence not in _announced:
+        _announced.add(sentence)
+        _listeners[-1](sentence)
+
+
+@contextmanager
+def listening(say: Callable[[str], object]) -> Iterator[None]:
+    """Pass what is announced within this block, also by other threads, to a function."""
+    _listeners.append(say)
+    try:
+        yield
+    finally:
+        _listeners.remove(say)
 
 
 class Progress:
@@ -16,6 +37,7 @@ class Progress:
         self._shown = is_open and (sys.stderr.isatty() if show is None else show)
         self._unit = unit
         self._bar: Any = None
+        self._listening = ExitStack()
         self._next_words = 0.0
 
     def expect(self, total: int, done: int) -> None:
@@ -40,9 +62,17 @@ class Progress:
             self._bar.set_postfix_str(words())
             self._next_words = time.monotonic() + 1.0 + 10 * (time.monotonic() - now)
 
+    def _say(self, sentence: str) -> None:
+        from tqdm import tqdm
+
+        tqdm.write(sentence, file=sys.stderr)  # above the bar
+
     def __enter__(self) -> Self:
+        if self._shown:
+            self._listening.enter_context(listening(self._say))
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._listening.close()
         if self._bar is not None:
             self._bar.close()

@@ -12,12 +12,14 @@ import math
 import numbers
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from gpcurves.errors import InputError, NumericalError
+from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray
 
 Batch = list[tuple[int, FloatArray]]
@@ -25,18 +27,20 @@ Function = Callable[[int], FloatArray]
 
 _LARGEST_BATCH = 16
 _ATTEMPTS = 3
-_NUMBER = re.compile(r"-?[0-9]+")
+_AHEAD = 1_000  # batches that a cluster holds at a time
+_PER_PROCESS = 1e8  # bytes that a local worker takes before it does anything
+NUMBER = re.compile(r"-?[0-9]{1,15}")
 _SCHEMES = ("tcp", "tls", "ws", "wss")
 
 
-def execute(function: Function, tasks: Sequence[int], workers: int | str, timeout: float = 30.0) -> Iterator[Batch]:
+def execute(function: Function, tasks: Collection[int], workers: int | str, timeout: float = 30.0) -> Iterator[Batch]:
     """Do all tasks and yield them in batches as they are finished, in any order.
 
     A cluster may be without workers for ``timeout`` seconds, and its scheduler must answer within a third of that.
     """
     if not tasks:
         return
-    if isinstance(workers, str) and not _NUMBER.fullmatch(workers.strip()):
+    if isinstance(workers, str) and not NUMBER.fullmatch(workers.strip()):
         yield from _cluster(function, tasks, workers.strip(), timeout)
         return
     if isinstance(workers, bool) or not isinstance(workers, str | numbers.Integral):
@@ -45,10 +49,12 @@ def execute(function: Function, tasks: Sequence[int], workers: int | str, timeou
     if count < 1:
         raise InputError(f"workers must be at least 1, got {count}")
     if count == 1 or len(tasks) == 1:
-        for batch in _batches(tasks, 1):
+        for batch in _batches(tasks, len(tasks), 1):
             yield _do(function, batch)
     else:
-        yield from _processes(function, list(tasks), count)
+        count = min(count, len(tasks))
+        check_memory(_PER_PROCESS * count, f"running {count:,} local workers", "ask for fewer workers")
+        yield from _processes(function, tasks, count)
 
 
 _one_at_a_time = threading.Lock()
@@ -62,28 +68,30 @@ def _do(function: Function, tasks: Sequence[int]) -> Batch:
         return [(task, function(task)) for task in tasks]
 
 
-def _batches(tasks: Sequence[int], workers: int) -> list[Sequence[int]]:
-    """Cut tasks into batches, small ones first so that there is something to see, or to keep, early on."""
-    batches: list[Sequence[int]] = []
-    start = 0
-    while start < len(tasks):
-        size = min(_LARGEST_BATCH, 2 ** (len(batches) // (2 * workers)), math.ceil((len(tasks) - start) / workers))
-        batches.append(tasks[start : start + size])
-        start += size
-    return batches
+def _batches(tasks: Iterable[int], left: int, workers: int) -> Iterator[list[int]]:
+    """Cut tasks into batches when they are asked for, small ones first so that there is something to see early on."""
+    tasks = iter(tasks)
+    size, number = 1, 0
+    while batch := list(islice(tasks, min(size, math.ceil(left / workers)))):
+        yield batch
+        left, number = left - len(batch), number + 1
+        if size < _LARGEST_BATCH and number % (2 * workers) == 0:
+            size *= 2
 
 
-def _processes(function: Function, tasks: list[int], count: int) -> Iterator[Batch]:
+def _processes(function: Function, tasks: Collection[int], workers: int) -> Iterator[Batch]:
     """Use local processes; tasks of a process that was killed are done again, a few times."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    missing = set(tasks)
+    finished: set[int] = set()
     for attempt in range(_ATTEMPTS):
-        pool = Parallel(n_jobs=count, return_as="generator_unordered", max_nbytes=None)
+        missing = (task for task in tasks if task not in finished)
+        parts = _batches(missing, len(tasks) - len(finished), workers)
+        pool = Parallel(n_jobs=workers, return_as="generator_unordered", max_nbytes=None)
         try:
-            for batch in pool(delayed(_do)(function, part) for part in _batches(sorted(missing), count)):
-                missing.difference_update(task for task, _ in batch)
+            for batch in pool(delayed(_do)(function, part) for part in parts):
+                finished.update(task for task, _ in batch)
                 yield batch
             return
         except TerminatedWorkerError as error:
@@ -93,7 +101,7 @@ def _processes(function: Function, tasks: list[int], count: int) -> Iterator[Bat
                 ) from error
 
 
-def _cluster(function: Function, tasks: Sequence[int], address: str, timeout: float) -> Iterator[Batch]:
+def _cluster(function: Function, tasks: Collection[int], address: str, timeout: float) -> Iterator[Batch]:
     """Use a running Dask scheduler; a killed worker's tasks move to the others."""
     try:
         from distributed import Client, KilledWorker
@@ -115,28 +123,30 @@ def _cluster(function: Function, tasks: Sequence[int], address: str, timeout: fl
                 raise NumericalError(
                     f"the Dask scheduler at {address} has no workers: start some and run again"
                 ) from error
-            batches = _batches(tasks, max(1, _count_workers(address, timeout)))
-            futures = [client.submit(_do, function, batch, pure=False, retries=2) for batch in batches]
+            batches = _batches(tasks, len(tasks), max(1, _count_workers(address, timeout)))
+            futures = (client.submit(_do, function, batch, pure=False, retries=2) for batch in batches)
             try:
                 yield from _gather(client, futures, address, timeout)
             except KilledWorker as error:
                 raise NumericalError(f"workers of {address} died while working, probably for want of memory") from error
             except TimeoutError as error:
                 raise _gone(address) from error
-            client.cancel(futures, force=True)
         finally:
             client.close(timeout=timeout / 15)  # a scheduler that is gone does not answer to this either
 
 
-def _gather(client: Any, futures: list[Any], address: str, timeout: float) -> Iterator[Batch]:
-    """Yield results as they arrive; give up if no worker has been left for ``timeout`` seconds."""
+def _gather(client: Any, futures: Iterator[Any], address: str, timeout: float) -> Iterator[Batch]:
+    """Yield results as they arrive, and submit more; give up if no worker has been left for ``timeout`` seconds."""
     from concurrent.futures import CancelledError
 
     from distributed import wait
 
-    pending = set(futures)
+    pending: set[Any] = set()
     interval, without_workers = timeout / 15, 0.0  # seconds
-    while pending:
+    while True:
+        pending.update(islice(futures, _AHEAD - len(pending)))
+        if not pending:
+            return
         try:
             with client.as_current():
                 finished = wait(pending, timeout=interval, return_when="FIRST_COMPLETED").done

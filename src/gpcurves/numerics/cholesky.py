@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import blas, lapack
+import scipy
 
 from gpcurves.errors import NumericalError
 from gpcurves.numerics.validation import FloatArray
@@ -33,7 +33,7 @@ class Factor:
         if not len(K):
             return cls(K, 0)
         largest = float(K.diagonal().max())
-        L, info = lapack.dpotrf(K, lower=1, clean=0, overwrite_a=1)
+        L, info = scipy.linalg.lapack.dpotrf(K, lower=1, clean=0, overwrite_a=1)
         size = len(K) if info == 0 else info - 1
         # A pivot is what is left of a variance after subtracting one square per earlier row, so that its rounding error grows
         # with the row. LAPACK itself stops only at negative pivots: up to there it would divide by rounding errors.
@@ -48,7 +48,7 @@ class Factor:
         block = np.asfortranarray(B[: self.size, : self.size])
         if self.size == 0:
             return block
-        result, info = lapack.dsygst(block, self.L, itype=1, lower=1, overwrite_a=1)
+        result, info = scipy.linalg.lapack.dsygst(block, self.L, itype=1, lower=1, overwrite_a=1)
         assert info == 0
         return cast(FloatArray, result)
 
@@ -64,7 +64,7 @@ class Factor:
 
 def factorise(K: FloatArray, *, overwrite: bool = False) -> FloatArray:
     """Return the lower triangular factor; raise `NumericalError` if double precision has none."""
-    L, info = lapack.dpotrf(K, lower=1, clean=1, overwrite_a=overwrite)
+    L, info = scipy.linalg.lapack.dpotrf(K, lower=1, clean=1, overwrite_a=overwrite)
     if info:
         raise NumericalError("the covariances are singular in double precision")
     return cast(FloatArray, L)
@@ -76,7 +76,7 @@ def factorise_pivoted(K: FloatArray, tolerance: float) -> tuple[FloatArray, npt.
     The columns of the factor belong to these rows, in the order that is returned besides; its rows to all rows, in this order
     first. A matrix of low rank has a tall factor.
     """
-    L, order, rank, info = lapack.dpstrf(K, tol=tolerance, lower=1)
+    L, order, rank, info = scipy.linalg.lapack.dpstrf(K, tol=tolerance, lower=1)
     if info < 0 or rank == 0:
         raise NumericalError("the covariances have no Cholesky factor")
     return np.tril(L)[:, :rank], order - 1
@@ -85,12 +85,12 @@ def factorise_pivoted(K: FloatArray, tolerance: float) -> tuple[FloatArray, npt.
 def solve_lower(L: FloatArray, right: FloatArray) -> FloatArray:
     r"""Return :math:`L^{-1}R`."""
     block = np.asfortranarray(right)
-    return cast(FloatArray, blas.dtrsm(1.0, L, block, lower=1)) if len(L) else block
+    return cast(FloatArray, scipy.linalg.blas.dtrsm(1.0, L, block, lower=1)) if len(L) else block
 
 
 def solve_factorised(L: FloatArray, right: FloatArray) -> FloatArray:
     r"""Return :math:`K^{-1}R` with :math:`K = LL^T`."""
-    solution, info = lapack.dpotrs(L, right, lower=1)
+    solution, info = scipy.linalg.lapack.dpotrs(L, right, lower=1)
     assert info == 0
     return cast(FloatArray, solution)
 
@@ -99,6 +99,6 @@ def invert_lower(L: FloatArray) -> FloatArray:
     r"""Return :math:`L^{-1}`, of which only the lower triangle has a meaning."""
     if not len(L):
         return np.empty((0, 0))
-    inverse, info = lapack.dtrtri(L, lower=1)
+    inverse, info = scipy.linalg.lapack.dtrtri(L, lower=1)
     assert info == 0
     return cast(FloatArray, inverse)

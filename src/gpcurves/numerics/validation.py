@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +20,18 @@ _LARGEST_SIZE = 1e15  # integers beyond are no longer exact as floating-point nu
 def real(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InputError(f"{name} must be a number, got {value!r}")
-    try:
-        number = float(value)
-    except OverflowError:  # an integer or a fraction beyond 1e308
-        number = math.inf
+        raise InputError(f"{name} must be a number, got {_quote(value)}")
+    number = _as_float(value)
     if not math.isfinite(number):
         raise InputError(f"{name} must be finite, got {number}")
     return number
+
+
+def parse_float(text: str) -> float:
+    """Return the number in a text of plain ASCII digits; Python's own ``float`` takes 1_000 and the digits of all scripts."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(f"not a number: {text!r}")
+    return float(text)
 
 
 def positive(name: str, value: object) -> float:
@@ -56,8 +62,8 @@ def integer(name: str, value: object, minimum: int, maximum: float = _LARGEST_SI
 
 def positive_each(name: str, value: object) -> float | tuple[float, ...]:
     """Return one positive float, or a tuple of them if a sequence is given."""
-    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
-        items = np.asarray(value).tolist()
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes | bytearray):
+        items = value.tolist() if isinstance(value, np.ndarray) else list(value)  # a masked item becomes None
         if not isinstance(items, list):
             return positive_each(name, items)
         if not items:
@@ -73,13 +79,51 @@ def _moderate(name: str, number: float) -> float:
     return number
 
 
-def as_numbers(value: object, complaint: str, shape: tuple[int, ...] | None = None) -> FloatArray:
-    """Return a copy of ``value`` as an array, broadcast to ``shape`` if given, or raise with this complaint."""
+def as_numbers(value: Any, complaint: str, shape: tuple[int, ...] | None = None) -> FloatArray:
+    """Return a copy of ``value`` as floats, NaN if missing (masked, None, NA), broadcast to ``shape`` if given.
+
+    NumPy would drop masks and imaginary parts, and would read texts, dates and durations as numbers: all but masks are
+    refused with this complaint. Numbers beyond double precision become infinite.
+    """
     try:
-        array = np.array(value, dtype=np.float64)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Warning: converting a masked element to nan")
+            if isinstance(value, list | tuple) and any(isinstance(each, np.ma.MaskedArray) for each in value):
+                value = np.ma.array(value)
+            given = np.ma.getdata(value, subok=False)
+        if given.dtype.kind not in "biufO":
+            raise InputError(complaint)
+        with np.errstate(over="ignore"):
+            array = np.vectorize(_as_float, otypes=[np.float64])(given) if given.dtype.kind == "O" else given
+            array = np.array(array, dtype=np.float64)
+        if isinstance(value, np.ma.MaskedArray):
+            array[np.ma.getmaskarray(value)] = np.nan
         return array if shape is None else np.array(np.broadcast_to(array, shape))
     except (TypeError, ValueError) as error:
         raise InputError(complaint) from error
+
+
+def _as_float(value: Any) -> float:
+    """Return a number, or whatever stands for a missing one, as a float."""
+    if (
+        value is None or value is np.ma.masked or type(value).__name__ == "NAType"
+    ):  # that of pandas, which is not imported here
+        return math.nan
+    if isinstance(value, str | bytes | bytearray | np.complexfloating | np.datetime64 | np.timedelta64):
+        raise TypeError(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _quote(value: object) -> str:
+    """Write what was given on one short line."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python writes no integers of more than 4,300 digits
+        return f"a {type(value).__name__} with an integer of thousands of digits"
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def points(name: str, value: object) -> FloatArray:
@@ -110,9 +154,9 @@ def sizes(name: str, value: object) -> FloatArray:
     """Return training-set sizes: a sequence as it is, an integer ``n`` as 0..n."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return np.arange(integer(name, value, 0) + 1, dtype=np.float64)
-    array = as_numbers(value, f"{name} must be an integer or a sequence of numbers, got {value!r}")
+    array = as_numbers(value, f"{name} must be an integer or a sequence of numbers, got {_quote(value)}")
     if array.ndim != 1:
-        raise InputError(f"{name} must be an integer (meaning 0..{name}) or a sequence of numbers, got {value!r}")
+        raise InputError(f"{name} must be an integer (meaning 0..{name}) or a sequence of numbers, got {_quote(value)}")
     if array.size == 0:
         raise InputError(f"{name} must not be empty")
     bad = ~np.isfinite(array) | (array < 0)

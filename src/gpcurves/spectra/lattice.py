@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.special import erfc, gammaln, logsumexp
+import scipy
 
 from gpcurves.kernels import Kernel, Stationary, as_rbf
 from gpcurves.numerics.quadrature import gauss_legendre
@@ -76,7 +76,8 @@ class Fourier:
     def z_of(self, index: FloatArray) -> FloatArray:
         """Return the `z` of the ellipsoid that holds ``index`` integer vectors."""
         dim = len(self.scales)
-        log_volume = 0.5 * dim * math.log(math.pi) - float(gammaln(dim / 2 + 1) + np.log(self.scales).sum())
+        log_factor = float(scipy.special.gammaln(dim / 2 + 1) + np.log(self.scales).sum())
+        log_volume = 0.5 * dim * math.log(math.pi) - log_factor
         return np.asarray(np.exp((np.log(index) - log_volume) * (2 / dim)))
 
     def log_eigenvalue(self, index: FloatArray) -> FloatArray:
@@ -105,7 +106,7 @@ def _log_sum(terms: Sequence[Stationary], scales: FloatArray, ratio: FloatArray,
         shape = term.log_transform(factor * factor * z, len(scale))
         assert shape is not None  # `fourier` has checked it
         logs.append(math.log(term.variance) + float(np.log(scale).sum()) + shape)
-    return logs[0] if len(logs) == 1 else np.asarray(logsumexp(logs, axis=0))
+    return logs[0] if len(logs) == 1 else np.asarray(scipy.special.logsumexp(logs, axis=0))
 
 
 def squares(scale: float, limit: float) -> Shells:
@@ -149,7 +150,7 @@ def sums_of_squares(dim: int, scale: float, limit: float) -> Shells:
 def simplex(dim: int, rate: float, limit: float) -> Shells:
     """List rate times the sum of ``dim`` non-negative integers, with their number (d + s - 1)! / (s! (d - 1)!)."""
     level, width = _count_up(limit / rate, MOST_LISTED, 2)
-    log_number = gammaln(level + dim) - gammaln(level + 1) - gammaln(dim)
+    log_number = scipy.special.gammaln(level + dim) - scipy.special.gammaln(level + 1) - scipy.special.gammaln(dim)
     # below e^30 the number fits a double exactly, and the rounding error of the logarithm is removed
     exact = np.rint(np.exp(log_number)) if dim > 1 else np.ones(len(level))
     return Shells(rate * level, width * np.where(log_number < 30, exact, np.exp(log_number)))
@@ -264,7 +265,7 @@ def _tail(
         return profile.log_value(z_of(index))
 
     def lattice_share(z: FloatArray) -> FloatArray:
-        return np.asarray(erfc((np.sqrt(z) - middle) / width) / 2) if fades else np.ones(len(z))
+        return np.asarray(scipy.special.erfc((np.sqrt(z) - middle) / width) / 2) if fades else np.ones(len(z))
 
     logs, number = np.empty(0), np.empty(0)
     boundary, list_share = Boundary.SOFT, lattice_share(shells.z)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray
 
 _SPREADSHEET_ERRORS = frozenset(["#n/a", "#na", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"])
@@ -27,6 +29,7 @@ _NOT_A_NUMBER = frozenset(["none", "missing", "unknown", "n.d.", "nd", "inf", "+
 _FLAGS = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"), ("off", "on"))
 _ENOUGH = 0.9  # share of cells that must be numbers, or dates, for the others to count as missing, if these are
 _FEW_WORDS, _FEW_CELLS = 3, 0.02  # so few different words, or such a share of the cells
+_MOST_BITS = 1024  # of an integer that double precision holds; Python does not write out very long ones
 _DAY = pd.Timedelta(days=1)
 
 Kind = Literal["number", "flag", "date", "text"]
@@ -41,6 +44,19 @@ class Reading:
     kind: Kind
     read: Callable[[pd.Series[Any]], Values]
     words: str = ""
+
+
+def check_cells(name: str, cells: pd.Series[Any]) -> None:
+    """Refuse cells that no reading makes sense of: complex numbers, lists and the like."""
+    plain = isinstance(cells.dtype, np.dtype) and cells.dtype.kind != "O"
+    kinds = {cells.dtype.type} if plain else set(map(type, cells.array))
+    for kind in kinds:
+        if issubclass(kind, complex | np.complexfloating):
+            raise InputError(f"the column {name!r} holds complex numbers: give real numbers, or leave it out")
+        if issubclass(kind, list | tuple | dict | set | frozenset | np.ndarray | pd.Series):
+            raise InputError(
+                f"the column {name!r} holds more than one value in a cell: give one, or leave the column out"
+            )
 
 
 def interpret(cells: pd.Series[Any], decimal: str) -> Reading:
@@ -73,6 +89,8 @@ def as_texts(cells: pd.Series[Any]) -> Values:
 def _as_word(cell: object) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
+    if isinstance(cell, int) and cell.bit_length() > _MOST_BITS:
+        return "inf" if cell > 0 else "-inf"
     return "" if cell is None else str(cell).strip()
 
 
@@ -82,7 +100,7 @@ _CURRENCY = r"(?:US\$|[$€£¥₹]|USD|EUR|GBP|JPY|CHF|CNY|INR|CAD|AUD)"
 
 
 def _number_pattern(mark: str) -> re.Pattern[str]:
-    grouping = ",. \u00a0\u2009\u202f'’".replace(mark, "")
+    grouping = ",. _\u00a0\u2009\u202f'’".replace(mark, "")
     return re.compile(  # blanks are never given back (*+), so that the time is linear in the length of a text
         rf"""(?P<open>\()?\s*+(?P<sign>[-+−])?\s*+(?P<before>{_CURRENCY})?\s*+(?P<inner>[-+−])?
         (?P<whole>[1-9][0-9]{{0,2}}(?P<group>[{grouping}])[0-9]{{3}}(?:(?P=group)[0-9]{{3}})*|[0-9]*)
@@ -95,8 +113,20 @@ def _number_pattern(mark: str) -> re.Pattern[str]:
 _NUMBER = {mark: _number_pattern(mark) for mark in ".,"}
 
 
+def _spell_digits(word: str, mark: str) -> str:
+    """Return a text with 0 to 9 for the digits of another script, such as Arabic; a mixture of scripts stays as it is."""
+    if word.isascii():
+        return word
+    digits = {sign: value for sign in word if (value := unicodedata.decimal(sign, None)) is not None}
+    zeros = {ord(sign) - value for sign, value in digits.items()}
+    if len(zeros) != 1 or zeros == {ord("0")}:
+        return word
+    signs = {ord(sign): str(value) for sign, value in digits.items()}
+    return word.translate(signs | {ord("٫"): mark, ord("٬"): "'"})
+
+
 def _match(word: str, mark: str) -> re.Match[str] | None:
-    match = _NUMBER[mark].fullmatch(word.strip())
+    match = _NUMBER[mark].fullmatch(_spell_digits(word.strip(), mark))
     if match is None or not (match["whole"] or match["fraction"]) or (match["sign"] and match["inner"]):
         return None
     return match if bool(match["open"]) == bool(match["close"]) else None
@@ -128,6 +158,7 @@ def _find_numbers(words: Sequence[str], decimal: str) -> Reading | None:
         return None
     chosen = matches[mark]
     details = [
+        _count_cells("digits of another script in", sum(_spell_digits(word, mark) != word for word in words)),
         _count_cells("thousands separators in", sum(bool(match["group"]) for match in chosen)),
         _count_cells("decimal commas in", sum(match["fraction"] is not None for match in chosen) * (mark == ",")),
         _count_cells("currency signs in", sum(bool(match["before"] or match["after"]) for match in chosen)),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import numbers
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +42,28 @@ def name_columns(table: pd.DataFrame, what: str) -> pd.DataFrame:
     if len(repeated):
         raise InputError(f"the {what} has more than one column named {repeated[0]!r}: names must differ")
     if table.empty:
-        raise InputError(f"the {what} has no rows")
+        raise InputError(f"the {what} has no {'columns' if len(table) else 'rows'}")
     return table
+
+
+def is_name(value: Any, table: pd.DataFrame) -> bool:
+    """Tell whether a value is the name of a column: a text, a number, or anything else by which the table calls one."""
+    return isinstance(value, str | numbers.Number) or _is_among(value, table.columns)
+
+
+def spell_names(names: Any, table: pd.DataFrame) -> list[str]:
+    """Return names of columns as the texts that `name_columns` makes of them; one name may stand alone."""
+    known = {name: str(name) for name in table.columns}
+    return [
+        known[name] if _is_among(name, known) else str(name) for name in ([names] if is_name(names, table) else names)
+    ]
+
+
+def _is_among(value: Any, names: Iterable[Any]) -> bool:
+    try:
+        return value in set(names)
+    except TypeError:  # it has no hash, as arrays have none
+        return False
 
 
 def choose_inputs(table: pd.DataFrame, target: str, features: Sequence[str] | None, drop: Sequence[str]) -> list[str]:

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
 import warnings
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
+import numpy as np
 import pandas as pd
 
 from gpcurves.errors import InputError
+from gpcurves.numerics.files import read_bytes
+from gpcurves.numerics.memory import check_memory
 from gpcurves.tables.cells import MISSING, is_number
 
 _DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars", " ": "blanks"}
 _HEAD = 1 << 20  # bytes, and
 _SNIFFED = 100  # rows of them, from which delimiter and decimal mark are found
 _CONTROL = re.compile("[\x00-\x08\x0e-\x19\x1c-\x1f]")
+_PARSED = 20  # times the size of a file that reading it takes, measured for texts of short cells
+_PER_CELL = 100  # bytes that a cell of a table takes on its way
+_LAST_ROW = 1 << 20  # of a sheet, and
+_FEW_SPANNED = 10_000_000  # cells up to the last one of their row that need not hold anything
 _Numbered = tuple[int, list[str]]  # the number of a line, and its cells
 _NA_VALUES = sorted({"NaN", *MISSING, *map(str.upper, MISSING), *map(str.title, MISSING)})
 _OPTIONS: dict[str, Any] = {"header": 0, "index_col": False, "skipinitialspace": True, "low_memory": False}
@@ -36,7 +42,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     mark, ``attrs["steps"]`` what there is to say about the reading.
     """
     path = Path(path)
-    data = _read_bytes(path)
+    data = read_bytes(path, _PARSED)
     if data.startswith(b"PAR1"):
         table, steps, decimal = _read_parquet(path, data), ["Read as a Parquet file."], "."
     elif data.startswith(b"PK\x03\x04"):
@@ -51,28 +57,19 @@ def read_table(path: str | Path) -> pd.DataFrame:
     return table
 
 
-def _read_bytes(path: Path) -> bytes:
-    if path.is_dir():
-        raise InputError(f"cannot read {path}: it is a folder")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"cannot read {path}: the gzip archive is damaged") from error
-    if not data or data.isspace():
-        raise InputError(f"{path} is empty")
-    return data
-
-
 def _read_parquet(path: Path, data: bytes) -> pd.DataFrame:
     try:
+        from pyarrow.parquet import read_metadata
+
+        claims = read_metadata(io.BytesIO(data))
+        groups = [claims.row_group(i) for i in range(claims.num_row_groups)]
+        rows = max(claims.num_rows, sum(group.num_rows for group in groups))
+        _check_claims(path, sum(group.total_byte_size for group in groups), rows * claims.num_columns)
         table = pd.read_parquet(io.BytesIO(data))
     except ImportError as error:
         raise InputError(f"reading {path} needs the package pyarrow: pip install pyarrow") from error
+    except InputError:
+        raise
     except Exception as error:  # whatever a damaged file raises
         raise InputError(f"cannot read {path}: the Parquet file is damaged") from error
     if not isinstance(table.index, pd.RangeIndex):
@@ -81,16 +78,23 @@ def _read_parquet(path: Path, data: bytes) -> pd.DataFrame:
     return table
 
 
+def _check_claims(path: Path, size: int, cells: int) -> None:
+    """Refuse a compressed table before it is taken apart if memory does not hold what it says that it holds."""
+    what = f"reading {path} ({size:,} bytes when decompressed, {cells:,} cells)"
+    check_memory(_PARSED * size + _PER_CELL * cells, what, "take a part of its rows")
+
+
 def _read_excel(path: Path, data: bytes) -> pd.DataFrame:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and validations, which are not read
-            sheet = pd.read_excel(io.BytesIO(data), header=None, dtype=object, na_values=[""], keep_default_na=False)
+            sheet = _read_sheet(path, data)
     except ImportError as error:
         raise InputError(f"reading {path} needs the package openpyxl: pip install openpyxl") from error
+    except InputError:
+        raise
     except Exception as error:  # whatever a damaged workbook, or another kind of archive, raises
         raise InputError(f"cannot read {path}: it is an archive, but not a sound Excel workbook") from error
-    sheet = sheet.dropna(how="all").dropna(axis=1, how="all")
     if sheet.empty:
         raise InputError(f"{path} is empty")
     header, *rows = [["" if pd.isna(cell) else str(cell) for cell in row] for row in sheet[:_SNIFFED].to_numpy()]
@@ -98,6 +102,41 @@ def _read_excel(path: Path, data: bytes) -> pd.DataFrame:
     table = sheet.iloc[1:].reset_index(drop=True).infer_objects()
     table.columns = pd.Index(_check_names(path, header))
     return table
+
+
+def _read_sheet(path: Path, data: bytes) -> pd.DataFrame:
+    """Return the cells of the first sheet, without empty rows and columns.
+
+    Only cells that there are count: one far away is a column of its own, not a million rows of emptiness.
+    """
+    from openpyxl import load_workbook
+
+    with ZipFile(io.BytesIO(data)) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    _check_claims(path, size, 0)
+    sheet = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False).worksheets[0]
+    sheet.reset_dimensions()  # which need not be true
+    rows: list[dict[int, object]] = []
+    columns: set[int] = set()
+    spanned = 0
+    for number, row in enumerate(sheet.rows):
+        cells = {i: _cell_value(cell) for i, cell in enumerate(row) if cell.value is not None and cell.value != ""}
+        spanned += len(row)
+        if number > _LAST_ROW or spanned > max(_FEW_SPANNED, size):
+            raise InputError(f"cannot read {path}: few of its {spanned:,} cells in {number + 1:,} rows hold a value")
+        if any(value is not np.nan for value in cells.values()):
+            rows.append(cells)
+            columns.update(i for i, value in cells.items() if value is not np.nan)
+            _check_claims(path, size, len(rows) * len(columns))
+    order = sorted(columns)
+    return pd.DataFrame([[row.get(i, np.nan) for i in order] for row in rows], dtype=object)
+
+
+def _cell_value(cell: Any) -> object:
+    """Return what a cell holds: a number as an integer if it is one, nothing for an error such as #DIV/0!."""
+    if cell.data_type == "e":
+        return np.nan
+    return int(cell.value) if cell.data_type == "n" and cell.value == int(cell.value) else cell.value
 
 
 def _read_text(path: Path, data: bytes) -> tuple[pd.DataFrame, list[str], str]:

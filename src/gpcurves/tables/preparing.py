@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -14,19 +14,21 @@ import pandas as pd
 from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray, frozen, integer
 from gpcurves.tables import columns
-from gpcurves.tables.cells import Reading, Values, as_texts, interpret, is_number
+from gpcurves.tables.cells import Reading, Values, as_texts, check_cells, interpret, is_number
 from gpcurves.tables.columns import ColumnEncoding, enumerate_names
 from gpcurves.tables.rows import FEWEST_ROWS, Prepared
 
+Names = Hashable | Sequence[Hashable]
+"""One name of a column, or several; None for no choice."""
 _MOST_LOOKED_AT = 20_000  # rows of a longer table, or pool, that are drawn at random before anything else
 
 
 def prepare(
     table: pd.DataFrame,
-    target: str,
+    target: Hashable,
     *,
-    features: Sequence[str] | None = None,
-    drop: Sequence[str] | None = None,
+    features: Names = None,
+    drop: Names = None,
     pool: pd.DataFrame | None = None,
     missing: Literal["drop", "impute"] = "drop",
     rng: int | np.random.Generator = 0,
@@ -46,10 +48,10 @@ def prepare(
         raise InputError(f"missing must be 'drop' or 'impute', got {missing!r}")
     most_rows = integer("most_rows", most_rows, FEWEST_ROWS)
     generator = np.random.default_rng(rng)
+    chosen = None if features is None else columns.spell_names(features, table)
+    target, drop = columns.spell_names([target], table)[0], columns.spell_names(() if drop is None else drop, table)
     table = columns.name_columns(table, "table")
-    features, drop = ([names] if isinstance(names, str) else names for names in (features, drop))  # a text is one name
-    drop = list(drop or ())
-    inputs = columns.choose_inputs(table, target, features, drop)
+    inputs = columns.choose_inputs(table, target, chosen, drop)
     steps = [str(step) for step in table.attrs.get("steps", ())]
     positions = _draw_positions(len(table), max(_MOST_LOOKED_AT, 2 * most_rows), generator)
     if len(positions) < len(table):
@@ -159,6 +161,8 @@ def _draw_positions(number: int, most: int, generator: np.random.Generator) -> n
 def _read_columns(draft: Draft, table: pd.DataFrame, inputs: Sequence[str], decimal: str) -> Draft:
     """Read the target, drop rows without one, and read the inputs of the others."""
     target = draft.target
+    for name in (target, *inputs):
+        check_cells(name, table[name])
     reading = interpret(table[target], decimal)
     if reading.kind != "number":
         words = [word for word in as_texts(table[target]) if word is not None]
@@ -291,6 +295,8 @@ def _encode_pool(
     if len(positions) < len(pool):
         said.append(f"drew {_count(len(positions), 'row')} of it at random")
     pool = pool.iloc[positions]
+    for encoding in encodings:
+        check_cells(encoding.source, pool[encoding.source])
     values = {each.source: draft.readings[each.source].read(pool[each.source]) for each in encodings}
     gone = np.any([pd.isna(cells) for cells in values.values()], axis=0)
     if gone.any():

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, as_numbers
+from gpcurves.tables.frames import as_frame, is_table
 
 FEWEST_ROWS = 10
 _LEAST_DEVIATION, _MOST_DEVIATION = 1e-100, 1e100
@@ -81,10 +82,22 @@ def standardise(given: Prepared) -> Rows:
         if not _LEAST_DEVIATION < deviation < _MOST_DEVIATION:
             size = "little" if deviation <= _LEAST_DEVIATION else "much"
             raise InputError(f"{name} varies too {size} for double precision: give it in other units, or leave it out")
-    pool = None if pool is None else (pool - centres) / deviations
+    pool = None if pool is None else check_distance((pool - centres) / deviations, given.sources)
     columns = Columns(given.sources, centres, deviations)
     standard = (X - centres) / deviations, (y - mean) / scale
     return Rows(*standard, pool, columns, given.target, mean, scale, given.usable_rows, given.steps)
+
+
+def check_distance(pool: FloatArray, sources: Sequence[str]) -> FloatArray:
+    """Refuse a standardised pool whose distances from the rows leave the range of double precision when they are squared."""
+    furthest = np.abs(pool).max(axis=0)
+    if furthest.max() > _MOST_DEVIATION:
+        name = sources[int(np.argmax(furthest))]
+        raise InputError(
+            f"the pool is {furthest.max():.0e} standard deviations of {name!r} away from your rows: "
+            "look for slips, or for other units than those of your rows"
+        )
+    return pool
 
 
 def standardise_arrays(
@@ -134,7 +147,7 @@ def check_pool(pool: Any, dim: int) -> FloatArray:
 
 def check_matrix(name: str, value: Any) -> FloatArray:
     """Return an array of finite numbers with one row per example."""
-    array = _as_floats(value, f"{name} must contain numbers only: give a table (pandas) for texts and dates")
+    array = as_numbers(value, f"{name} must contain real numbers only: give a table for texts and dates")
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.size == 0:
@@ -143,7 +156,7 @@ def check_matrix(name: str, value: Any) -> FloatArray:
 
 
 def _check_target(value: Any) -> FloatArray:
-    array = _as_floats(value, "the target must be numbers: forecasts are for regression, not for classes")
+    array = as_numbers(value, "the target must be real numbers: forecasts are for regression, not for classes")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -151,15 +164,8 @@ def _check_target(value: Any) -> FloatArray:
     return _check_finite("y", array)
 
 
-def _as_floats(value: Any, refusal: str) -> FloatArray:
-    try:
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(refusal) from error
-
-
 def _check_finite(name: str, array: FloatArray) -> FloatArray:
-    bad = int((~np.isfinite(array.reshape(len(array), -1)).all(axis=1)).sum())
+    bad = int((~np.isfinite(array)).any(axis=tuple(range(1, array.ndim))).sum())
     if bad:
         raise InputError(f"{name} must be finite, got missing or infinite values in {bad} rows: drop or fill them")
     return array
@@ -167,5 +173,5 @@ def _check_finite(name: str, array: FloatArray) -> FloatArray:
 
 def find_name(y: Any) -> str:
     """Return the name that a target carries, "y" if it has none."""
-    named = y.columns[0] if hasattr(y, "columns") else getattr(y, "name", None)
-    return str(named or "y")
+    named = list(as_frame(y).columns)[:1] if is_table(y) else [getattr(y, "name", None)]
+    return "y" if named in ([], [None], [""]) else str(named[0])

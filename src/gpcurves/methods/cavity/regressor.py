@@ -113,6 +113,8 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 def vertex_numbers(graph: Graph, vertices: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Return vertices as numbers: names are looked up, integers are taken as they are if there are no names."""
+    if np.ma.is_masked(vertices):
+        raise InputError("vertices must be a list of numbers or names, and some are masked: leave them out")
     given = np.asarray(vertices)
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
+import scipy
 
 from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs import Graph
@@ -149,7 +149,7 @@ def prediction_vectors(problem: Problem, examples: object) -> PredictionVectors:
     check_dense(graph, 4)
     C = problem.kernel.on(graph).matrix()
     K = C[np.ix_(at, at)] + problem.noise * np.eye(len(at))
-    values, axes = eigh(K)
+    values, axes = scipy.linalg.eigh(K)
     scaled = axes / np.sqrt(np.maximum(values, problem.noise))  # only rounding takes an eigenvalue below the noise
     if problem.teacher is None:
         covariance = np.eye(len(at))

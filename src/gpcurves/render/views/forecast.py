@@ -106,7 +106,8 @@ class ForecastView(View):
         low, high = (table[end].to_numpy() for end in ("low", "high"))
         seen = forecast.cross_validation
         rmse = np.sqrt(seen.mse)
-        bars = (rmse * (1 - np.exp(-seen.stderr / 2)), rmse * (np.exp(seen.stderr / 2) - 1))
+        factor = np.exp(seen.log_stderr / 2)  # by which the root is off, up or down
+        bars = (rmse * (1 - 1 / factor), rmse * (factor - 1))
         x = Axis("number of labelled rows", n[0] / 1.05, n[-1] * 1.05, True, "rows")
         y = self._error_axis(np.concatenate((low, rmse)), np.concatenate((high, rmse)))
         chosen = forecast.designed(later)["rmse"].to_numpy()
