@@ -2,7 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test slow lint types unit bench docs clean
+FUZZ_SEED ?= 0
+FUZZ_CALLS ?= 3000
+OLDEST := tests/truth/test_golden.py tests/test_drill.py tests/cli/test_cli.py tests/faults/test_tables.py tests/faults/test_graphs_reading.py
+
+.PHONY: demo test slow lint types unit fuzz oldest bench docs clean
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -31,6 +35,18 @@ unit: .venv/installed
 slow: .venv/installed  ## the tests that `make test` leaves out because they take long: most figures of the papers, ...
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m slow
 
+fuzz: .venv/installed  ## 3,000 random calls of all commands on damaged and hostile files, ten minutes; FUZZ_SEED=1 makes others
+	$(BIN)/python tests/fuzzing.py --seed $(FUZZ_SEED) --calls $(FUZZ_CALLS)
+
+oldest: .venv-oldest/installed  ## some of the tests with the lowest versions that pyproject.toml allows, in an environment of its own
+	OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/pytest -W ignore::DeprecationWarning $(OLDEST)  # of old packages about newer ones
+
+.venv-oldest/installed: pyproject.toml tests/oldest.py
+	$(PYTHON) -m venv .venv-oldest
+	$(PYTHON) tests/oldest.py > .venv-oldest/pins.txt
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -r .venv-oldest/pins.txt -e .
+	@touch $@
+
 bench: .venv/installed  ## hot paths against what one would do instead; fails if a goal is missed
 	$(BIN)/python -m benchmarks
 
@@ -42,4 +58,4 @@ docs: .venv/installed-docs  ## the site, with tutorials executed on the way: bui
 	@touch $@
 
 clean:
-	rm -rf .venv demo build
+	rm -rf .venv .venv-oldest demo build

@@ -21,4 +21,5 @@ def test_values_are_as_recorded(group: str) -> None:
     assert found.keys() == expected.keys()
     apart = {name: distance(found[name], expected[name]) for name in expected}
     allowed = {name: NOISE_FREE if name.endswith(": noise-free") else TOLERANCE[group] for name in expected}
+    allowed |= {name: 1e-8 for name in expected if name.startswith("uncertainty")}  # differences of nearly equal sums
     assert {name: value for name, value in apart.items() if value > allowed[name]} == {}
