@@ -13,6 +13,7 @@ class Progress:
 
     def __init__(self, show: bool | None, unit: str) -> None:
         self._shown = sys.stderr.isatty() if show is None else show
+        self._silent = show is False
         self._unit = unit
         self._bar: Any = None
         self._next_words = 0.0
@@ -28,6 +29,11 @@ class Progress:
         else:
             self._bar.total = total
             self._bar.refresh()
+
+    def say(self, sentence: str) -> None:
+        """Print a sentence, unless nothing is to be shown."""
+        if not self._silent and sys.stderr is not None:
+            sys.stderr.write(f"{sentence}\n")
 
     def advance(self, count: int, words: Callable[[], str] | None = None) -> None:
         """Say that more tasks are done; words beside the bar are asked for now and then, not more than they cost."""
