@@ -73,9 +73,11 @@ def _moderate(name: str, number: float) -> float:
 def as_numbers(value: object, complaint: str, shape: tuple[int, ...] | None = None) -> FloatArray:
     """Return a copy of ``value`` as an array, broadcast to ``shape`` if given, or raise with this complaint."""
     try:
+        if np.asarray(value).dtype.kind not in "biufO":  # text that looks like a number, and what NumPy would cut
+            raise InputError(complaint)
         array = np.array(value, dtype=np.float64)
         return array if shape is None else np.array(np.broadcast_to(array, shape))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(complaint) from error
 
 
