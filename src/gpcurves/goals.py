@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves.api import as_problem, split_run
+from gpcurves.api import split_run
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import GoalUnreachableError
 from gpcurves.graphs import Graph
@@ -19,7 +19,7 @@ from gpcurves.methods.formulas.approximations import lc_examples
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.observations import Observation
-from gpcurves.problem import Problem, SpectrumProblem
+from gpcurves.problem import Problem, SpectrumProblem, as_problem
 from gpcurves.spectra import Spectrum
 
 Errors = Callable[[FloatArray], FloatArray]  # returns the error at each size
