@@ -11,18 +11,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
+from inspect import cleandoc
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.curve import LearningCurve
 from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, NumericalError, check_name
 from gpcurves.montecarlo import Run
-from gpcurves.numerics.parameters import check_parameters
+from gpcurves.numerics import validation
+from gpcurves.numerics.parameters import check_parameters, parameters_of
 from gpcurves.numerics.plain import as_plain
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import Problem
+from gpcurves.problem import Problem, as_problem
 
 State = TypeVar("State")
 Condition = Callable[[Problem], str | None]
@@ -184,13 +187,14 @@ class Method(ABC, Generic[State]):
             )
         return curve
 
-    def curve(self, problem: Problem, sizes: FloatArray, run: Run | None = None, **options: Any) -> LearningCurve:
+    def curve(self, problem: Problem, sizes: npt.ArrayLike, run: Run | None = None, **options: Any) -> LearningCurve:
         """Return the learning curve, or raise if the method or an option does not apply."""
-        return self.compute(problem, sizes, self.check(problem, sizes, options), run or Run(0))
+        at = validation.sizes(as_problem(problem).axis, sizes)
+        return self.compute(problem, at, self.check(problem, at, options), run or Run(0))
 
-    def __call__(self, problem: Problem, sizes: FloatArray, **options: Any) -> FloatArray:
+    def __call__(self, problem: Problem, sizes: npt.ArrayLike, **options: Any) -> FloatArray:
         """Return the error at each size, or raise if the method does not apply. Random methods use the seed 0."""
-        return self.curve(problem, np.asarray(sizes, dtype=np.float64), **options).error
+        return self.curve(problem, sizes, **options).error
 
 
 def refuse_unknown(options: Iterable[str], known: set[str], methods: Sequence[Method[Any]]) -> None:
@@ -258,7 +262,11 @@ Kept = TypeVar("Kept", bound=type[Method[Any]])
 
 
 def register(kind: Kept) -> Kept:
-    """Enter a method with options of its own: decorates its class."""
+    """Enter a method with options of its own: decorates its class. The docstrings of its options list them."""
+    for each in vars(kind).values():
+        if isinstance(each, type) and issubclass(each, MethodOptions) and "Parameters\n" not in str(each.__doc__):
+            listed = "".join(f"{one.name}\n    {one.help}.\n" for one in parameters_of(each))
+            each.__doc__ = f"{cleandoc(str(each.__doc__))}\n\nParameters\n----------\n{listed}"
     METHODS.add(kind())
     return kind
 
