@@ -81,9 +81,7 @@ class Problem:
         if noise is None and observation is None:
             raise InputError("noise is needed: the noise variance, or an observation such as GaussianNoise(0.1)")
         if noise is not None and observation is not None:
-            raise InputError(
-                "noise is part of the observation: give one of them; to replace noise, replace observation"
-            )
+            raise InputError("give noise or observation, not both; to replace noise, replace observation")
         if not isinstance(inputs, Inputs):
             raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {inputs!r}")
         if teacher is not None and not isinstance(teacher, Teacher):
@@ -232,9 +230,7 @@ def as_problem(problem: object, noise: float | Observation | None = None) -> Pro
     """Return a problem; a bare spectrum becomes one with its noise."""
     if isinstance(problem, Spectrum):
         if noise is None:
-            raise InputError(
-                "a bare spectrum needs the noise variance: pass noise=, or a SpectrumProblem(spectrum, noise)"
-            )
+            raise InputError("a bare spectrum needs the noise variance: pass noise=, or a SpectrumProblem")
         return SpectrumProblem(problem, noise)
     if not isinstance(problem, Problem):
         raise InputError(f"a problem must be a Problem, a GraphProblem or a Spectrum, got {type(problem).__name__}")

@@ -26,7 +26,10 @@ ANYTHING: Any = gpc.Problem
         (lambda: ANYTHING(KERNEL, Eigenvalues(SPECTRUM), 0.05), "give no kernel with it"),
         (lambda: ANYTHING(None, CIRCLE, 0.05), "a kernel must be one of gpcurves"),
         (lambda: ANYTHING(KERNEL, CIRCLE), "noise is needed"),
-        (lambda: ANYTHING(KERNEL, CIRCLE, 0.05, observation=gpc.GaussianNoise(0.1)), "give one of them"),
+        (
+            lambda: ANYTHING(KERNEL, CIRCLE, 0.05, observation=gpc.GaussianNoise(0.1)),
+            "give noise or observation, not both",
+        ),
         (lambda: replace(cast("Any", PROBLEM), noise=0.3), "to replace noise, replace observation"),
         (lambda: ANYTHING(KERNEL, CIRCLE, 0.05, gpc.Teacher(gpc.RBF((0.1, 0.2)), 0.1)), "of the teacher: the kernel"),
     ],

@@ -117,9 +117,7 @@ class Method(ABC, Generic[State]):
     misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
     any_labels: bool = False  # whether labels may be of any kind (an `Observation` without Gaussian noise)
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
-    explicit: Callable[[Problem, float], float] | None = (
-        None  # the size at which an error is reached, if that is a formula
-    )
+    explicit: Callable[[Problem, float], float] | None = None  # returns the size at an error, if that is simple
     Options: ClassVar[type[MethodOptions]] = MethodOptions
 
     def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:

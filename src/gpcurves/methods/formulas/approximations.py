@@ -6,11 +6,10 @@ Sources: Sollich 1999 (S99) and Sollich & Halees 2002 (SH02); see ``docs/theory/
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from gpcurves.methods.base import Kind, formula
 from gpcurves.methods.formulas.parametric import Scaled, solve
-from gpcurves.numerics.roots import bisect
+from gpcurves.numerics.roots import bisect, invert
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -48,7 +47,8 @@ def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     """
     scaled = Scaled(problem)
     if problem.observation.noise is None:
-        return scaled.unit * scaled.g(_h_for_any_labels(problem, scaled, n))
+        r = problem.observation.information
+        return scaled.unit * scaled.g(invert(lambda h: h / scaled.unit / r(scaled.unit * scaled.g(h)), n, 1e290))
     return scaled.unit * scaled.g(_lc_h(scaled, n, problem.spectrum.count))
 
 
@@ -133,14 +133,6 @@ def discrete(problem: Problem, n: FloatArray) -> FloatArray:
         G, done = _advance(scaled, G, done, target), target
         traces[position] = scaled.multiplicities @ G
     return np.asarray(scaled.unit * traces[np.searchsorted(order, n)])
-
-
-def _h_for_any_labels(problem: Problem, scaled: Scaled, n: FloatArray) -> FloatArray:
-    def enough(log_h: FloatArray) -> npt.NDArray[np.bool_]:
-        information = problem.observation.information(scaled.unit * scaled.g(np.exp(log_h)))
-        return np.asarray(np.exp(log_h) >= n * scaled.unit * information)
-
-    return np.where(n > 0, np.exp(bisect(enough, np.full(len(n), -690.0), np.full(len(n), 690.0), 64)[1]), 0.0)
 
 
 def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:
