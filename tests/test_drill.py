@@ -312,7 +312,8 @@ def test_a_new_method_with_options(tmp_path: Path) -> None:
         with pytest.raises(gpc.InputError, match=option):
             gpc.learning_curve(problem, "nearest", n=[1], **{option: value})
     right = gpc.learning_curve(problem, "nearest", n=[1], where=np.array([1, 2]), log="a.txt", double=True)
-    assert dict(right.options) == {"double": True, "where": [1.0, 2.0], "log": Path("a.txt")}
+    assert dict(right.options) == {"double": True, "where": [1.0, 2.0], "log": "a.txt"}
+    assert json.loads(right.to_json())["curve"]["options"] == dict(right.options)
     assert "where\n    Places.\n" in str(NearestOptions.__doc__)
 
 
