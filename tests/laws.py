@@ -91,7 +91,7 @@ def obeys_observation_laws(observation: Observation) -> None:
     assert (np.diff(information) < 0).all()
     if observation.noise is not None:
         np.testing.assert_allclose(information, 1 / (observation.noise + np.array([1e-3, 0.1, 1.0, 10.0])))
-    assert observation.draw(np.zeros(7), np.random.default_rng(0)).shape == (7,)
+    assert observation.draw(np.zeros(7), np.zeros((7, 2)), np.random.default_rng(0)).shape == (7,)
     assert Observation.from_dict(json.loads(json.dumps(observation.to_dict()))) == observation
 
 
@@ -102,9 +102,11 @@ def obeys_method_laws(name: str, problem: Problem, **options: Any) -> None:
     curve = method.curve(problem, sizes, **options)
     assert np.isfinite(curve.error).all()
     assert (curve.error[-1:] <= curve.error[:1] * (1 + 1e-12)).all()
-    again = gpc.learning_curve(curve.problem, curve.method, curve.n, rng=curve.rng, **curve.options)
+    given: dict[str, Any] = {curve.axis: curve.sizes, **curve.options}
+    again = gpc.learning_curve(curve.problem, curve.method, rng=curve.rng, **given)
     np.testing.assert_array_equal(again.error, curve.error)
-    truth = gpc.learning_curve(problem, "simulation", sizes, datasets=60, rng=0)
+    sampled: dict[str, Any] = {curve.axis: sizes}
+    truth = gpc.learning_curve(problem, "simulation", datasets=60, rng=0, **sampled)
     assert truth.stderr is not None
     if method.kind is Kind.UPPER_BOUND:
         assert (curve.error >= truth.error - 4 * truth.stderr - 1e-12).all()

@@ -10,6 +10,7 @@ import json
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from gpcurves.problem import Problem
 from gpcurves.render.formats import output_format
 from gpcurves.render.views import View
 from laws import (
+    TREE,
     obeys_ensemble_laws,
     obeys_graph_kernel_laws,
     obeys_inputs_laws,
@@ -183,18 +185,31 @@ def test_a_new_observation() -> None:
         def information(self, error: FloatArray) -> FloatArray:
             return 2 / (np.pi * (1 / self.slope**2 + error))
 
-        def draw(self, values: FloatArray, rng: np.random.Generator) -> FloatArray:
+        def draw(self, values: FloatArray, inputs: FloatArray, rng: np.random.Generator) -> FloatArray:
             return np.sign(self.slope * values + rng.standard_normal(values.shape))
 
     obeys_observation_laws(Probit(2.0))
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), Probit())
     assert Problem.from_dict(json.loads(json.dumps(problem.to_dict()))) == problem
     with pytest.raises(gpc.NotApplicableError, match="it needs Gaussian noise, and labels are Probit"):
-        gpc.learning_curve(problem, "lc", n=[1])
-    words = ("curve", "--kernel", "rbf", "--likelihood", "probit", "--slope", "2", "--n", "1", "--methods", "lc")
-    code, _, err = command(*words)
+        gpc.learning_curve(problem, "uc", n=[1])
+    curves = gpc.learning_curves(problem, n=[0, 5, 50])
+    assert list(curves) == ["lc"]
+    same = gpc.Problem(problem.kernel, problem.inputs, 1.0)  # information of 1 / (1 + error), for 2/pi of the examples
+    gaussian = gpc.learning_curve(same, "lc", n=np.array([0, 5, 50]) * 2 / np.pi)
+    np.testing.assert_allclose(curves["lc"].error, gaussian.error, rtol=1e-12)
+    assert gpc.required_n(problem, 0.1) == pytest.approx(gpc.required_n(same, 0.1) * np.pi / 2, rel=0.01)
+    numerical = gpc.Problem(gpc.GammaExponential(0.5, gamma=1.4), gpc.Gaussian(1), Probit())
+    assert gpc.learning_curve(numerical, "lc", n=[10]).spectrum_error is not None
+    words = ("curve", "--kernel", "rbf", "--likelihood", "probit", "--slope", "2", "--n", "1", "--methods")
+    assert command(*words, "lc")[0] == 0
+    code, _, err = command(*words, "uc")
     assert code == 2
     assert "Probit(slope=2)" in err
+    on_graph = gpc.GraphProblem(TREE, gpc.RandomWalkKernel(), Probit())
+    with pytest.raises(gpc.NotApplicableError) as refusal:
+        gpc.learning_curves(on_graph, nu=[1.0])
+    assert "simulate" not in str(refusal.value)
 
 
 def test_a_new_formula(tmp_path: Path) -> None:
@@ -217,11 +232,41 @@ def test_a_new_formula(tmp_path: Path) -> None:
     assert "the average error is never above it" in (tmp_path / "curves.html").read_text()
 
 
+def test_a_formula_may_read_the_kernel_and_the_inputs_of_any_problem() -> None:
+    @formula("flat", "prior variance", Kind.UPPER_BOUND, promise="none", source="this test")
+    def flat(problem: Problem, n: FloatArray) -> FloatArray:
+        """Return the average prior variance, times the largest eigenvalue."""
+        X, weights = problem.inputs.nodes(50)
+        return np.full(len(n), weights @ problem.inputs.variances(problem.kernel, X) * problem.spectrum.values[0])
+
+    problem = gpc.Problem(gpc.GammaExponential(0.5, gamma=1.4), gpc.Gaussian(1), 0.05)
+    curve = gpc.learning_curves(problem, n=[1, 10], methods="all")["flat"]
+    assert curve.spectrum_error is not None
+    assert 0 < curve.spectrum_error[0] < 1e-2
+
+
+def test_a_new_graph_method() -> None:
+    @formula("vertices", "prior variance", Kind.UPPER_BOUND, axes=("nu",), promise="none", source="this test")
+    def vertices(problem: Problem, nu: FloatArray) -> FloatArray:
+        """Return the prior variance of a normalised kernel."""
+        return np.ones(len(nu))
+
+    problem = gpc.GraphProblem(TREE, gpc.RandomWalkKernel(normalise="local"), 0.1)
+    for name, options in (("vertices", {}), ("eigenvalue", {}), ("cavity", {"precision": 0.05})):
+        obeys_method_laws(name, problem, **options)
+    assert "vertices" in gpc.learning_curves(problem, nu=[1], methods=["vertices", "eigenvalue"])
+    assert "vertices,0.5," in command("graph", "--ensemble", "regular:3", *GRAPH, "--methods", "vertices")[1]
+
+
 def test_a_new_method_with_options(tmp_path: Path) -> None:
     @dataclass(frozen=True)
     class NearestOptions(MethodOptions):
-        neighbours: int = parameter(1, help="How many nearest examples are used", check=lambda name, value: int(value))
+        neighbours: int = parameter(1, help="How many nearest examples are used")
         fraction: float = parameter(1.0, help="Share of the prior variance", check=positive)
+        flavour: Literal["sweet", "sour"] = parameter("sweet", help="Taste")
+        double: bool = parameter(False, help="Whether the error counts twice")
+        where: tuple[float, ...] = parameter((), help="Places")
+        log: Path | None = parameter(None, help="File")
 
     @register
     class Nearest(Method[Problem]):
@@ -250,7 +295,7 @@ def test_a_new_method_with_options(tmp_path: Path) -> None:
     again = gpc.learning_curve(back.problem, back.method, back.n, rng=back.rng, **back.options)
     np.testing.assert_array_equal(again.error, curve.error)
     swept = gpc.sweep(problem, n=[0, 6], methods="nearest", neighbours=[1, 3])
-    assert list(swept) == ["nearest", "nearest, neighbours 3"] or "nearest, neighbours 3" in swept
+    assert list(swept) == ["nearest", "nearest, neighbours 3"]
     words = ("curve", "--kernel", "rbf", "--lengthscale", "0.1", "--noise", "0.05", "--n", "0,6", "-q")
     code, out, err = command(*words, "--methods", "nearest,lc", "--neighbours", "3")
     assert (code, err) == (0, "")
@@ -262,6 +307,14 @@ def test_a_new_method_with_options(tmp_path: Path) -> None:
     assert "--neighbours" in err or "'neighbours'" in err
     with pytest.raises(gpc.InputError, match="takes no option 'neighbors'"):
         gpc.learning_curve(problem, "nearest", n=[1], neighbors=3)
+    wrong: dict[str, Any] = {"flavour": "soar", "double": "no", "neighbours": 1.5, "where": [1, "here"], "log": 3}
+    for option, value in wrong.items():
+        with pytest.raises(gpc.InputError, match=option):
+            gpc.learning_curve(problem, "nearest", n=[1], **{option: value})
+    right = gpc.learning_curve(problem, "nearest", n=[1], where=np.array([1, 2]), log="a.txt", double=True)
+    assert dict(right.options) == {"double": True, "where": [1.0, 2.0], "log": "a.txt"}
+    assert json.loads(right.to_json())["curve"]["options"] == dict(right.options)
+    assert "where\n    Places.\n" in str(NearestOptions.__doc__)
 
 
 def test_a_new_output_format(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
@@ -19,7 +18,7 @@ from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray, nonnegative, sizes
 from gpcurves.observations import Observation
-from gpcurves.problem import Problem, SpectrumProblem
+from gpcurves.problem import Problem, SpectrumProblem, as_problem
 from gpcurves.spectra import Spectrum
 
 Sizes = npt.ArrayLike | None  # of training sets: a sequence of numbers, or an integer n that stands for 0, 1, …, n
@@ -108,7 +107,9 @@ def choose_methods(
     skipped = {str(m.name): why for m in named if (why := m.objection(problem, at)) is not None}
     chosen = [m for m in named if m.name not in skipped]
     if not chosen:
-        raise NotApplicableError(f"no theory applies: {next(iter(skipped.values()))}; simulate it instead")
+        able = any(m.kind is Kind.ESTIMATE and m.objection(problem, at) is None for m in along)
+        remedy = "; simulate it instead" if able else ""
+        raise NotApplicableError(f"no theory applies: {next(iter(skipped.values()))}{remedy}")
     return chosen, skipped
 
 
@@ -230,20 +231,7 @@ def _sizes_of(problem: Problem, n: object, nu: object) -> FloatArray:
     if problem.axis == "nu":
         if n is not None or nu is None:
             raise InputError("on a graph the examples per vertex are asked for: pass nu=, not n")
-        return sizes("nu", [nu] if isinstance(nu, numbers.Real) else nu)
+        return sizes("nu", nu)
     if nu is not None or n is None:
         raise InputError("pass n, the numbers of examples; nu, examples per vertex, belongs to graphs")
     return sizes("n", n)
-
-
-def as_problem(problem: object, noise: float | Observation | None = None) -> Problem:
-    """Return a problem; a bare spectrum becomes one with its noise."""
-    if isinstance(problem, Spectrum):
-        if noise is None:
-            raise InputError("a bare spectrum needs the noise variance: pass noise=")
-        return SpectrumProblem(problem, noise)
-    if not isinstance(problem, Problem):
-        raise InputError(f"a problem must be a Problem, a GraphProblem or a Spectrum, got {type(problem).__name__}")
-    if noise is not None:
-        raise InputError("noise is part of the problem: it is passed only with a bare spectrum")
-    return problem

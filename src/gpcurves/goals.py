@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves.api import as_problem, split_run
+from gpcurves.api import split_run
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import GoalUnreachableError
 from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
 from gpcurves.methods import METHODS, Kind, Method, Scope
-from gpcurves.methods.formulas.approximations import lc_examples
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.observations import Observation
-from gpcurves.problem import Problem, SpectrumProblem
+from gpcurves.problem import Problem, SpectrumProblem, as_problem
 from gpcurves.spectra import Spectrum
 
 Errors = Callable[[FloatArray], FloatArray]  # returns the error at each size
@@ -116,8 +115,8 @@ def required_size(
 
 def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: Errors) -> int | None:
     """Search for the first integer n at or below the goal, taking the error to fall with n."""
-    if method.name == "lc" and goal < problem.spectrum.trace:  # explicit, up to rounding
-        about = np.floor(lc_examples(problem, goal) * (1 - 1e-12))
+    if method.explicit is not None and goal < problem.spectrum.trace:  # up to rounding
+        about = np.floor(method.explicit(problem, goal) * (1 - 1e-12))
         near = np.maximum(about + np.arange(-1.0, 3.0), 0.0)
         reached = errors(near) <= goal
         return int(near[np.argmax(reached)]) if near[-1] <= MOST_EXAMPLES and reached.any() else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Self
@@ -77,21 +78,26 @@ class Problem:
         *,
         observation: Observation | None = None,
     ) -> None:
-        if (noise is None) == (observation is None):
+        if noise is None and observation is None:
             raise InputError("noise is needed: the noise variance, or an observation such as GaussianNoise(0.1)")
+        if noise is not None and observation is not None:
+            raise InputError("give noise or observation, not both; to replace noise, replace observation")
         if not isinstance(inputs, Inputs):
             raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {inputs!r}")
         if teacher is not None and not isinstance(teacher, Teacher):
             raise InputError(f"a teacher must be a Teacher(kernel, noise), got {teacher!r}")
+        if design is not None and not isinstance(design, Design):
+            raise InputError(f"a design must be a rule that chooses inputs such as Random(), got {design!r}")
         set_ = object.__setattr__
-        set_(self, "kernel", None if isinstance(inputs, Eigenvalues) else _check_kernel(kernel))
+        set_(self, "kernel", None if kernel is None and isinstance(inputs, Eigenvalues) else _check_kernel(kernel))
         set_(self, "inputs", inputs)
         set_(self, "observation", as_observation(noise if observation is None else observation))
         set_(self, "teacher", teacher)
         set_(self, "design", Random() if design is None else design)
-        for whose, each in (("", self.kernel), ("of the teacher: ", self.true_kernel)):
-            if (reason := inputs.objection(each)) is not None:
-                raise InputError(whose + reason)
+        if (reason := inputs.objection(self.kernel)) is not None:
+            raise InputError(reason)
+        if teacher is not None and (reason := inputs.objection(teacher.kernel)) is not None:
+            raise InputError(f"of the teacher: {reason}")
 
     @property
     def axis(self) -> str:
@@ -143,9 +149,12 @@ class Problem:
         return self.inputs.prior_variance(self.true_kernel)
 
     def coarser(self) -> Problem | None:
-        """Return this problem with a spectrum of lower accuracy, or None if the spectrum is exact."""
-        coarse = self.spectrum.coarse
-        return None if coarse is None else SpectrumProblem(coarse, self.observation)
+        """Return this problem, but with a spectrum of lower accuracy, or None if the spectrum is exact."""
+        if self.spectrum.coarse is None:
+            return None
+        other = copy(self)
+        other.__dict__["spectrum"] = self.spectrum.coarse  # where the cached property keeps it
+        return other
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the pieces alone: what was computed from them is large, and need not travel to workers."""
@@ -215,6 +224,19 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
 def SpectrumProblem(spectrum: Spectrum, noise: float | Observation) -> Problem:  # noqa: N802  (as above)
     """Return a problem of which only eigenvalues and noise are known; the prior variance is taken to be uniform."""
     return Problem(None, Eigenvalues(spectrum), noise)
+
+
+def as_problem(problem: object, noise: float | Observation | None = None) -> Problem:
+    """Return a problem; a bare spectrum becomes one with its noise."""
+    if isinstance(problem, Spectrum):
+        if noise is None:
+            raise InputError("a bare spectrum needs the noise variance: pass noise=, or a SpectrumProblem")
+        return SpectrumProblem(problem, noise)
+    if not isinstance(problem, Problem):
+        raise InputError(f"a problem must be a Problem, a GraphProblem or a Spectrum, got {type(problem).__name__}")
+    if noise is not None:
+        raise InputError("noise is part of the problem: it is passed only with a bare spectrum")
+    return problem
 
 
 def _check_kernel(kernel: object) -> Kernel | GraphKernel:

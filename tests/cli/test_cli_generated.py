@@ -167,7 +167,7 @@ def test_a_new_likelihood_is_offered_beside_the_others(capsys: pytest.CaptureFix
         def information(self, error: FloatArray) -> FloatArray:
             return 1 / (self.noise + error)
 
-        def draw(self, values: FloatArray, rng: np.random.Generator) -> FloatArray:
+        def draw(self, values: FloatArray, inputs: FloatArray, rng: np.random.Generator) -> FloatArray:
             return values + self.deviation * rng.standard_normal(values.shape)
 
     words = ["curve", "--kernel", "rbf", "--likelihood", "coarse", "--n", "5", "--methods", "lc"]

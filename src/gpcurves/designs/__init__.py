@@ -15,7 +15,7 @@ from gpcurves.numerics.validation import FloatArray
 class Design(Piece, ABC, family="design"):
     """A rule that chooses training inputs.
 
-    Only bounds that hold for every data set, and simulations, apply to inputs that are not drawn at random.
+    Only bounds that hold for every data set, and simulations of vectors, apply to inputs that are not drawn at random.
     """
 
     @abstractmethod

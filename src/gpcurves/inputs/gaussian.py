@@ -28,6 +28,15 @@ from gpcurves.spectra.lattice import Profile, lattice_spectrum, simplex
 from gpcurves.spectra.spectrum import UNDERFLOW
 
 
+def _check_covariance(name: str, value: object) -> tuple[tuple[float, ...], ...]:
+    matrix = as_numbers(value, f"{name} must be a square matrix of finite numbers")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
+        raise InputError(f"{name} must be a square matrix of finite numbers, got shape {matrix.shape}")
+    if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0) or np.linalg.eigvalsh(matrix)[0] <= 0:
+        raise InputError(f"{name} must be symmetric and positive definite")
+    return tuple(map(tuple, matrix.tolist()))
+
+
 @dataclass(frozen=True, repr=False)
 class Gaussian(Inputs):
     """Gaussian with zero mean.
@@ -51,22 +60,18 @@ class Gaussian(Inputs):
         flag="input-variance",
     )
     covariance: tuple[tuple[float, ...], ...] | None = parameter(
-        None, help="Covariance matrix of the components", flag=""
+        None, help="Covariance matrix of the components", check=_check_covariance, flag=""
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.covariance is None:
             return
-        matrix = as_numbers(self.covariance, "covariance must be a square matrix of finite numbers")
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
-            raise InputError(f"covariance must be a square matrix of finite numbers, got shape {matrix.shape}")
-        if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0) or np.linalg.eigvalsh(matrix)[0] <= 0:
-            raise InputError("covariance must be symmetric and positive definite")
-        if self.dim not in (1, len(matrix)):
-            raise InputError(f"covariance must have {self.dim} rows for {self.dim} dimensions, got {len(matrix)}")
-        object.__setattr__(self, "covariance", tuple(map(tuple, matrix.tolist())))
-        object.__setattr__(self, "dim", len(matrix))
+        if self.dim not in (1, len(self.covariance)):
+            raise InputError(
+                f"covariance must have {self.dim} rows for {self.dim} dimensions, got {len(self.covariance)}"
+            )
+        object.__setattr__(self, "dim", len(self.covariance))
 
     @property
     def matrix(self) -> FloatArray:

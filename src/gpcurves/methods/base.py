@@ -11,18 +11,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
+from inspect import cleandoc
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.curve import LearningCurve
 from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, NumericalError, check_name
 from gpcurves.montecarlo import Run
-from gpcurves.numerics.parameters import check_parameters
+from gpcurves.numerics import validation
+from gpcurves.numerics.parameters import check_parameters, parameters_of
 from gpcurves.numerics.plain import as_plain
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import Problem
+from gpcurves.problem import Problem, as_problem
 
 State = TypeVar("State")
 Condition = Callable[[Problem], str | None]
@@ -112,7 +115,9 @@ class Method(ABC, Generic[State]):
     axes: tuple[str, ...] = ("n",)  # what sizes it takes: "n" for vectors, "nu" for vertices of graphs
     integers: bool = False  # whether n must be integers
     misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
+    any_labels: bool = False  # whether labels may be of any kind (an `Observation` without Gaussian noise)
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
+    explicit: Callable[[Problem, float], float] | None = None  # returns the size at an error, if that is simple
     Options: ClassVar[type[MethodOptions]] = MethodOptions
 
     def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
@@ -120,7 +125,7 @@ class Method(ABC, Generic[State]):
         if problem.axis not in self.axes:
             graphs = "nu" in self.axes
             return "it is for graphs, and this is not one" if graphs else "it is not for graphs, and this is one"
-        if problem.observation.noise is None:
+        if problem.observation.noise is None and not self.any_labels:
             return f"it needs Gaussian noise, and labels are {problem.observation!r}"
         if problem.teacher is not None and not self.misspecified:
             return "the model must be well specified (student and teacher agree), and here they differ"
@@ -184,13 +189,14 @@ class Method(ABC, Generic[State]):
             )
         return curve
 
-    def curve(self, problem: Problem, sizes: FloatArray, run: Run | None = None, **options: Any) -> LearningCurve:
+    def curve(self, problem: Problem, sizes: npt.ArrayLike, run: Run | None = None, **options: Any) -> LearningCurve:
         """Return the learning curve, or raise if the method or an option does not apply."""
-        return self.compute(problem, sizes, self.check(problem, sizes, options), run or Run(0))
+        at = validation.sizes(as_problem(problem).axis, sizes)
+        return self.compute(problem, at, self.check(problem, at, options), run or Run(0))
 
-    def __call__(self, problem: Problem, sizes: FloatArray, **options: Any) -> FloatArray:
+    def __call__(self, problem: Problem, sizes: npt.ArrayLike, **options: Any) -> FloatArray:
         """Return the error at each size, or raise if the method does not apply. Random methods use the seed 0."""
-        return self.curve(problem, np.asarray(sizes, dtype=np.float64), **options).error
+        return self.curve(problem, sizes, **options).error
 
 
 def refuse_unknown(options: Iterable[str], known: set[str], methods: Sequence[Method[Any]]) -> None:
@@ -203,41 +209,45 @@ def refuse_unknown(options: Iterable[str], known: set[str], methods: Sequence[Me
             raise InputError(f"method {methods[0].name!r} takes no option {name!r}{why}")
 
 
-class Formula(Method[Problem]):
+class Formula(Method[tuple[Problem, Problem | None]]):
     """A method given by one function; ``function`` is that function, the rest is as for every `Method`."""
+
+    negative = "the formula gives a negative error at n = {:g}: it means nothing there"  # a note on such values
 
     def __init__(self, function: Function, spectral: bool, **about: Any) -> None:
         self.function = function
         self.spectral = spectral
-        if unknown := [name for name in about if not hasattr(Method, name) and name not in Method.__annotations__]:
+        if unknown := [name for name in about if not hasattr(Formula, name) and name not in Method.__annotations__]:
             raise TypeError(f"a method has no attribute {unknown[0]}")
         for name, value in about.items():
             setattr(self, name, value)
 
-    def prepare(self, problem: Problem, options: MethodOptions, run: Run) -> Problem:
-        return problem  # its spectrum is computed once and kept with it
+    def prepare(self, problem: Problem, options: MethodOptions, run: Run) -> tuple[Problem, Problem | None]:
+        """Return the problem, and the same with a coarser spectrum if the spectrum is used and numerical."""
+        return problem, problem.coarser() if self.spectral else None
 
-    def evaluate(self, state: Problem, sizes: FloatArray) -> Result:
-        """Evaluate the function, and once more on a coarser spectrum if the spectrum is numerical."""
-        error = self.function(state, sizes)
+    def evaluate(self, state: tuple[Problem, Problem | None], sizes: FloatArray) -> Result:
+        """Evaluate the function, and once more on the coarser spectrum."""
+        problem, coarser = state
+        error = self.function(problem, sizes)
         if not self.spectral:
             return Result(error)
         notes, uncertainty = [], None
-        if (coarser := state.coarser()) is not None:
+        if coarser is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
                 relative = np.where(error > 0, abs(self.function(coarser, sizes) / error - 1), 0.0)
             order = np.argsort(sizes)  # the difference may cross zero by chance: it never gets smaller with n
             relative[order] = np.maximum.accumulate(relative[order])
             uncertainty = relative * error
             if (worst := float(relative.max())) > 1e-4:
-                origin = state.spectrum.origin
+                origin = problem.spectrum.origin
                 notes.append(f"the spectrum is {origin}: the curve is uncertain by up to {100 * worst:.2g} %")
-        resolution = state.spectrum.resolution
-        if (lost := (error < resolution) & (sizes > 0)).any() and state.noise < resolution:
+        resolution = problem.spectrum.resolution
+        noisy = problem.observation.noise is not None and problem.noise >= resolution
+        if (lost := (error < resolution) & (sizes > 0)).any() and not noisy:
             notes.append(f"errors from n = {sizes[lost].min():g} on are below what the numerical spectrum resolves")
         if (error < 0).any():
-            first = sizes[error < 0][0]
-            notes.append(f"the expansion breaks down at n = {first:g}, where the correction exceeds LC itself")
+            notes.append(self.negative.format(sizes[error < 0][0]))
         return Result(error, spectrum_error=uncertainty, notes=tuple(notes))
 
 
@@ -258,7 +268,11 @@ Kept = TypeVar("Kept", bound=type[Method[Any]])
 
 
 def register(kind: Kept) -> Kept:
-    """Enter a method with options of its own: decorates its class."""
+    """Enter a method with options of its own: decorates its class. The docstrings of its options list them."""
+    for each in vars(kind).values():
+        if isinstance(each, type) and issubclass(each, MethodOptions) and "Parameters\n" not in str(each.__doc__):
+            listed = "".join(f"{one.name}\n    {one.help}.\n" for one in parameters_of(each))
+            each.__doc__ = f"{cleandoc(str(each.__doc__))}\n\nParameters\n----------\n{listed}"
     METHODS.add(kind())
     return kind
 
@@ -268,7 +282,7 @@ def formula(
 ) -> Callable[[Function], Function]:
     """Enter a function of a problem and sizes into the registry of methods.
 
-    ``about`` are further attributes of `Method`: promise, source, scope, needs, conditions, integers. ``spectral`` says whether
+    ``about`` are further attributes of `Formula`: promise, source, scope, needs, conditions, integers. ``spectral`` says whether
     the function uses the spectrum of the problem, so that the error of a numerical spectrum can be estimated from a coarser one.
     """
 

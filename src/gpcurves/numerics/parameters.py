@@ -1,14 +1,23 @@
 """Parameters declared once: default, check and help in the field of a dataclass.
 
 Pieces of problems and options of methods are frozen dataclasses whose fields are made by `parameter`. From these fields
-follow the checks at the public boundary, the tables of options in the documentation, and the flags of the command line.
+follow the checks at the public boundary, the flags of the command line, and the lists of options in docstrings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, get_type_hints
+from functools import partial
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from gpcurves.errors import InputError, check_name
+from gpcurves.numerics.validation import integer, real
 
 Check = Callable[[str, Any], Any]
 """Takes the name of a parameter and a value; returns the value as the code needs it, or raises an `InputError`."""
@@ -35,7 +44,7 @@ def parameter(
     default: Any = MISSING,  # a value is required without one
     *,
     help: str,  # noqa: A002  (the word of every command-line library)
-    check: Check | None = None,  # None passes unchecked if it is the default
+    check: Check | None = None,  # by the type unless given; None passes unchecked if it is the default
     label: str | None = None,  # what error messages call the parameter, if not by its name
     flag: str | None = None,
     axis: str | None = None,
@@ -71,6 +80,31 @@ def parameters_of(kind: type[Any]) -> tuple[Parameter, ...]:
 def check_parameters(instance: Any) -> None:
     """Validate every parameter of a frozen dataclass, and replace it by its checked value."""
     for each in fields(instance):
-        check, value = each.metadata.get("check"), getattr(instance, each.name)
-        if check is not None and not (value is None and each.default is None):
+        value = getattr(instance, each.name)
+        if "check" in each.metadata and not (value is None and each.default is None):
+            check = each.metadata["check"] or partial(_as_type, get_type_hints(type(instance))[each.name])
             object.__setattr__(instance, each.name, check(each.metadata["label"] or each.name, value))
+
+
+def _as_type(kind: Any, name: str, value: Any) -> Any:
+    """Return a value as a type, of several types as the first that fits; what is not a simple type passes unchecked."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        for each in inner:
+            with suppress(InputError):
+                return _as_type(each, name, value)
+        return _as_type(inner[0], name, value)  # says what is wrong
+    if origin is Literal:
+        return check_name(f"value of {name}", value, inner)
+    if origin is tuple and inner[-1] is Ellipsis:
+        items = value.tolist() if isinstance(value, np.ndarray) else [value] if isinstance(value, str) else value
+        if not isinstance(items, Iterable):
+            raise InputError(f"{name} must be a sequence, got {value!r}")
+        return tuple(_as_type(inner[0], name, item) for item in items)
+    if kind in (int, float):
+        return integer(name, value) if kind is int else real(name, value)
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    if kind in (bool, str, Path, NoneType) and not isinstance(value, kind):
+        raise InputError(f"{name} must be a {kind.__name__.lower()}, got {value!r}")
+    return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import Field, fields
 from inspect import isabstract
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -87,11 +88,13 @@ class Piece(ReadOnly):
 
 
 def as_plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: arrays and tuples as lists, pieces as dictionaries."""
+    """Return a value as JSON can hold it: arrays and tuples as lists, pieces as dictionaries, paths as texts."""
     if isinstance(value, Piece):
         return value.to_dict()
     if isinstance(value, tuple | list):
         return [as_plain(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 

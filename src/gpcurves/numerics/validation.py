@@ -50,11 +50,12 @@ def nonnegative(name: str, value: object) -> float:
     return number
 
 
-def integer(name: str, value: object, minimum: int, maximum: float = _LARGEST_SIZE) -> int:
+def integer(name: str, value: object, minimum: float = -_LARGEST_SIZE, maximum: float = _LARGEST_SIZE) -> int:
     """Return ``value`` as an integer between ``minimum`` and ``maximum``."""
     number = real(name, value)
     if not number.is_integer() or number < minimum:
-        raise InputError(f"{name} must be an integer, at least {minimum}, got {number:g}")
+        least = "" if minimum == -math.inf else f", at least {minimum}"
+        raise InputError(f"{name} must be an integer{least}, got {number:g}")
     if number > maximum:
         raise InputError(f"{name} must be at most {maximum:g}, got {number:g}")
     return int(number)
@@ -151,7 +152,9 @@ def probabilities(value: object, count: int) -> FloatArray:
 
 
 def sizes(name: str, value: object) -> FloatArray:
-    """Return training-set sizes: a sequence as it is, an integer ``n`` as 0..n."""
+    """Return training-set sizes: a sequence as it is, an integer ``n`` as 0..n, a number ``nu`` (per vertex) as itself."""
+    if name == "nu" and isinstance(value, numbers.Real):
+        value = [value]
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return np.arange(integer(name, value, 0) + 1, dtype=np.float64)
     array = as_numbers(value, f"{name} must be an integer or a sequence of numbers, got {_quote(value)}")

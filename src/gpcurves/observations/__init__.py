@@ -15,8 +15,9 @@ from gpcurves.numerics.validation import FloatArray, nonnegative
 class Observation(Piece, ABC, family="observation"):
     """How labels are made from function values.
 
-    A formula that needs Gaussian noise asks for ``noise`` and refuses an observation that has none. LC needs nothing but
-    ``information``: it holds for any observation with n = h / I(error).
+    Methods refuse an observation without Gaussian noise unless they say that labels may be of any kind (``any_labels``). LC
+    does: it needs nothing but ``information``, n = h / information(error). ``draw`` is for methods that draw labels; the
+    simulation of Gaussian noise does not, because its average over labels is exact.
 
     Laws: ``information`` is positive and falls with the error; with Gaussian noise it is 1 / (noise + error).
     """
@@ -31,8 +32,8 @@ class Observation(Piece, ABC, family="observation"):
         """Return the Fisher information that one label carries about the function if its error is ``error``."""
 
     @abstractmethod
-    def draw(self, values: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Draw a label for each function value."""
+    def draw(self, values: FloatArray, inputs: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Draw a label for each function value; ``inputs`` are where, one per row."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,7 +56,7 @@ class GaussianNoise(Observation):
     def information(self, error: FloatArray) -> FloatArray:
         return 1 / (self.variance + error)
 
-    def draw(self, values: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def draw(self, values: FloatArray, inputs: FloatArray, rng: np.random.Generator) -> FloatArray:
         labels: FloatArray = values + np.sqrt(self.variance) * rng.standard_normal(values.shape)
         return labels
 

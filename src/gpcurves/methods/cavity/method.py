@@ -6,11 +6,11 @@ What compiles messages (Numba) is imported when the method is used, so that othe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from gpcurves.errors import GPCurvesError, InputError, check_name
+from gpcurves.errors import GPCurvesError, InputError
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.graphs.groups import check_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
@@ -36,10 +36,9 @@ class Precision(MethodOptions):
     precision: float = parameter(
         _PRECISION, help="Go on until the standard error is this fraction of the error", check=positive
     )
-    local: str = parameter(
+    local: Literal["exact", "paper"] = parameter(
         "exact",
         help="Local normalisation on an ensemble: exact, or paper for the approximate equation (29) of the paper",
-        check=lambda name, value: check_name("local normalisation", value, ("exact", "paper")),
         on="ensemble",
     )
 

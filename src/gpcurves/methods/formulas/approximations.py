@@ -9,7 +9,7 @@ import numpy as np
 
 from gpcurves.methods.base import Kind, formula
 from gpcurves.methods.formulas.parametric import Scaled, solve
-from gpcurves.numerics.roots import bisect
+from gpcurves.numerics.roots import bisect, invert
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -21,20 +21,34 @@ _WINDOW = 1.5  # a window ends at 1.5 times the steps done, over which G changes
 _NOTHING = 1e-300  # below this, in units of the largest eigenvalue, nothing is left to learn
 
 
+def lc_examples(problem: Problem, error: float) -> float:
+    r"""Return the n at which LC has this error: solve :math:`g(h) = \epsilon`, then :math:`n = h/r(\epsilon)`."""
+    scaled = Scaled(problem)
+    goal = error / scaled.unit
+    high = bisect(lambda log_h: scaled.g(np.exp(log_h)) <= goal, np.array([-690.0]), np.array([690.0]), 64)[1]
+    return float(np.exp(high[0]) / scaled.unit / problem.observation.information(np.array(error)))
+
+
 @formula(
     "lc",
     "Lower Continuous",
     Kind.APPROXIMATION,
     promise=_NOT_A_BOUND,
     source="Sollich & Halees 2002, eq. (16); Sollich 1999, eq. (11)",
+    any_labels=True,
+    explicit=lc_examples,
 )
 def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return the solution of :math:`\epsilon = g(n/(\sigma^2+\epsilon))`, SH02 (16).
 
     Tends to OV for large noise at fixed :math:`n/\sigma^2`. Without noise it reaches 0 once `n` is the number of
-    eigenvalues. Solved in the form :math:`\epsilon = g(h)`, :math:`n = h(\sigma^2+g(h))`.
+    eigenvalues. Solved in the form :math:`\epsilon = g(h)`, :math:`n = h(\sigma^2+g(h))`; labels of another kind have
+    :math:`n = h/r(g(h))`, where `r` is the information of one label.
     """
     scaled = Scaled(problem)
+    if problem.observation.noise is None:
+        r = problem.observation.information
+        return scaled.unit * scaled.g(invert(lambda h: h / scaled.unit / r(scaled.unit * scaled.g(h)), n, 1e290))
     return scaled.unit * scaled.g(_lc_h(scaled, n, problem.spectrum.count))
 
 
@@ -44,6 +58,7 @@ def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     Kind.APPROXIMATION,
     promise="never above LC, and close to it unless the noise is low; not a bound",
     source="Sollich & Halees 2002, eq. (28)",
+    negative="the expansion breaks down at n = {:g}, where the correction exceeds LC itself",
 )
 def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return LC plus :math:`(\sigma^2+\epsilon_0)\, n (a_2^2 - a_3)/(1 - n a_2)^2`, SH02 (28).
@@ -118,14 +133,6 @@ def discrete(problem: Problem, n: FloatArray) -> FloatArray:
         G, done = _advance(scaled, G, done, target), target
         traces[position] = scaled.multiplicities @ G
     return np.asarray(scaled.unit * traces[np.searchsorted(order, n)])
-
-
-def lc_examples(problem: Problem, error: float) -> float:
-    r"""Return the n at which LC has this error: solve :math:`g(h) = \epsilon`, then :math:`n = h(\sigma^2+\epsilon)`."""
-    scaled = Scaled(problem)
-    goal = error / scaled.unit
-    high = bisect(lambda log_h: scaled.g(np.exp(log_h)) <= goal, np.array([-690.0]), np.array([690.0]), 64)[1]
-    return float(np.exp(high[0]) * (scaled.noise + goal))
 
 
 def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:

@@ -128,6 +128,12 @@ def upper_opper(problem: Problem, n: FloatArray) -> FloatArray:
     return scaled.unit * (scaled.g(h) + _mean_log(scaled, h))
 
 
+def _needs_largest_variance(problem: Problem) -> str | None:
+    if problem.largest_variance is not None:
+        return None
+    return "the prior variance C(x, x) must have a known largest value: stationary kernels and discrete inputs do"
+
+
 @formula(
     "info",
     "information gain",
@@ -135,14 +141,7 @@ def upper_opper(problem: Problem, n: FloatArray) -> FloatArray:
     promise="the average error is never above it, at any noise and n; loose, meant for large n in place of UO",
     source="gpcurves, docs/theory/bounds.md (after Opper 1997)",
     needs="noise > 0, a prior variance with a known largest value",
-    conditions=(
-        needs_noise,
-        lambda problem: (
-            None
-            if problem.largest_variance is not None
-            else "the prior variance C(x, x) must have a known largest value: stationary kernels and discrete inputs do"
-        ),
-    ),
+    conditions=(needs_noise, _needs_largest_variance),
 )
 def information_gain(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac{c}{\ln(1+c/\sigma^2)}\,\frac{T((n+1)/\sigma^2)}{n+1}` with :math:`C(x,x) \le c`.

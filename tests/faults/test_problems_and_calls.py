@@ -1,0 +1,68 @@
+"""Wrong problems and wrong calls of methods are refused with their reason, wherever they enter."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+import gpcurves as gpc
+from gpcurves.inputs import Eigenvalues
+from gpcurves.methods import METHODS
+
+KERNEL, CIRCLE, SPECTRUM = gpc.RBF(0.1), gpc.Torus(dim=1), gpc.Spectrum([1.0, 0.5])
+PROBLEM = gpc.Problem(KERNEL, CIRCLE, 0.05)
+ANYTHING: Any = gpc.Problem
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [
+        (lambda: ANYTHING(KERNEL, CIRCLE, 0.05, design="greedy"), "a design must be a rule"),
+        (lambda: ANYTHING(KERNEL, Eigenvalues(SPECTRUM), 0.05), "give no kernel with it"),
+        (lambda: ANYTHING(None, CIRCLE, 0.05), "a kernel must be one of gpcurves"),
+        (lambda: ANYTHING(KERNEL, CIRCLE), "noise is needed"),
+        (
+            lambda: ANYTHING(KERNEL, CIRCLE, 0.05, observation=gpc.GaussianNoise(0.1)),
+            "give noise or observation, not both",
+        ),
+        (lambda: replace(cast("Any", PROBLEM), noise=0.3), "to replace noise, replace observation"),
+        (lambda: ANYTHING(KERNEL, CIRCLE, 0.05, gpc.Teacher(gpc.RBF((0.1, 0.2)), 0.1)), "of the teacher: the kernel"),
+    ],
+)
+def test_what_is_no_problem_is_refused(build: Callable[[], object], reason: str) -> None:
+    with pytest.raises(gpc.InputError, match=reason):
+        build()
+
+
+@pytest.mark.parametrize("name", ["lc", "plaskota", "simulation"])
+@pytest.mark.parametrize(
+    ("problem", "sizes", "reason"),
+    [
+        (PROBLEM, [-1], "at least 0, got -1"),
+        (PROBLEM, [np.nan], "must be finite"),
+        (PROBLEM, "banana", "a sequence of numbers, got 'banana'"),
+        (PROBLEM, [[1, 2]], "a sequence of numbers"),
+        (PROBLEM, [], "must not be empty"),
+        (SPECTRUM, [1], "SpectrumProblem"),
+        (None, [1], "a problem must be a Problem"),
+    ],
+)
+def test_a_method_refuses_what_it_cannot_compute(name: str, problem: Any, sizes: Any, reason: str) -> None:
+    with pytest.raises(gpc.InputError, match=reason):
+        METHODS[name](problem, sizes)
+
+
+def test_a_method_takes_sizes_as_the_verbs_do() -> None:
+    np.testing.assert_array_equal(METHODS["lc"](PROBLEM, 5), gpc.learning_curve(PROBLEM, "lc", n=5).error)
+    graph = gpc.GraphProblem(np.eye(4)[::-1], gpc.RandomWalkKernel(), 0.1)
+    np.testing.assert_array_equal(METHODS["eigenvalue"](graph, 2), gpc.learning_curve(graph, "eigenvalue", nu=2).error)
+
+
+def test_methods_travel_to_other_processes() -> None:
+    back = pickle.loads(pickle.dumps(METHODS))
+    np.testing.assert_array_equal(back["info"](PROBLEM, [1, 10]), METHODS["info"](PROBLEM, [1, 10]))
