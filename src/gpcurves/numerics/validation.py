@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.numerics.memory import check_memory
 
 FloatArray = npt.NDArray[np.float64]
 _LARGEST_SIZE = 1e15
@@ -19,7 +23,10 @@ def real(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InputError(f"{name} must be a number, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
         raise InputError(f"{name} must be finite, got {number}")
     return number
@@ -53,9 +60,9 @@ def integer(name: str, value: object, minimum: int, maximum: float = math.inf) -
 
 def positive_each(name: str, value: object) -> float | tuple[float, ...]:
     """Return one positive float, or a tuple of them if a sequence is given."""
-    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
-        items = np.asarray(value).tolist()
-        if not isinstance(items, list):
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
+        items = value.tolist() if isinstance(value, np.ndarray) else list(value)
+        if not isinstance(items, list):  # of an array without dimensions
             return positive_each(name, items)
         if not items:
             raise InputError(f"{name} must not be empty")
@@ -108,7 +115,9 @@ def probabilities(value: object, count: int) -> FloatArray:
 def sizes(name: str, value: object) -> FloatArray:
     """Return training-set sizes: a sequence as it is, an integer ``n`` as 0..n."""
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return np.arange(integer(name, value, 0) + 1, dtype=np.float64)
+        last = integer(name, value, 0, _LARGEST_SIZE)
+        check_memory(100.0 * last, f"every {name} up to {last:,}", "give a list of numbers")
+        return np.arange(last + 1, dtype=np.float64)
     array = as_numbers(value, f"{name} must be an integer or a sequence of numbers, got {value!r}")
     if array.ndim != 1:
         raise InputError(f"{name} must be an integer (meaning 0..{name}) or a sequence of numbers, got {value!r}")
@@ -120,6 +129,23 @@ def sizes(name: str, value: object) -> FloatArray:
     if array.max() > _LARGEST_SIZE:
         raise InputError(f"{name} must be at most {_LARGEST_SIZE:g}, got {array.max():g}")
     return array
+
+
+def path_of(name: str, value: object) -> Path:
+    """Return ``value`` as a path."""
+    if not isinstance(value, str | PathLike):
+        raise InputError(f"{name} must be the path of a file, got {value!r}")
+    return Path(value)
+
+
+def names_of(name: str, value: object) -> list[str]:
+    """Return one name or several as a list that is not empty."""
+    names: list[Any] = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
+    if not all(isinstance(each, str) for each in names):
+        raise InputError(f"{name} must be a name or a sequence of names, got {value!r}")
+    if not names:
+        raise InputError(f"{name} must not be empty")
+    return names
 
 
 def frozen(array: FloatArray) -> FloatArray:

@@ -159,6 +159,8 @@ def _as_floats(value: Any, refusal: str) -> FloatArray:
 
 
 def _check_finite(name: str, array: FloatArray) -> FloatArray:
+    if array.size == 0:
+        raise InputError(f"{name} must not be empty")
     bad = int((~np.isfinite(array.reshape(len(array), -1)).all(axis=1)).sum())
     if bad:
         raise InputError(f"{name} must be finite, got missing or infinite values in {bad} rows: drop or fill them")
