@@ -16,7 +16,7 @@ from gpcurves.methods import METHODS, Kind, Method
 from gpcurves.methods.base import refuse_unknown
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Run
-from gpcurves.numerics.validation import FloatArray, nonnegative, sizes
+from gpcurves.numerics.validation import FloatArray, names_of, nonnegative, sizes
 from gpcurves.observations import Observation
 from gpcurves.problem import Problem, SpectrumProblem, as_problem
 from gpcurves.spectra import Spectrum
@@ -94,10 +94,7 @@ def choose_methods(
 ) -> tuple[list[Method[Any]], dict[str, str]]:
     """Return the methods that were asked for, and which of "all" do not apply and why."""
     if not (isinstance(methods, str) and methods == "all"):
-        names = [methods] if isinstance(methods, str) else list(methods)
-        if not names:
-            raise InputError("methods must not be empty")
-        return list({str(name): METHODS[name] for name in names}.values()), {}
+        return list({name: METHODS[name] for name in names_of("methods", methods)}.values()), {}
     along = [method for method in METHODS.values() if problem.axis in method.axes]
     theory = [method for method in along if method.kind is not Kind.ESTIMATE]
     shared = {name for method in theory for name in method.option_names()} | set(_RUN)

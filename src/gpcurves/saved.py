@@ -27,6 +27,7 @@ from gpcurves.numerics.schema import (
     text,
     truth,
 )
+from gpcurves.numerics.validation import path_of
 from gpcurves.problem import Problem
 
 _MEMORY = 30  # bytes for each byte of JSON, at most about: a list of empty lists
@@ -70,7 +71,7 @@ SCHEMAS: dict[str, Schema] = {
 
 def load(path: str | Path) -> Any:
     """Return the `LearningCurve`, the `CurveSet` or the `Forecast` that was saved to a JSON file."""
-    data = _read(Path(path))
+    data = _read(path_of("path", path))
     try:
         check_plain(data)
         expect("", data, dict)

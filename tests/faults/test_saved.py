@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 import json
 import math
 import random
@@ -18,7 +19,7 @@ import scipy.stats
 
 import gpcurves as gpc
 from gpcurves.forecasting.effort import ForecastEffort
-from gpcurves.inputs import Discrete, Sample, Univariate
+from gpcurves.inputs import Box, Discrete, Sample, Univariate
 
 QUICK = ForecastEffort(
     draws=1, most_draws=1, evaluations=500, simulated_rows=30, test_inputs=20, candidates=20, chosen=5
@@ -90,7 +91,7 @@ def saved() -> list[Any]:
     drawn: dict[str, Any] = {"datasets": 4, "rng": 1}
     results: list[Any] = [
         gpc.learning_curves(gpc.Problem(gpc.RBF(0.1), line, 0.05), n=[0, 1, 10], methods=["lc", "uo", "mw"]),
-        gpc.learning_curve(gpc.Problem(kernel, gpc.Torus(2), 0.05), "simulation", n=[0, 5], also=["training"], **drawn),
+        gpc.learning_curve(gpc.Problem(kernel, Box(2), 0.05), "simulation", n=[0, 5], also=["training"], **drawn),
         gpc.learning_curve(gpc.Problem(gpc.RBF(0.1), line, 0.05, teacher), "simulation", n=[2], **drawn),
         gpc.learning_curve(gpc.Problem(gpc.OU(0.3), Univariate(scipy.stats.beta(2, b=5)), 0.1), "lc", n=[1, 9]),
         gpc.learning_curve(gpc.Problem(gpc.OU(0.3), Discrete(points), 0.1), "plaskota", n=[1, 9]),
@@ -156,6 +157,50 @@ def test_a_file_that_was_changed_after_it_was_saved_is_refused(saved: list[Any],
         assert "it was changed after it was saved; take its checksum out" in load_changed(changed, tmp_path / "x.json")
         del changed["checksum"]
         assert not isinstance(load_changed(changed, tmp_path / "x.json"), str)
+
+
+TAGS = "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<a href='javascript:alert(1)'>x</a>"
+NAMES = ["".join(TAGS), "$a_$ %{x} </script> $", "a\nb\0\x1b", "x" * 5000]
+
+
+def rename(value: Any, name: str) -> Any:
+    """Return plain data with another name in the place of every text that nothing but people reads."""
+    if isinstance(value, list):
+        return [rename(each, name) for each in value]
+    if not isinstance(value, dict):
+        return value
+    texts = ("label", "method", "quantity", "target", "name")
+    kept = {
+        key: name if key in texts and value.get("type") is None else rename(each, name) for key, each in value.items()
+    }
+    kept |= {key: {name: name} for key in ("skipped",) if key in value}
+    kept |= {key: [name] for key in ("notes", "steps") if key in value}
+    if "labels" in value:
+        kept["labels"] = [f"{name}{k}" for k in range(len(value["labels"]))]
+    return kept
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_names_from_files_are_shown_to_the_letter(name: str, saved: list[Any], tmp_path: Path) -> None:
+    for whole in (saved[2], saved[7], saved[-1]):
+        data = rename({key: value for key, value in whole.items() if key != "checksum"}, name)
+        for k, curve in enumerate(data.get("curves", [])):
+            curve["label"] = f"{name} {k}"
+        result = load_changed(data, tmp_path / "x.json")
+        assert not isinstance(result, str), result
+        for suffix in ("html", "svg", "csv", "json"):
+            result.save(tmp_path / f"x.{suffix}")
+        pages = [result._repr_html_(), (tmp_path / "x.html").read_text()]
+        assert name in html.unescape(pages[1])
+        if data.get("curves"):
+            diagnosis = gpc.diagnose(result.problem.graph)
+            diagnosis.save(tmp_path / "x.html")
+            gpc.draw_graph(result.problem.graph).to_bytes("svg")
+            pages += [diagnosis._repr_html_(), (tmp_path / "x.html").read_text()]
+        for page in pages:
+            for tag in TAGS:
+                assert tag[:10] not in page
+                assert tag.replace("<", "\\u003c")[:14] not in page  # Plotly would take it for a tag, too
 
 
 @pytest.mark.parametrize(

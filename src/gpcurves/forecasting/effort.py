@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from gpcurves.errors import InputError
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import integer
 from gpcurves.tables.rows import FEWEST_ROWS
@@ -34,6 +35,8 @@ class ForecastEffort:
 def choose_effort(effort: ForecastEffort | None, draws: int | None) -> ForecastEffort:
     """Return the effort that is asked for: the default one if None, with another number of draws if given."""
     effort = ForecastEffort() if effort is None else effort
+    if not isinstance(effort, ForecastEffort):
+        raise InputError(f"effort must be a ForecastEffort, got {effort!r}")
     return effort if draws is None else replace(effort, draws=draws)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, path_of
 
 _APPLICATION = 0x47504355  # "GPCU": how we know our own files
 _VERSION = 2
@@ -34,7 +34,7 @@ class Store:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+        self.path = path_of("store", path)
         self._check_file()
         try:
             # an absolute path, because ":memory:" would be no file

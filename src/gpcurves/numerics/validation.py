@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.numerics.memory import check_memory
 
 FloatArray = npt.NDArray[np.float64]
 _LARGEST_SIZE = 1e15  # integers beyond are no longer exact as floating-point numbers
@@ -54,7 +57,7 @@ def integer(name: str, value: object, minimum: float = -_LARGEST_SIZE, maximum: 
     """Return ``value`` as an integer between ``minimum`` and ``maximum``."""
     number = real(name, value)
     if not number.is_integer() or number < minimum:
-        least = "" if minimum == -math.inf else f", at least {minimum}"
+        least = "" if minimum == -_LARGEST_SIZE else f", at least {minimum}"
         raise InputError(f"{name} must be an integer{least}, got {number:g}")
     if number > maximum:
         raise InputError(f"{name} must be at most {maximum:g}, got {number:g}")
@@ -65,7 +68,7 @@ def positive_each(name: str, value: object) -> float | tuple[float, ...]:
     """Return one positive float, or a tuple of them if a sequence is given."""
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes | bytearray):
         items = value.tolist() if isinstance(value, np.ndarray) else list(value)  # a masked item becomes None
-        if not isinstance(items, list):
+        if not isinstance(items, list):  # of an array without dimensions
             return positive_each(name, items)
         if not items:
             raise InputError(f"{name} must not be empty")
@@ -156,7 +159,9 @@ def sizes(name: str, value: object) -> FloatArray:
     if name == "nu" and isinstance(value, numbers.Real):
         value = [value]
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return np.arange(integer(name, value, 0) + 1, dtype=np.float64)
+        last = integer(name, value, 0)
+        check_memory(100.0 * last, f"every {name} up to {last:,}", "give a list of numbers")
+        return np.arange(last + 1, dtype=np.float64)
     array = as_numbers(value, f"{name} must be an integer or a sequence of numbers, got {_quote(value)}")
     if array.ndim != 1:
         raise InputError(f"{name} must be an integer (meaning 0..{name}) or a sequence of numbers, got {_quote(value)}")
@@ -168,6 +173,23 @@ def sizes(name: str, value: object) -> FloatArray:
     if array.max() > _LARGEST_SIZE:
         raise InputError(f"{name} must be at most {_LARGEST_SIZE:g}, got {array.max():g}")
     return array
+
+
+def path_of(name: str, value: object) -> Path:
+    """Return ``value`` as a path."""
+    if not isinstance(value, str | PathLike):
+        raise InputError(f"{name} must be the path of a file, got {value!r}")
+    return Path(value)
+
+
+def names_of(name: str, value: object) -> list[str]:
+    """Return one name or several as a list that is not empty."""
+    names: list[Any] = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
+    if not all(isinstance(each, str) for each in names):
+        raise InputError(f"{name} must be a name or a sequence of names, got {value!r}")
+    if not names:
+        raise InputError(f"{name} must not be empty")
+    return names
 
 
 def frozen(array: FloatArray) -> FloatArray:

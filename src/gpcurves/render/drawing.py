@@ -11,7 +11,7 @@ from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray, as_graph
 from gpcurves.numerics.display import Display
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.mpl import new_axes
+from gpcurves.render.mpl import new_axes, words
 
 MOST_VERTICES, MOST_NAMES = 5_000, 80  # in the largest graph that is drawn, and in the largest with names of vertices
 _PIVOTS, _ROUNDS = 50, 80
@@ -66,17 +66,19 @@ def draw_graph(
         **_colours(values, signed),
     )
     if values is not None:
-        axes.figure.colorbar(points, ax=axes, label=label, shrink=0.8)
+        axes.figure.colorbar(points, ax=axes, label=words(label), shrink=0.8)
     for vertex, at in enumerate(positions if known.vertices <= MOST_NAMES else ()):
         look = {"fontsize": 6.5, "color": "#333333", "ha": "center", "va": "bottom"}
-        axes.annotate(str(known.label(vertex)), at, (0, 0.5 * math.sqrt(size)), textcoords="offset points", **look)
+        axes.annotate(
+            words(str(known.label(vertex))), at, (0, 0.5 * math.sqrt(size)), textcoords="offset points", **look
+        )
     if seen.any():
         axes.scatter([], [], s=40, facecolors="none", edgecolors=_SEEN, linewidths=1.1, label="has training examples")
         axes.legend(loc="upper left", frameon=False, fontsize=9)
     axes.autoscale_view()
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set_title(repr(known) if title is None else title, fontsize=10, wrap=True)
+    axes.set_title(words(repr(known) if title is None else title), fontsize=10, wrap=True)
     return Display(axes, axes.figure, {"vertices": points})
 
 

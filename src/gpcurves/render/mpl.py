@@ -16,6 +16,7 @@ _DASHES: dict[str, Any] = {
     "longdash": (0, (9, 3)),
 }
 _SIZE = (9.0, 4.7)  # inches of a picture without its legend
+_LONGEST, _LONGEST_TITLE = 90, 600  # letters of a text
 _SMALL = 8.5  # font size of the legend and of words inside the picture
 _LINE_HEIGHT, _ROW = 13.0, 0.18  # points between lines of the caption, and inches between rows of the legend
 
@@ -35,13 +36,15 @@ def draw(scene: Scene, ax: Any = None, result: Any = None) -> Display:
     for name, axis in (("x", scene.x), ("y", scene.y)):
         getattr(ax, f"set_{name}scale")("log" if axis.log else "linear")
         getattr(ax, f"set_{name}ticks")(axis.ticks, [plain(tick) for tick in axis.ticks])
-        ax.set(**{f"{name}label": _words(axis.label), f"{name}lim": (axis.low, axis.high)})
+        ax.set(**{f"{name}label": words(axis.label), f"{name}lim": (axis.low, axis.high)})
     ax.tick_params(which="minor", labelbottom=False, labelleft=False)
     parts = [(mark, _draw(mark, ax)) for mark in scene.marks]
     ax.grid(True, which="major", color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
-    caption = textwrap.fill(_words(scene.caption), int(15 * _inches(ax)))  # lines that are no wider than the axes
-    title = textwrap.fill(_words(scene.title), int(13 * _inches(ax)))
+    caption = textwrap.fill(
+        words(scene.caption, _LONGEST_TITLE), int(15 * _inches(ax))
+    )  # lines that are no wider than the axes
+    title = textwrap.fill(words(scene.title, _LONGEST_TITLE), int(13 * _inches(ax)))
     ax.set_title(title, fontsize=10.5, pad=6 + _LINE_HEIGHT * len(caption.splitlines()))
     if caption:
         look = {"ha": "center", "va": "bottom", "fontsize": 9, "color": "#444444", "annotation_clip": False}
@@ -53,9 +56,10 @@ def draw(scene: Scene, ax: Any = None, result: Any = None) -> Display:
     return Display(ax, ax.figure, {mark.name: part for mark, part in parts if mark.name}, result)
 
 
-def _words(text: str) -> str:
-    """Return a text in which a pair of dollars is not a formula."""
-    return text.replace("$", r"\$")
+def words(text: str, longest: int = _LONGEST) -> str:
+    """Return a text on one line, not endless, in which a pair of dollars is not a formula: it may come from a file."""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return (line if len(line) <= longest else f"{line[: longest - 1]}…").replace("$", r"\$")
 
 
 def _draw(mark: Any, ax: Any) -> Any:
@@ -78,7 +82,7 @@ def _draw(mark: Any, ax: Any) -> Any:
             shift = {"left": 4, "center": 0, "right": -4}[mark.across], {"bottom": 3, "center": 0, "top": -3}[mark.up]
             look = {"color": mark.colour, "ha": mark.across, "va": mark.up, "fontsize": _SMALL}
             look |= {"zorder": mark.layer + 4, "textcoords": "offset points", "annotation_clip": False}
-            return ax.annotate(_words(mark.text), (mark.x, mark.y), shift, **look)
+            return ax.annotate(words(mark.text), (mark.x, mark.y), shift, **look)
 
 
 def _inches(ax: Any) -> float:
@@ -97,7 +101,7 @@ def _list_marks(shown: list[tuple[Mark, Any]], ax: Any) -> int:
     for mark, part in sorted(shown, key=lambda each: not each[0].group):  # what has no heading comes last
         headed = mark.group in headings
         block = blocks.setdefault(mark.group if headed else mark.label, [(blank, mark.group)] if headed else [])
-        block.append((part, _words(mark.label)))
+        block.append((part, words(mark.label)))
     columns = _columns(list(blocks.values()), 76 * _inches(ax))
     rows = max(map(len, columns))
     entries = [entry for column in columns for entry in [*column, *[(blank, "")] * (rows - len(column))]]

@@ -21,6 +21,24 @@ td { font-variant-numeric: tabular-nums; } .number { white-space: nowrap; }
 """
 
 
+class Html(str):
+    """Text that is HTML already. All other text that goes into a page is escaped: it may come from a file."""
+
+    __slots__ = ()
+
+
+def as_html(text: str) -> Html:
+    """Return text as HTML, with numbers that stay on one line: browsers break them after the minus of 1e-05."""
+    if isinstance(text, Html):
+        return text
+    return Html(re.sub(r"(?<![\d.])\d[\d.]*+e-\d+", r"<span class='number'>\g<0></span>", html.escape(text)))
+
+
+def tagged(tag: str, text: str) -> Html:
+    """Return text between tags."""
+    return Html(f"<{tag}>{as_html(text)}</{tag}>")
+
+
 def document(title: str, parts: Sequence[str], style: str = "") -> str:
     """Return a page that needs nothing from outside."""
     head = [
@@ -31,31 +49,28 @@ def document(title: str, parts: Sequence[str], style: str = "") -> str:
     return "\n".join([*head, *parts, "</body></html>\n"])
 
 
-def words(text: str) -> str:
-    """Return words for the page, with numbers that stay on one line: browsers break them after the minus of 1e-05."""
-    return re.sub(r"(?<![\d.])\d[\d.]*+e-\d+", r"<span class='number'>\g<0></span>", html.escape(text))
-
-
 def sentences(texts: Iterable[str], tone: str = "") -> str:
     """Return sentences in a box that says what to do."""
-    inside = "".join(f"<p>{words(text)}</p>" for text in texts)
+    inside = "".join(tagged("p", text) for text in texts)
     return f"<section class='verdict {tone}'>{inside}</section>" if inside else ""
 
 
 def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], roomy: Sequence[str] = ()) -> str:
-    """Return a table of HTML cells under a heading; columns whose heads are ``roomy`` are left out on a telephone."""
+    """Return a table under a heading; columns whose heads are ``roomy`` are left out on a telephone."""
     kinds = [" class='roomy'" if each in roomy else "" for each in head]
     lines = [
-        "<tr>" + "".join(f"<{tag}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, row, strict=True)) + "</tr>"
+        "<tr>"
+        + "".join(f"<{tag}{kind}>{as_html(cell)}</{tag}>" for kind, cell in zip(kinds, row, strict=True))
+        + "</tr>"
         for tag, row in [("th", head), *(("td", row) for row in rows)]
     ]
-    return f"<h2>{title}</h2><div class='wide'><table>{''.join(lines)}</table></div>"
+    return f"{tagged('h2', title)}<div class='wide'><table>{''.join(lines)}</table></div>"
 
 
 def listed(title: str, items: Iterable[str]) -> str:
     """Return a list of sentences under a heading, or nothing without any."""
-    entries = "".join(f"<li>{words(item)}</li>" for item in items)
-    return f"<h2>{title}</h2><ul>{entries}</ul>" if entries else ""
+    entries = "".join(tagged("li", item) for item in items)
+    return f"{tagged('h2', title)}<ul>{entries}</ul>" if entries else ""
 
 
 def aligned(values: Iterable[float]) -> list[str]:

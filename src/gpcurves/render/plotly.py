@@ -13,6 +13,11 @@ from gpcurves.render.scene import Area, Axis, Bars, Line, Mark, Points, Scene, T
 _HEIGHT, _ROW = 460, 22  # pixels of a picture without its legend, and of a row of the legend
 
 
+def _text(text: str) -> str:
+    """Return text as Plotly shows it to the letter: it knows some tags, few names of signs, and variables in ``%{...}``."""
+    return html.escape(text, quote=False).replace("%{", "%&#123;")
+
+
 def embed(scene: Scene) -> str:
     """Return a scene as part of a page; the library that draws it is included."""
     import plotly.io
@@ -52,7 +57,7 @@ def figure(scene: Scene) -> Any:
 
 def _axis(axis: Axis) -> dict[str, Any]:
     return {
-        "title": {"text": html.escape(axis.label)},
+        "title": {"text": _text(axis.label)},
         "type": "log" if axis.log else "linear",
         "range": axis.scaled(np.array([axis.low, axis.high])).tolist(),
         "tickvals": axis.ticks,
@@ -62,13 +67,13 @@ def _axis(axis: Axis) -> dict[str, Any]:
 
 def _about(mark: Mark, scene: Scene) -> dict[str, Any]:
     """Return what the legend and the mouse tell about a mark."""
-    label = html.escape(mark.label or mark.name)
+    label = _text(mark.label or mark.name)
     about: dict[str, Any] = {"name": label, "showlegend": bool(mark.label)}
     if mark.group:
-        about |= {"legendgroup": mark.group, "legendgrouptitle": {"text": html.escape(mark.group)}}
+        about |= {"legendgroup": mark.group, "legendgrouptitle": {"text": _text(mark.group)}}
     if isinstance(mark, Area) or not label:
         return about | {"hoverinfo": "skip"}
-    x, y = (html.escape(axis.short or axis.label) for axis in (scene.x, scene.y))
+    x, y = (_text(axis.short or axis.label) for axis in (scene.x, scene.y))
     return about | {"hovertemplate": f"<b>{label}</b><br>{x} = %{{x:,.8~g}}<br>{y} = %{{y:.4g}}<extra></extra>"}
 
 
@@ -106,7 +111,7 @@ def _annotation(mark: Text, scene: Scene) -> dict[str, Any]:
     return {
         **({"x": 1, "xref": "paper"} if edge else {"x": float(scene.x.scaled(mark.x))}),
         "y": float(scene.y.scaled(mark.y)),
-        "text": html.escape(mark.text),
+        "text": _text(mark.text),
         "showarrow": False,
         "xanchor": mark.across,
         "yanchor": {"bottom": "bottom", "center": "middle", "top": "top"}[mark.up],

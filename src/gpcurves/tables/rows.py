@@ -165,6 +165,8 @@ def _check_target(value: Any) -> FloatArray:
 
 
 def _check_finite(name: str, array: FloatArray) -> FloatArray:
+    if array.size == 0:
+        raise InputError(f"{name} must not be empty")
     bad = int((~np.isfinite(array)).any(axis=tuple(range(1, array.ndim))).sum())
     if bad:
         raise InputError(f"{name} must be finite, got missing or infinite values in {bad} rows: drop or fill them")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gpcurves.errors import InputError
 from gpcurves.numerics.display import Display
 from gpcurves.render import mpl
-from gpcurves.render.page import document
+from gpcurves.render.page import document, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Scene
 
@@ -61,7 +60,7 @@ class View:
     def page(self) -> str:
         """Return a page that needs nothing from outside: the picture, what a notebook shows, and more in other views."""
         scene = self.scene()
-        return document(scene.title, [f"<h1>{html.escape(scene.title)}</h1>", embed(scene), self.notebook()])
+        return document(scene.title, [tagged("h1", scene.title), embed(scene), self.notebook()])
 
     def notebook(self) -> str:
         """Return what a notebook shows, as HTML."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import math
 import re
@@ -19,7 +18,7 @@ from gpcurves.goals import Goal
 from gpcurves.methods import METHODS, Kind, Scope
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
-from gpcurves.render.page import document, listed, sentences, table
+from gpcurves.render.page import Html, as_html, document, listed, sentences, table, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, plain
 from gpcurves.render.views import View
@@ -109,7 +108,7 @@ class CurvesView(View):
     def page(self) -> str:
         parts = [
             f"<h1>Learning curves: error against {_SIZES[self.curves.axis][0][:-2]}</h1>",
-            f"<p class='problem'>{html.escape(self.heading)}</p>",
+            f"<p class='problem'>{as_html(self.heading)}</p>",
             sentences(goal.sentence for goal in self.goals),
             embed(self.scene()),
             _goal_table(self.goals, self.curves.axis),
@@ -121,7 +120,7 @@ class CurvesView(View):
         return document(f"Learning curves: {self.heading}", parts)
 
     def notebook(self) -> str:
-        return f"<p>{html.escape(self.heading)}</p>{_numbers(self.curves)}"
+        return f"{tagged('p', self.heading)}{_numbers(self.curves)}"
 
 
 def _entries(goal: Goal) -> list[dict[str, Any]]:
@@ -231,7 +230,7 @@ def _goal_table(goals: Sequence[Goal], axis: str) -> str:
         sizes = sorted(goal.needed.items(), key=lambda entry: entry[1])
         answers = {label: f"{size:,.0f}" if axis == "n" else f"{size:.4g}" for label, size in sizes}
         entries = (answers | dict(goal.missing)).items()
-        rows += [[f"{goal.error:g}", html.escape(label), html.escape(answer)] for label, answer in entries]
+        rows += [[f"{goal.error:g}", label, answer] for label, answer in entries]
     what = "examples needed" if axis == "n" else "examples needed per vertex"
     return table(what.capitalize(), ("goal", "curve", what), rows) if rows else ""
 
@@ -245,7 +244,7 @@ def _numbers(curves: CurveSet) -> str:
     for size in sizes:
         errors = [f"{each[size]:.4g}" if size in each else "" for each in known]
         rows.append([f"{size:.4g}" if curves.axis == "nu" else plain(size), *errors])
-    return table("Errors", [_size_axis(curves).short, *map(html.escape, curves)], rows)
+    return table("Errors", [_size_axis(curves).short, *curves], rows)
 
 
 def _guarantees(curves: Curves) -> str:
@@ -253,8 +252,8 @@ def _guarantees(curves: Curves) -> str:
     rows = []
     for method in (METHODS[name] for name in names):
         relation = f"{method.kind.value} {'for' if method.kind is Kind.EXACT else 'of'} {method.scope.value}"
-        told = [html.escape(text) for text in (relation, method.promise, method.source)]
-        rows.append([f"<b>{method.name}</b><br>{html.escape(method.title)}", *told])
+        name = Html(f"{tagged('b', method.name)}<br>{as_html(method.title)}")
+        rows.append([name, relation, method.promise, method.source])
     return table("What each method guarantees", ("method", "what it is", "guarantee", "source"), rows)
 
 

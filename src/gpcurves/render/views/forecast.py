@@ -5,7 +5,6 @@ The report is one page that says what to do, opens offline, and reads well on a 
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from gpcurves._version import __version__
 from gpcurves.forecasting.result import Forecast
 from gpcurves.forecasting.verdict import RequiredN, Verdict, rounded
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.page import aligned, document, listed, sentences, table, words
+from gpcurves.render.page import Html, aligned, as_html, document, listed, sentences, table, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Points, Scene, Stroke, Text
 from gpcurves.render.views import View
@@ -77,14 +76,14 @@ class ForecastView(View):
         return self.result.to_json(n=self.n, goal=self.goal)
 
     def notebook(self) -> str:
-        said = words(" ".join(self.verdict.sentences))
-        return f"<p><b>{html.escape(self.headline)}</b>. {said}</p>{self.to_frame().to_html(index=False)}"
+        said = as_html(" ".join(self.verdict.sentences))
+        return f"<p>{tagged('b', self.headline)}. {said}</p>{self.to_frame().to_html(index=False)}"
 
     def page(self) -> str:
         forecast, verdict = self.result, self.verdict
         parts = [
-            f"<header><p>How many rows do you need to predict <b>{html.escape(forecast.target)}</b>?</p>"
-            f"<h1>{words(self.headline)}</h1></header>",
+            f"<header><p>How many rows do you need to predict {tagged('b', forecast.target)}?</p>"
+            f"{tagged('h1', self.headline)}</header>",
             sentences(verdict.sentences, _TONES.get(verdict.label, "")),
             _tiles(self),
             embed(self.scene()),
@@ -182,7 +181,7 @@ def _tiles(view: ForecastView) -> str:
     tiles += [(text, "noise floor (irreducible error): the lowest RMSE with unlimited rows") for text in texts[6:]]
     if view.needed is not None:
         tiles.append(_rows_needed(view.needed, view.goal or 0.0))
-    cells = "".join(f"<div class='tile'><b>{words(big)}</b><span>{words(said)}</span></div>" for big, said in tiles)
+    cells = "".join(f"<div class='tile'>{tagged('b', big)}{tagged('span', said)}</div>" for big, said in tiles)
     return f"<section class='tiles'>{cells}</section>"
 
 
@@ -209,9 +208,7 @@ def _errors(view: ForecastView) -> str:
         rmse, low, high = texts[3 * k : 3 * k + 3]
         widths = (("learn", share), ("floor", 100 - share))
         bar = "".join(f"<i class='{name}' style='width:{width:.0f}%'></i>" for name, width in widths)
-        rows.append(
-            [f"{n:,}", words(rmse), words(f"{low} – {high}"), f"{share:.0f} %", f"<div class='bar'>{bar}</div>"]
-        )
+        rows.append([f"{n:,}", rmse, f"{low} – {high}", f"{share:.0f} %", Html(f"<div class='bar'>{bar}</div>")])
     key = (
         "<p class='key'>Parts of the mean squared error: <i class='learn'></i>reducible by more rows, "
         "<i class='floor'></i>noise floor (irreducible error).</p>"
@@ -229,9 +226,9 @@ def _inputs(forecast: Forecast) -> str:
     rows = []
     for i in np.argsort(-relevance.share):
         share = float(relevance.share[i])
-        bar = f"<div class='bar'><i class='learn' style='width:{100 * share:.0f}%'></i></div>"
-        said = html.escape(describe_dependence(share, float(relevance.lengthscales[i]), float(relevance.units[i])))
-        rows.append([f"<b>{html.escape(relevance.names[i])}</b>", f"{100 * share:.0f} %", bar, said])
+        bar = Html(f"<div class='bar'><i class='learn' style='width:{100 * share:.0f}%'></i></div>")
+        said = describe_dependence(share, float(relevance.lengthscales[i]), float(relevance.units[i]))
+        rows.append([tagged("b", relevance.names[i]), f"{100 * share:.0f} %", bar, said])
     about = "<p>The share is each input's part of the explainable variance, according to the fitted model. Check that you will know an input with a large share before you need the prediction.</p>"
     head = ("input", "share", "", "how the target depends on it")
     return table("What each input contributes", head, rows, [""]) + about
@@ -262,7 +259,7 @@ def _choosing(forecast: Forecast) -> str:
             f"certain. At {n:,} rows the RMSE would be about {chosen:.3g} instead of {random:.3g}, {100 * saved:.0f} % lower "
             "(the dashed curve). This assumes known lengthscales; in practice expect a smaller gain."
         )
-    return f"<h2>If you can choose your inputs</h2><p>{words(said)}</p>"
+    return f"<h2>If you can choose your inputs</h2>{tagged('p', said)}"
 
 
 def _assumptions(forecast: Forecast) -> Iterable[str]:

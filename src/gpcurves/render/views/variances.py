@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ import numpy as np
 from gpcurves.graphs.diagnosis import Diagnosis
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.page import document, sentences, table
+from gpcurves.render.page import as_html, document, sentences, table, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Axis, Bars, Scene, Stroke
 from gpcurves.render.views import View
@@ -67,17 +66,17 @@ class DiagnosisView(View):
     def page(self) -> str:
         worst = self.result.to_frame().iloc[self.result.worst(10)].itertuples(index=False)
         rows = [
-            [html.escape(str(vertex)), f"{degree:g}", f"{component:,}", f"{variance:.4g}"]
+            [str(vertex), f"{degree:g}", f"{component:,}", f"{variance:.4g}"]
             for vertex, degree, component, variance in worst
         ]
         head = ("vertex", "degree", "vertices in its component", "prior variance")
-        top = f"<h1>How even is the prior?</h1><p class='problem'>{html.escape(self.about)}</p>"
+        top = f"<h1>How even is the prior?</h1><p class='problem'>{as_html(self.about)}</p>"
         worst_vertices = table("Furthest from the average", head, rows)
         parts = [top, sentences([self.result.verdict()]), embed(self.scene()), worst_vertices]
         return document(f"Prior variances: {self.about}", parts)
 
     def notebook(self) -> str:
-        return f"<p>{html.escape(self.result.verdict())}</p>{super().notebook()}"
+        return f"{tagged('p', self.result.verdict())}{super().notebook()}"
 
 
 def histogram(
