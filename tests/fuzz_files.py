@@ -450,7 +450,7 @@ HOSTILE: dict[str, list[Callable[[], File]]] = {
     "saved": [
         lambda: (".json", b"[" * 200_000),
         lambda: (".json", b'{"schema":' * 100_000),
-        lambda: (".json", b'{"schema": 2, "curve": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
+        lambda: (".json", b'{"schema": 3, "curve": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
         lambda: (".json", b'{"schema": ' + b"9" * 5000 + b"}"),
         lambda: (".json", b"null"),
         lambda: (".json", b'"' + b"a" * 1000),

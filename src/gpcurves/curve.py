@@ -15,13 +15,14 @@ from gpcurves.errors import InputError
 from gpcurves.numerics.display import Shown
 from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.frozen import FrozenMapping, ReadOnly, frozen_array
+from gpcurves.numerics.schema import checksum
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA = 2  # version of the JSON layout; it changes when a reader would have to
+SCHEMA = 3  # version of the JSON layout; it changes when a reader would have to
 _ARRAYS = ("sizes", "error", "stderr", "spectrum_error")
 
 
@@ -132,9 +133,13 @@ class LearningCurve(Shown, ReadOnly):
         stderr = np.full(len(self.sizes), np.nan) if self.stderr is None else self.stderr
         return pd.DataFrame({self.axis: self.sizes, "error": self.error, "stderr": stderr})
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the curve as plain data."""
+        return {"curve": self._record(), "problem": self.problem.to_dict(), "version": self.version}
+
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the curve with everything needed to compute it again, and write it to ``path`` if given."""
-        return dump({"curve": self._record(), "problem": self.problem.to_dict(), "version": self.version}, path)
+        return dump(self.to_dict(), path)
 
     def _record(self) -> dict[str, Any]:
         plain = {each.name: _as_json(getattr(self, each.name)) for each in fields(self)}
@@ -282,24 +287,6 @@ def _labels(curves: Sequence[LearningCurve]) -> list[str]:
     raise InputError("two of these curves are of the same problem, method and options: give each once")
 
 
-def curve_from_dict(data: Mapping[str, Any]) -> LearningCurve:
-    """Build a curve from the content of its JSON file."""
-    return _restore(data["curve"], Problem.from_dict(data["problem"]), data["version"])
-
-
-def curve_set_from_dict(data: Mapping[str, Any]) -> CurveSet:
-    """Build a set of curves from the content of its JSON file."""
-    problems = [Problem.from_dict(each) for each in data["problems"]]
-    curves = {each["label"]: _restore(each, problems[each["problem"]], data["version"]) for each in data["curves"]}
-    return CurveSet(curves, data["skipped"])
-
-
-def _restore(record: Mapping[str, Any], problem: Problem, version: str) -> LearningCurve:
-    kept = {key: value for key, value in record.items() if key not in ("label", "problem", "notes", problem.axis)}
-    notes, sizes = tuple(record["notes"]), record[problem.axis]
-    return LearningCurve(sizes=sizes, problem=problem, version=version, notes=notes, **kept)
-
-
 def _as_json(value: Any) -> Any:
     """Return a value as JSON holds it: arrays as lists in which what is not known is None."""
     if isinstance(value, Mapping):
@@ -311,7 +298,8 @@ def _as_json(value: Any) -> Any:
 
 def dump(data: Mapping[str, Any], path: str | Path | None) -> str:
     """Return plain data as the text of a JSON file of this package, and write it to ``path`` if given."""
-    text = json.dumps({"schema": SCHEMA, "package": "gpcurves", **data}, indent=1, allow_nan=False) + "\n"
+    content = {"schema": SCHEMA, "package": "gpcurves", **data}
+    text = json.dumps({**content, "checksum": checksum(content)}, indent=1, allow_nan=False) + "\n"
     if path is not None:
         write_complete(Path(path), text.encode())
     return text

@@ -109,18 +109,18 @@ def test_an_expansion_that_breaks_down_says_so() -> None:
         ("{", "holds no result that was saved"),
         ("[]", "holds no result that was saved"),
         (
-            '{"schema": 2, "version": "0", "problem": {"inputs": {"type": "Eigenvalues", "values": [1], "multiplicities": [1]}, "noise": 1}, '
+            '{"schema": 3, "version": "0", "problem": {"inputs": {"type": "Eigenvalues", "values": [1], "multiplicities": [1]}, "noise": 1}, '
             '"curve": {"method": "lc", "n": [1], "error": ["x"], "notes": []}}',
-            "holds no result that was saved",
+            r"x\.json holds no result that was saved by gpcurves: curve\.error\[0\] must be a number between .*, got 'x'",
         ),
         (
-            '{"schema": 2, "version": "0", "problem": {"inputs": {"type": "Eigenvalues", "values": [1], "multiplicities": [1]}, "noise": 1}, '
-            '"curve": {"method": "lc", "n": [1], "error": [], "notes": []}}',
+            '{"schema": 3, "version": "0", "problem": {"inputs": {"type": "Eigenvalues", "values": [1], "multiplicities": [1]}, "noise": 1}, '
+            '"curve": {"method": "lc", "n": [1], "error": [1, 2], "notes": []}}',
             "error must have as many values as n",
         ),
-        ('{"schema": 99, "curve": {}}', "has schema 99"),
+        ('{"schema": 99, "curve": {}}', "its schema is 99, and this version reads 3"),
         (
-            '{"schema": 2, "curve": {}, "problem": {"kernel": {"type": "Nope"}, "inputs": {"type": "Torus"}, "noise": 1}}',
+            '{"schema": 3, "version": "0", "curve": {"method": "lc", "n": [1], "error": [1]}, "problem": {"kernel": {"type": "Nope"}, "inputs": {"type": "Torus"}, "noise": 1}}',
             "unknown kernel 'Nope' in saved data",
         ),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -13,12 +12,11 @@ import numpy as np
 import pandas as pd
 
 from gpcurves._version import __version__
-from gpcurves.curve import SCHEMA
+from gpcurves.curve import SCHEMA, dump
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import HORIZON, Band, never_rise
 from gpcurves.forecasting.verdict import Prospects, RequiredN, Verdict, judge
 from gpcurves.numerics.display import Shown
-from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.validation import FloatArray, positive, sizes
 
 _KEYS = ("name", "lengthscale_sd", "lengthscale", "share")
@@ -213,10 +211,7 @@ class Forecast(Shown):
 
     def to_json(self, path: str | Path | None = None, *, n: object = None, goal: float | None = None) -> str:
         """Return `to_dict` as text, and write it to ``path`` if given; `gpcurves.load` reads it again."""
-        text = json.dumps(self.to_dict(n, goal), indent=1, allow_nan=False) + "\n"
-        if path is not None:
-            write_complete(Path(path), text.encode())
-        return text
+        return dump(self.to_dict(n, goal), path)
 
     def to_frame(self, n: object = None) -> pd.DataFrame:
         """Return the forecast at 1, 2, 4, 8 and 16 times the rows at hand, or at these n."""

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.numerics import schema
 from gpcurves.numerics.frozen import ReadOnly
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer
@@ -258,8 +259,19 @@ def _convert(thing: object, repair: bool) -> Graph:
     )
 
 
+_SCHEMA: schema.Schema = {
+    "vertices": schema.integer(1, _MOST_VERTICES),
+    "edges": [[schema.integer(0, _MOST_VERTICES)]],
+    "weights?": [schema.number(0)],
+    "labels?": [schema.text],
+}
+_BYTES = 64  # for each vertex, while a graph is built
+
+
 def graph_from_dict(data: dict[str, Any]) -> Graph:
     """Build a graph from what its ``to_dict`` returned."""
+    schema.conform("graph", data, _SCHEMA)
+    check_memory(_BYTES * data["vertices"], f"a graph of {data['vertices']:,} vertices", "give a smaller graph")
     return Graph.from_edges(data["edges"], data["vertices"], data.get("weights"), data.get("labels"))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import Inputs
 from gpcurves.numerics.quadrature import GAUSS_NODES, GAUSS_WEIGHTS, distance_edges, gauss_legendre
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, real
 
 
 class Univariate(Inputs):
@@ -81,7 +81,12 @@ class Univariate(Inputs):
         family = getattr(stats, str(parameters["name"]), None)
         if not isinstance(family, stats.rv_continuous):
             raise InputError(f"scipy.stats has no continuous distribution {parameters['name']!r}")
-        return cls(family(*parameters["args"], **parameters["kwds"]))
+        args = [real(f"args[{k}]", value) for k, value in enumerate(parameters["args"])]
+        kwds = {key: real(key, value) for key, value in parameters["kwds"].items()}
+        law = family(*args, **kwds)
+        if np.isnan(law.support()).any():
+            raise InputError(f"the parameters of {family.name} are outside what they may be")
+        return cls(law)
 
     def __repr__(self) -> str:
         law = self.distribution

@@ -194,7 +194,10 @@ def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets
     check_memory(needed, f"keeping the results of {stop.most:,} {unit}", f"ask for fewer {unit}")
     opened = nullcontext() if run.store is None else Store(run.store)
     with Progress(run.progress, unit) as progress, opened as store:
-        done = {} if store is None else store.load(experiment.key, width)
+        done, damaged = ({}, []) if store is None else store.load(experiment.key, width)
+        if damaged:
+            which = ", ".join(map(str, damaged[:10])) + ", …" * (len(damaged) > 10)
+            progress.say(f"{run.store}: left out what is damaged, to be computed again: {unit} {which}")
         total = stop.first
 
         def estimate(interrupted: bool = False) -> Estimate:

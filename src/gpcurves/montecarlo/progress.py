@@ -35,6 +35,7 @@ class Progress:
     def __init__(self, show: bool | None, unit: str) -> None:
         is_open = not getattr(sys.stderr, "closed", True)  # a process may have no stderr at all
         self._shown = is_open and (sys.stderr.isatty() if show is None else show)
+        self._silent = show is False or not is_open
         self._unit = unit
         self._bar: Any = None
         self._listening = ExitStack()
@@ -52,6 +53,14 @@ class Progress:
             self._bar.total = total
             self._bar.refresh()
 
+    def say(self, sentence: str) -> None:
+        """Print a sentence, above the bar if there is one, unless nothing is to be shown."""
+        if not self._silent:
+            if self._bar is None:
+                sys.stderr.write(f"{sentence}\n")
+            else:
+                self._bar.write(sentence, file=sys.stderr)
+
     def advance(self, count: int, words: Callable[[], str] | None = None) -> None:
         """Say that more tasks are done; words beside the bar are asked for now and then, not more than they cost."""
         if self._bar is None:
@@ -62,14 +71,9 @@ class Progress:
             self._bar.set_postfix_str(words())
             self._next_words = time.monotonic() + 1.0 + 10 * (time.monotonic() - now)
 
-    def _say(self, sentence: str) -> None:
-        from tqdm import tqdm
-
-        tqdm.write(sentence, file=sys.stderr)  # above the bar
-
     def __enter__(self) -> Self:
         if self._shown:
-            self._listening.enter_context(listening(self._say))
+            self._listening.enter_context(listening(self.say))
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -16,85 +16,117 @@ from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray
 
 _APPLICATION = 0x47504355  # "GPCU": how we know our own files
-_VERSION = 1
+_VERSION = 2
 _LOCK_TIMEOUT = 60.0  # seconds to wait while another process writes
+_TABLES = (
+    b"CREATE TABLE keys (key TEXT PRIMARY KEY, description TEXT NOT NULL)",
+    b"CREATE TABLE results (key TEXT, task INTEGER, data BLOB NOT NULL, checksum BLOB NOT NULL, PRIMARY KEY (key, task))",
+)
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
 class Store:
     """Results of tasks, one row each, written in one transaction per batch; several processes may share a file.
 
-    Write-ahead logging keeps the file whole when a process is killed or the power fails. A file that is not a store is
-    refused and left as it is.
+    Write-ahead logging keeps the file whole when a process is killed or the power fails. Disks and people damage files all
+    the same: every row has a checksum of its key, its task and its numbers. A file that is not a store is refused and left
+    as it is.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._check_file()
         try:
-            self._connection = sqlite3.connect(self.path, timeout=_LOCK_TIMEOUT, isolation_level=None)
-            self._prepare()
+            # an absolute path, because ":memory:" would be no file
+            self._connection = sqlite3.connect(self.path.absolute(), timeout=_LOCK_TIMEOUT, isolation_level=None)
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()  # so that no files of SQLite are left beside it
+                raise
         except sqlite3.Error as error:
             raise self._problem(error) from error
-        except InputError:
-            self._connection.close()
-            raise
 
     def _check_file(self) -> None:
-        """Refuse a file that is not a store before SQLite opens it, because opening may change it."""
-        if self.path.is_dir():
-            raise InputError(f"cannot use {self.path} as a store: it is a folder")
-        if not self.path.parent.is_dir():
-            raise InputError(f"cannot use {self.path} as a store: the folder {self.path.parent} does not exist")
+        """Refuse a file that is not a store before SQLite opens it, because opening may change it, or wait for ever."""
         for _ in range(10):
             try:
+                if self.path.is_dir():
+                    raise IsADirectoryError(None, "it is a folder")
+                if self.path.exists() and not self.path.is_file():
+                    raise OSError(None, "it is not a regular file")
+                if not self.path.parent.is_dir():
+                    raise NotADirectoryError(None, f"the folder {self.path.parent} does not exist")
                 with self.path.open("rb") as file:
                     content = file.read(100)
             except FileNotFoundError:
                 return
-            except OSError as error:
-                raise InputError(f"cannot use {self.path} as a store: {error.strerror}") from error
-            if not content or content[68:72] == _APPLICATION.to_bytes(4, "big"):
+            except (OSError, ValueError) as error:  # a ValueError if a name holds a zero
+                reason = getattr(error, "strerror", error)
+                raise InputError(f"cannot use {self.path} as a store: {reason}") from error
+            if not content:
+                return
+            if content[68:72] == _APPLICATION.to_bytes(4, "big"):
+                self._check_version(int.from_bytes(content[60:64], "big"))
                 return
             if content[:16] != b"SQLite format 3\0" or any(content[68:72]):
                 break
             time.sleep(0.05)  # another process may be making it just now
         raise InputError(f"{self.path} is not a store of gpcurves: it is left as it is")
 
+    def _check_version(self, version: int) -> None:
+        if version not in (0, _VERSION):
+            raise InputError(
+                f"{self.path} is a store of version {version}, and this gpcurves reads version {_VERSION}: name another file"
+            )
+
     def _prepare(self) -> None:
         # the marks that make the file ours come first, in the file itself; only then is there a write-ahead log
-        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, _VERSION):
-            raise InputError(f"{self.path} is a store of version {version}: this gpcurves reads version {_VERSION}")
+        execute = self._connection.execute
+        self._connection.text_factory = bytes  # damaged text need not be UTF-8
+        version = execute("PRAGMA user_version").fetchone()[0]
+        self._check_version(version)
         if version != _VERSION:
-            for statement in (
-                "BEGIN IMMEDIATE",
-                f"PRAGMA application_id={_APPLICATION}",
-                f"PRAGMA user_version={_VERSION}",
-                "CREATE TABLE IF NOT EXISTS keys (key TEXT PRIMARY KEY, description TEXT NOT NULL)",
-                "CREATE TABLE IF NOT EXISTS results (key TEXT, task INTEGER, data BLOB NOT NULL, PRIMARY KEY (key, task))",
-                "COMMIT",
-            ):
-                self._connection.execute(statement)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("PRAGMA synchronous=NORMAL")
+            execute("BEGIN IMMEDIATE")
+            execute(f"PRAGMA application_id={_APPLICATION}")
+            execute(f"PRAGMA user_version={_VERSION}")
+            for statement in _TABLES:
+                execute(statement.decode().replace("TABLE", "TABLE IF NOT EXISTS"))
+            execute("COMMIT")
+        if {sql for (sql,) in execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")} != set(_TABLES):
+            raise self._damaged("its tables are not those of a store")
+        execute("PRAGMA journal_mode=WAL")
+        execute("PRAGMA synchronous=NORMAL")
 
-    def load(self, description: Mapping[str, Any], width: int) -> dict[int, FloatArray]:
-        """Return the results that are there for tasks of this description."""
+    def load(self, description: Mapping[str, Any], width: int) -> tuple[dict[int, FloatArray], list[int]]:
+        """Return the results that are there for tasks of this description, and the tasks whose results are damaged."""
+        key = key_of(description)
+        found: dict[int, FloatArray] = {}
+        damaged: list[int] = []
         try:
-            rows = self._connection.execute("SELECT task, data FROM results WHERE key = ?", (key_of(description),))
-            return {task: np.frombuffer(data) for task, data in rows if len(data) == 8 * width}
+            rows = self._connection.execute("SELECT task, data, checksum FROM results WHERE key = ?", (key,))
+            for task, data, checksum in rows:
+                if isinstance(data, bytes) and len(data) == 8 * width and checksum == _checksum(key, task, data):
+                    found[task] = np.frombuffer(data)
+                else:
+                    damaged.append(task)
+            # one that cannot be written to either is better refused now than after the first tasks
+            if damaged and self._connection.execute("PRAGMA quick_check(1)").fetchone()[0] != b"ok":
+                raise self._damaged("its records and its pages")
         except sqlite3.Error as error:
             raise self._problem(error) from error
+        return found, damaged
 
     def add(self, description: Mapping[str, Any], results: Iterable[tuple[int, FloatArray]]) -> None:
         """Keep results, all of them or none."""
         key = key_of(description)
+        content = [(task, np.ascontiguousarray(array, dtype=np.float64).tobytes()) for task, array in results]
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.execute("INSERT OR IGNORE INTO keys VALUES (?, ?)", (key, _canonical(description)))
             self._connection.executemany(
-                "INSERT OR REPLACE INTO results VALUES (?, ?, ?)",
-                [(key, task, np.ascontiguousarray(array, dtype=np.float64).tobytes()) for task, array in results],
+                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)",
+                [(key, task, data, _checksum(key, task, data)) for task, data in content],
             )
             self._connection.execute("COMMIT")
         except sqlite3.Error as error:
@@ -103,7 +135,12 @@ class Store:
             raise self._problem(error) from error
 
     def _problem(self, error: sqlite3.Error) -> InputError:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:  # what comes above is the kind of read that failed
+            return self._damaged(str(error))
         return InputError(f"cannot use {self.path} as a store: {error}; what it held before is kept")
+
+    def _damaged(self, how: str) -> InputError:
+        return InputError(f"the store {self.path} is damaged ({how}): delete it or name another file, and run again")
 
     def close(self) -> None:
         """Close the file."""
@@ -119,6 +156,10 @@ class Store:
 def key_of(description: Mapping[str, Any]) -> str:
     """Return the key under which tasks of this description are kept."""
     return hashlib.sha256(_canonical(description).encode()).hexdigest()
+
+
+def _checksum(key: str, task: object, data: bytes) -> bytes:
+    return hashlib.blake2b(f"{key} {task} ".encode() + data, digest_size=16).digest()
 
 
 def _canonical(description: Mapping[str, Any]) -> str:

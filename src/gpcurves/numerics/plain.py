@@ -12,6 +12,7 @@ import numpy as np
 from gpcurves.errors import InputError, check_name
 from gpcurves.numerics.frozen import ReadOnly
 from gpcurves.numerics.parameters import check_parameters
+from gpcurves.numerics.schema import shown
 
 
 class Piece(ReadOnly):
@@ -63,11 +64,15 @@ class Piece(ReadOnly):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Build a piece of this family from what `to_dict` returned."""
-        parameters = dict(data)
-        kind = parameters.pop("type", None)
-        if kind not in cls.known:
-            raise InputError(f"unknown {cls.family} {kind!r} in saved data")
-        built: Self = cls.known[kind].from_parameters(parameters)
+        kind = data.get("type") if isinstance(data, dict) else data
+        if not isinstance(kind, str) or kind not in cls.known or not isinstance(data, dict):
+            raise InputError(f"unknown {cls.family} {shown(kind)} in saved data")
+        try:
+            built: Self = cls.known[kind].from_parameters({key: data[key] for key in data if key != "type"})
+        except InputError as error:
+            raise InputError(f"{cls.family} {kind}: {error}") from error
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+            raise InputError(f"{cls.family} {kind}: its parameters are not those that were saved") from error
         return built
 
     @classmethod

@@ -99,7 +99,7 @@ def as_numbers(value: Any, complaint: str, shape: tuple[int, ...] | None = None)
         if isinstance(value, np.ma.MaskedArray):
             array[np.ma.getmaskarray(value)] = np.nan
         return array if shape is None else np.array(np.broadcast_to(array, shape))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(complaint) from error
 
 

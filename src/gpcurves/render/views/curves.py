@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import html
 import io
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves.curve import CurveSet, LearningCurve
+from gpcurves.curve import CurveSet, LearningCurve, dump
 from gpcurves.goals import Goal
 from gpcurves.methods import METHODS, Kind, Scope
 from gpcurves.numerics.validation import FloatArray
@@ -72,13 +71,11 @@ class CurvesView(View):
         return text.getvalue()
 
     def to_json(self) -> str:
-        text = self.result.to_json()
-        if not self.goals:
-            return text
-        data = json.loads(text)
-        data[f"required_{self.curves.axis}"] = [entry for goal in self.goals for entry in _entries(goal)]
-        data["sentence"] = " ".join(goal.sentence for goal in self.goals)
-        return json.dumps(data, indent=1, allow_nan=False) + "\n"
+        data = self.result.to_dict()
+        if self.goals:
+            data[f"required_{self.curves.axis}"] = [entry for goal in self.goals for entry in _entries(goal)]
+            data["sentence"] = " ".join(goal.sentence for goal in self.goals)
+        return dump(data, None)
 
     @property
     def heading(self) -> str:
