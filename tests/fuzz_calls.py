@@ -149,14 +149,11 @@ class Maker:
             given["--inputs"] = self.rng.choice(("box", "gaussian", "sample", "torus"))
             if given["--inputs"] == "sample":
                 given["--points"] = self.file("points")
-        if self.some(0.3):
-            given |= {
-                "--simulate": self.rng.choice("2235"),
-                "--test-points": "20",
-                "--n": self.sizes("0,3,9", "5", "0:6:2"),
-            }
         if self.some(0.15):
             given["--teacher-kernel"] = self.word("--kernel")
+        if self.some(0.3) or "--teacher-kernel" in given:  # a teacher is simulated by default, with many data sets
+            given |= {"--simulate": self.rng.choice("2235"), "--test-points": "20"}
+            given["--n"] = self.sizes("0,3,9", "5", "0:6:2")
         return self.with_output(given)
 
     def _graph(self) -> dict[str, str | None]:

@@ -95,6 +95,11 @@ def test_names_with_commas_stand_in_quotation_marks(file: Path, capsys: pytest.C
     assert [entry["name"] for entry in json.loads(capsys.readouterr().out)["inputs"]] == ["a", "b, c"]
 
 
+def test_a_line_break_between_names_is_no_defect(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["plan", str(file), "--target", "price", "--drop", "a\nx"]) == 2
+    assert capsys.readouterr().err.startswith("gpcurves: the table has no column 'x'")
+
+
 @pytest.mark.parametrize("factor", [1e-200, 1e200])
 def test_units_beyond_double_precision_are_a_sentence(factor: float) -> None:
     X, y = rows()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
 
@@ -102,4 +103,9 @@ def _names(text: str | None) -> list[str] | None:
     """Read names separated by commas; a name with a comma stands between quotation marks."""
     if text is None:
         return None
-    return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
+    return [
+        name.strip()
+        for row in csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+        for name in row
+        if name.strip()
+    ]
