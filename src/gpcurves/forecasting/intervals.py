@@ -120,10 +120,12 @@ class PosteriorCurves:
     """Learning curves of the problems in the posterior with their probabilities, beside cross-validated errors.
 
     They are for the standardised target, whose standard deviation is ``scale``; of the rows, ``fitted_rows`` were used.
+    ``batches`` are how many consecutive curves of each family of covariance functions were drawn together, on the same inputs.
     """
 
     curves: tuple[ErrorCurve, ...]
     weights: FloatArray
+    batches: tuple[tuple[int, ...], ...]
     observed: CrossValidation
     rows: int
     fitted_rows: int
