@@ -47,7 +47,14 @@ _ANY = {"schema": anything, "package?": text, "version": text, "checksum?": text
 _GOALS = {"required_n?": anything, "required_nu?": anything, "sentence?": text}
 _ROWS, _RMSE = integer(1, 1e10), series(1 / LARGEST)
 _RECORD = {
-    "band": {"n": series(0, 1e16, rising=True), "estimate": _RMSE, "low": _RMSE, "high": _RMSE, "assured": _RMSE},
+    "band": {
+        "n": series(0, 1e16, rising=True),
+        "estimate": _RMSE,
+        "low": _RMSE,
+        "high": _RMSE,
+        "assured": _RMSE,
+        "stderr": series(0),
+    },
     "remaining": series(0, 2),
     "outlying": text,
     "cross_validation": {"n": series(1, 1e10, rising=True), "mse": _RMSE, "stderr": series(0)},

@@ -132,7 +132,7 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> 
     curves = [ErrorCurve(1 / (1 + sizes / 9), 0.1), ErrorCurve(2 / (1 + sizes / 20), 0.05)]
     weights, scatter, scale = [0.7, 0.3], 0.15, 3.0
     observed = CrossValidation(np.array([72.0]), np.array([0.2]), np.array([0.2 * scatter]))
-    band = PosteriorCurves(tuple(curves), np.array(weights), observed, 80, 80, scale).make_band()
+    band = PosteriorCurves(tuple(curves), np.array(weights), ((1,), (1,)), observed, 80, 80, scale).make_band()
     logs = {size: [math.log(curve(np.array([float(size)]))[0]) for curve in curves] for size in (72, 80, n)}
     middle = {size: sum(w * log for w, log in zip(weights, logs[size], strict=True)) for size in logs}
     gap = math.log(0.2) - middle[72]
@@ -154,7 +154,7 @@ def test_between_its_knots_a_band_is_interpolated() -> None:
     sizes = np.arange(401.0)
     curve = ErrorCurve(1 / (1 + sizes / 9), 0.01)
     observed = CrossValidation(np.array([72.0]), curve(np.array([72.0])), np.array([0.1]))
-    band = PosteriorCurves((curve,), np.ones(1), observed, 80, 80, 1.0).make_band()
+    band = PosteriorCurves((curve,), np.ones(1), ((1,),), observed, 80, 80, 1.0).make_band()
     n, far = np.array([7.0, 433.0, 5_003.0, 77_777.0]), np.array([1e6 + 1, 1e14])
     np.testing.assert_allclose(band.at(n)[0], np.sqrt(curve(n)), rtol=1e-6)
     np.testing.assert_allclose(band.at(far)[0], np.sqrt(curve(far)), rtol=1e-5)  # beyond the horizon
@@ -324,7 +324,7 @@ def test_rows_that_were_not_used_are_no_reason_to_ask_for_more() -> None:
 def test_wide_intervals_are_too_few_rows() -> None:
     found = noisy()
     band = found.band
-    unsure = replace(found, band=Band(band.n, band.estimate, band.low / 9, 9 * band.high, 4 * band.assured))
+    unsure = replace(found, band=replace(band, low=band.low / 9, high=9 * band.high, assured=4 * band.assured))
     assert unsure.verdict().label == "too few rows to say"
     assert "Collect about 560 more rows (640 in total)" in unsure.verdict().sentences[-1]
 

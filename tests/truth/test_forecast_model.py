@@ -70,7 +70,9 @@ def test_fixed_noise_stays_where_it_is() -> None:
     density = LogPosterior(Evidence(RBF, X, y), HyperPrior.default(3), NOISELESS)
     peak = Peak(density)
     assert peak.mode[-1] == NOISELESS
-    draws = draw_hyperparameters(peak, 5, 60, np.random.default_rng(0), lambda share: None)
+    draws = draw_hyperparameters(
+        peak, (3, 2), np.array([20.0, 40.0, 60.0]), np.random.default_rng(0), lambda share: None
+    )
     np.testing.assert_array_equal(draws[:, -1], NOISELESS)
 
 
@@ -87,7 +89,8 @@ def test_draws_have_the_moments_of_the_posterior() -> None:
     weights /= weights.sum()
     mean = weights @ nodes
     spread = np.sqrt(weights @ (nodes - mean) ** 2)
-    draws = draw_hyperparameters(Peak(density), 400, 8_000, np.random.default_rng(0), lambda share: None)
+    limits = np.linspace(2_600, 8_000, 101)
+    draws = draw_hyperparameters(Peak(density), (4,) * 100, limits, np.random.default_rng(0), lambda share: None)
     assert (abs(draws.mean(axis=0) - mean) < 0.35 * spread).all()
     assert (abs(np.log(draws.std(axis=0) / spread)) < 0.35).all()
 

@@ -6,6 +6,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, c
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
 from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
-from gpcurves.forecasting.posterior import JITTER, Peak, draw_problems, find_peaks
+from gpcurves.forecasting.posterior import JITTER, Draws, Peak, draw_problems, find_peaks
 from gpcurves.forecasting.result import Forecast, Relevance
 from gpcurves.forecasting.verdict import FAR_OUT, count_extreme
 from gpcurves.inputs import Copula, Inputs, Pool
@@ -35,7 +36,7 @@ from gpcurves.tables.preparing import Names, prepare
 from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows
 
 _SAME_TARGET = 1e-3  # targets, in standard deviations, that differ by less may be those of a function without noise
-_SAME_INPUTS = 4  # so many learning curves share their training and test inputs
+_REPEATS = 4  # learning curves, each on inputs of its own, of a model that is taken as it is
 _PAIRS = 300  # rows of which all pairs are compared to measure the relevance of inputs
 
 
@@ -169,11 +170,10 @@ def _check_function(rows: Rows) -> None:
 
 @dataclass(frozen=True)
 class FittedRows:
-    """Rows, the problems that they may come from with their probabilities, and what else was learnt from them."""
+    """Rows, draws of the problems that they may come from, and what else was learnt from them."""
 
     rows: Rows
-    problems: tuple[Problem, ...]
-    weights: FloatArray
+    draws: Draws
     observed: CrossValidation  # of standardised targets
     relevance: Relevance | None  # None if the user's own model is taken as it is
     notes: tuple[str, ...]
@@ -189,13 +189,13 @@ def forecast_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> Fo
 def fit_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> FittedRows:
     """Draw from the posterior over problems, and cross-validate."""
     inputs = find_inputs(rows)
-    problems, weights = draw_problems(peaks, inputs, computation)
+    draws = draw_problems(peaks, inputs, computation)
     observed = cross_validate(peaks, inputs, computation.rng)
     computation.progress.advance(10)
-    relevance = _measure_relevance(rows, problems, weights)
+    relevance = _measure_relevance(rows, draws.problems, draws.weights)
     deterministic = peaks[0].density.fixed_noise is not None
     notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
-    return FittedRows(rows, problems, weights, observed, relevance, notes, deterministic)
+    return FittedRows(rows, draws, observed, relevance, notes, deterministic)
 
 
 def _measure_relevance(rows: Rows, problems: Sequence[Problem], weights: FloatArray) -> Relevance:
@@ -244,8 +244,9 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
     inputs = Copula(rows.X) if pool is None else Pool(_read_pool(pool, rows))
     problem = Problem(from_sklearn(signal), inputs, max(noise, JITTER * float(np.mean(variance))))
     observed = hold_out(problem, rows.X, rows.y, computation.rng)
+    draws = Draws((problem,) * _REPEATS, np.full(_REPEATS, 1 / _REPEATS), ((1,) * _REPEATS,))
     note = "The hyperparameters are those of your regressor: the interval does not allow for errors in them."
-    fit = FittedRows(rows, (problem,), np.ones(1), observed, None, (note,))
+    fit = FittedRows(rows, draws, observed, None, (note,))
     return assemble(fit, simulate_posterior(fit, computation), computation)
 
 
@@ -279,18 +280,24 @@ def _read_regressor(regressor: Any, computation: Computation) -> Rows:
 
 
 def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCurves:
-    """Simulate one learning curve for each problem, on inputs drawn anew every few problems."""
-    rows, effort, rng = len(fit.rows.y), computation.effort, computation.rng
+    """Simulate one learning curve for each problem, on inputs drawn anew for each batch.
+
+    Each family of covariance functions has random numbers of its own, so that with more draws the first curves stay the same.
+    """
+    rows, effort, problems = len(fit.rows.y), computation.effort, iter(fit.draws.problems)
     size = max(min(16 * rows, effort.simulated_rows), (4 * rows) // 3)
+    inputs = fit.draws.problems[0].inputs
     curves = []
-    for number, problem in enumerate(fit.problems):
-        if number % _SAME_INPUTS == 0:
-            X, test = problem.inputs.draw(size, rng), problem.inputs.draw(effort.test_inputs, rng)
-        curves.append(simulate_curve(problem, X, test))
+    for batches, rng in zip(fit.draws.batches, computation.rng.spawn(len(fit.draws.batches)), strict=True):
+        for count in batches:
+            X, test = inputs.draw(size, rng), inputs.draw(effort.test_inputs, rng)
+            curves += [simulate_curve(problem, X, test) for problem in islice(problems, count)]
     if fit.relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise), since=rows) for curve in curves]
     computation.progress.advance(5)
-    return PosteriorCurves(tuple(curves), fit.weights, fit.observed, fit.rows.usable, rows, fit.rows.scale)
+    return PosteriorCurves(
+        tuple(curves), fit.draws.weights, fit.draws.batches, fit.observed, fit.rows.usable, rows, fit.rows.scale
+    )
 
 
 def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation) -> Forecast:
@@ -302,7 +309,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
             f"From about {resolved:,} rows on double precision does not resolve the error of all likely models: "
             "the forecast is an upper limit there."
         )
-    likeliest = fit.problems[int(np.argmax(fit.weights))]
+    likeliest = fit.draws.problems[int(np.argmax(fit.draws.weights))]
     remaining = measure_savings(likeliest, rows.X, computation)
     computation.progress.advance(5)
     units = observed.in_units(rows.scale)

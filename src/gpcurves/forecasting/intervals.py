@@ -46,7 +46,8 @@ class Band:
     """Root mean squared errors against noisy targets, in the target's own units, at increasing numbers of rows.
 
     ``estimate`` is the error to expect, ``low`` and ``high`` are the ends of the 90 % interval, and the error is below
-    ``assured`` with a probability of 80 %. Between the knots ``n``, logarithms are interpolated.
+    ``assured`` with a probability of 80 %. Between the knots ``n``, logarithms are interpolated. ``stderr`` is the standard
+    error of the logarithm of the estimate that comes from random draws and inputs; more draws make it smaller.
     """
 
     n: FloatArray
@@ -54,6 +55,7 @@ class Band:
     low: FloatArray
     high: FloatArray
     assured: FloatArray
+    stderr: FloatArray
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -68,6 +70,21 @@ class Band:
         """Return the smallest n at which each curve is at the goal, looked for on a grid of knots; None if it never is."""
         marked = np.isin(self.n, grid)
         return tuple(_find_first(self.n[marked], curve[marked], goal) for curve in self._curves)
+
+    def monte_carlo_error(self, goal: float, grid: FloatArray) -> float | None:
+        """Return the standard error of the smallest n at which the estimate is at the goal.
+
+        It is half the distance between the answers to goals that are one standard error easier and harder. It is None if the
+        estimate never is at the goal, and unknown (None as well) if there is one draw, with which no other can be compared.
+        """
+        at_goal = self.find(goal, grid)[0]
+        stderr = 0.0 if at_goal is None else float(np.interp(at_goal, self.n, self.stderr))
+        if at_goal is None or stderr == 0.0:
+            return None
+        fewer, more = (self.find(goal * math.exp(shift), grid)[0] for shift in (stderr, -stderr))
+        if more is None:  # a goal that is a little harder is never reached: what is known is one side
+            return float(at_goal - (fewer or 0))
+        return 0.5 * (more - (fewer or 0))
 
     @property
     def _curves(self) -> tuple[FloatArray, ...]:
@@ -120,10 +137,12 @@ class PosteriorCurves:
     """Learning curves of the problems in the posterior with their probabilities, beside cross-validated errors.
 
     They are for the standardised target, whose standard deviation is ``scale``; of the rows, ``fitted_rows`` were used.
+    ``batches`` are how many consecutive curves of each family of covariance functions were drawn together, on the same inputs.
     """
 
     curves: tuple[ErrorCurve, ...]
     weights: FloatArray
+    batches: tuple[tuple[int, ...], ...]
     observed: CrossValidation
     rows: int
     fitted_rows: int
@@ -131,9 +150,30 @@ class PosteriorCurves:
 
     def moments(self, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return mean and standard deviation of the log mean squared error, and how far it is above the noise."""
-        logs = np.log([curve(n) for curve in self.curves])
+        logs = self._logs(n)
         middle = self.weights @ logs
         return middle, np.sqrt(self.weights @ (logs - middle) ** 2), middle - self._log_noise(n)
+
+    def _logs(self, n: FloatArray) -> FloatArray:
+        return np.asarray(np.log([curve(n) for curve in self.curves]))
+
+    def stderr(self, n: FloatArray) -> FloatArray:
+        r"""Return the Monte-Carlo standard error of the log RMSE, by leaving out one batch of curves after the other.
+
+        Without batch b of the B of a family, the forecast changes by :math:`\delta_b`; the variance is the sum over families of
+        :math:`\frac{B-1}B\sum_b\delta_b^2` (the jackknife). Cross-validation and the probabilities of families count as known.
+        """
+        logs = 0.5 * (self._logs(n) - LEVEL * self._logs(self.observed.n[-1:]))
+        variance, begin = np.zeros(len(n)), 0
+        for sizes in self.batches:
+            count, total = len(sizes), sum(sizes)
+            family = slice(begin, begin + total)
+            begin += total
+            away = np.add.reduceat(logs[family] - logs[family].mean(axis=0), np.cumsum((0, *sizes[:-1])), axis=0)
+            left = np.array(sizes)[:, None] - total if count > 1 else 1.0  # minus the curves that are left
+            change = self.weights[family].sum() * away / left
+            variance += (count - 1) / count * (change**2).sum(axis=0)
+        return np.asarray(np.sqrt(variance))
 
     def _log_noise(self, n: FloatArray) -> FloatArray:
         return np.asarray(self.weights @ np.log([curve.noise_at(n) for curve in self.curves]))
@@ -170,7 +210,8 @@ class PosteriorCurves:
         down, up = (np.where(factor < 1, width[today], width) for width in np.sqrt(np.square([DOWN, UP]) @ squares))
         ahead = today | (np.isin(n, goals) & (n > fitted))
         ends = (never_rise(end, ahead) for end in (middle - down, middle + up, middle + _ASSURANCE * up))
-        return Band(n, *map(self._in_units, (middle, *ends)))
+        estimate, low, high, assured = map(self._in_units, (middle, *ends))
+        return Band(n, estimate, low, high, assured, self.stderr(n))
 
 
 def never_rise(values: FloatArray, marks: npt.NDArray[np.bool_]) -> FloatArray:

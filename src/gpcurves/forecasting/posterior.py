@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,10 @@ _LIMITS = ((-12.0, 12.0), (-5.0, 12.0), (-20.0, 5.0))
 """Of the log variance, lengthscales and noise, beyond which double precision gets difficult and nothing changes."""
 _SCOUTING, _ITERATIONS = 25, 100  # iterations from each start before the best one is chosen, and from that one
 _WARM = 400  # more rows than this are fitted starting from a fit to so many
+_BATCH = 4  # consecutive draws whose learning curves share their inputs
+_LEAST = 1 / 8  # share of the draws that each covariance function has however improbable it is
+_TUNING = 8  # a third of the evaluations of up to so many draws tunes the step of a chain
+_KEPT = 5 / 6  # of the evaluations per draw those that follow tuning, so that all are used with 16 draws
 _MANY = 200  # so many rows pin the hyperparameters down: fewer need more draws, more need shorter chains
 
 
@@ -228,6 +233,14 @@ def find_peaks(X: FloatArray, y: FloatArray, deterministic: bool) -> list[Peak]:
     return [Peak(LogPosterior(Evidence(family, X, y), prior, noise)) for family in FAMILIES]
 
 
+class Draws(NamedTuple):
+    """Problems drawn from the posterior with their probabilities, and how many of each family were drawn together."""
+
+    problems: tuple[Problem, ...]
+    weights: FloatArray
+    batches: tuple[tuple[int, ...], ...]
+
+
 def weigh_families(peaks: list[Peak]) -> FloatArray:
     """Return the probability of each covariance function."""
     evidence = np.array([peak.log_evidence for peak in peaks])
@@ -266,55 +279,89 @@ def _explained_share(x: FloatArray, y: FloatArray) -> float:
     return max(1e-3, 1 - float(np.var(residual) / np.var(y)))
 
 
-def draw_problems(
-    peaks: list[Peak], inputs: Inputs, computation: Computation
-) -> tuple[tuple[Problem, ...], FloatArray]:
-    """Draw problems from the posterior of each family, and return them with their probabilities."""
+def draw_problems(peaks: list[Peak], inputs: Inputs, computation: Computation) -> Draws:
+    """Draw problems from the posterior of each family, more from the more probable one.
+
+    More draws begin with the same ones, so that their effect is not hidden by others: each family has its own random numbers.
+    """
+    effort, rows = computation.effort, len(peaks[0].density.evidence.y)
+    multiple = min(effort.most_draws, max(1.0, _MANY / rows))
+    total = len(peaks) * math.ceil(effort.draws * multiple)
+    least = max(1, round(_LEAST * total))
+    evaluations = effort.evaluations / (rows * multiple) * min(1.0, math.sqrt(_MANY / rows))
     problems: list[Problem] = []
     weights: list[float] = []
-    effort = computation.effort
-    for peak, probability in zip(peaks, weigh_families(peaks), strict=True):
-        rows = len(peak.density.evidence.y)
-        count = math.ceil(effort.draws * min(effort.most_draws, max(1.0, _MANY / rows)))
-        evaluations = math.ceil(effort.draws * effort.evaluations / rows * min(1.0, math.sqrt(_MANY / rows)))
+    batches: list[tuple[int, ...]] = []
+    probabilities = weigh_families(peaks)
+    for peak, probability, rng in zip(peaks, probabilities, computation.rng.spawn(len(peaks)), strict=True):
+        count = least + round((total - len(peaks) * least) * probability)
         report = computation.start_stage(80 // len(peaks))
-        draws = draw_hyperparameters(peak, count, evaluations, computation.rng, report)
+        sizes = split_draws(count)
+        limits = evaluations * (min(count, _TUNING * multiple) / 3 + _KEPT * np.cumsum((0, *sizes)))
+        draws = draw_hyperparameters(peak, sizes, limits, rng, report)
         problems += [build_problem(peak.density.evidence.family, theta, inputs) for theta in draws]
         weights += [probability / count] * count
-    return tuple(problems), np.array(weights)
+        batches.append(sizes)
+    return Draws(tuple(problems), np.array(weights), tuple(batches))
+
+
+def split_draws(count: int) -> tuple[int, ...]:
+    """Return the sizes of batches of draws: at least two batches if there are two draws, so that they can be compared."""
+    size = min(_BATCH, (count + 1) // 2)
+    return tuple(min(size, count - begin) for begin in range(0, count, size))
 
 
 def draw_hyperparameters(
-    peak: Peak, count: int, evaluations: int, rng: np.random.Generator, report: Callable[[float], None]
+    peak: Peak, sizes: tuple[int, ...], limits: FloatArray, rng: np.random.Generator, report: Callable[[float], None]
 ) -> FloatArray:
-    """Return draws of the log hyperparameters, one per row, evenly from one chain.
+    """Return draws of the log hyperparameters, one per row, in batches of these sizes from one piece of a chain each.
 
-    The chain starts at the mode; its first third, which tunes the step, is left out. ``report`` takes the share that is done.
+    The chain starts at the mode. ``limits`` are the evaluations of the density after which it ends to tune its step, and
+    after which each batch ends; ``report`` takes the share that is done. Noise decides most of the error far ahead: the draws
+    of a batch are spread evenly over the states in the order of their noise, so that they represent more states than they are.
     """
-    density, whitening = peak.density, peak.whitening
-    theta = peak.mode
-    value, gradient = density(theta)
-    step, states, spent = 0.4, [], 0
-    while spent < evaluations:
-        momentum = rng.standard_normal(len(theta))
+    chain = _Chain(peak, rng)
+    while chain.spent < limits[0]:
+        chain.step *= math.exp(0.15 * (chain.advance() - 0.8))  # 80 % of the proposals accepted is about best
+        report(min(1.0, chain.spent / limits[-1]))
+    chosen = []
+    for size, limit in zip(sizes, limits[1:], strict=True):
+        states: list[FloatArray] = []
+        while not states or chain.spent < limit:
+            chain.advance()
+            states.append(chain.theta)
+            report(min(1.0, chain.spent / limits[-1]))
+        order = np.argsort([theta[-1] for theta in states], kind="stable")
+        place = (rng.permutation(size) + rng.random(size)) / size  # in any order, so that no place in it is special
+        chosen += [states[i] for i in order[(place * len(states)).astype(int)]]
+    return np.array(chosen)
+
+
+class _Chain:
+    """Hamiltonian Monte Carlo in coordinates whitened by the curvature at the mode, from where it starts."""
+
+    def __init__(self, peak: Peak, rng: np.random.Generator) -> None:
+        self.density, self.whitening, self.rng = peak.density, peak.whitening, rng
+        self.theta, self.step, self.spent = peak.mode, 0.4, 0
+        self._value, self._gradient = self.density(self.theta)
+
+    def advance(self) -> float:
+        """Propose one state, go there or stay, and return the probability with which it was accepted."""
+        rng, whitening = self.rng, self.whitening
+        momentum = rng.standard_normal(len(self.theta))
         leaps = int(rng.integers(3, 9))
-        new, speed, slope = theta, momentum, gradient
-        size = step * rng.uniform(0.8, 1.2)
+        new, speed, slope = self.theta, momentum, self._gradient
+        size = self.step * rng.uniform(0.8, 1.2)
         ahead = -math.inf
         for _ in range(leaps):
             speed = speed + 0.5 * size * (slope @ whitening)
             new = new + size * (whitening @ speed)
-            ahead, slope = density(new)
-            spent += 1
+            ahead, slope = self.density(new)
+            self.spent += 1
             if not math.isfinite(ahead):
                 break
             speed = speed + 0.5 * size * (slope @ whitening)
-        acceptance = math.exp(min(0.0, ahead - value + 0.5 * float(momentum @ momentum - speed @ speed)))
+        acceptance = math.exp(min(0.0, ahead - self._value + 0.5 * float(momentum @ momentum - speed @ speed)))
         if rng.random() < acceptance:
-            theta, value, gradient = new, ahead, slope
-        if 3 * spent < evaluations:
-            step *= math.exp(0.15 * (acceptance - 0.8))  # 80 % of the proposals accepted is about best
-        else:
-            states.append(theta)
-        report(min(1.0, spent / evaluations))
-    return np.array([states[i] for i in np.linspace(0, len(states) - 1, count).round().astype(int)])
+            self.theta, self._value, self._gradient = new, ahead, slope
+        return acceptance

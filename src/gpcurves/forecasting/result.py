@@ -154,8 +154,9 @@ class Forecast(Shown):
             required = {"required_n": None, "reason": "no goal was given" if needed is None else needed.reason}
             required["required_n_at_best"] = None if needed is None else needed.low
         else:
-            numbers = {"estimate": needed.estimate, "low": needed.low, "high": needed.high}
-            required = {"required_n": numbers | {"assured_80": needed.assured}}
+            numbers: dict[str, float | None] = {"estimate": needed.estimate, "low": needed.low, "high": needed.high}
+            numbers |= {"assured_80": needed.assured, "monte_carlo_error": needed.monte_carlo_error}
+            required = {"required_n": numbers}
         return {
             "schema": SCHEMA,
             "package": "gpcurves",

@@ -16,6 +16,7 @@ Label = Literal[
 _FAR = 16  # more data helps if this many times the rows lower the error noticeably
 _NOTICEABLE = 0.1
 _TOO_WIDE = 4.0  # factor that the interval at four times the rows may span if it allows for no gain
+_UNSTEADY = 0.1  # share of its interval by which random draws may move a number without a word about it
 FAR_OUT = 10.0  # standard deviations from the rest at which extreme rows dominate the error, if they are not explained
 _ENOUGH_OUTLIERS = 10
 _CLOSE, _TOO_CLOSE = 8, 100
@@ -28,13 +29,15 @@ class RequiredN:
     """How many rows a goal needs; None if there is no such number.
 
     ``estimate`` is the best guess, and ``reason`` says why there is none. Of the 90 % interval, fewer than ``low`` will hardly
-    do, and ``high`` very likely will. With ``assured`` rows the goal is reached with a probability of 80 %.
+    do, and ``high`` very likely will. With ``assured`` rows the goal is reached with a probability of 80 %. Another seed moves
+    the estimate by about ``monte_carlo_error`` rows, its standard error; more draws make that smaller, not the interval.
     """
 
     estimate: int | None
     low: int | None
     high: int | None
     assured: int | None
+    monte_carlo_error: float | None
     reason: str = ""
 
 
@@ -83,9 +86,10 @@ class Prospects:
 
     def require(self, goal: float) -> RequiredN:
         """Return how many rows an error needs, or why no number of them is enough."""
-        estimate, low, high, assured = self.band.find(goal, goal_grid(self.rows))
+        grid = goal_grid(self.rows)
+        estimate, low, high, assured = self.band.find(goal, grid)
         reason = "" if estimate is not None else self._explain_failure(goal, low)
-        return RequiredN(estimate, low, high, assured, reason)
+        return RequiredN(estimate, low, high, assured, self.band.monte_carlo_error(goal, grid), reason)
 
     def _explain_failure(self, goal: float, low: int | None) -> str:
         horizon = f"up to {HORIZON * self.rows:,} rows"
@@ -215,6 +219,11 @@ def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
         f"You will probably need about {total:,} rows ({total - prospects.rows:,} more) to reach an RMSE of {goal:.4g}. "
         f"This is {'uncertain' if needed.high else 'very uncertain'}: {few}, and {many}."
     )
+    moved = needed.monte_carlo_error or 0.0
+    if needed.high and moved > _UNSTEADY * (needed.high - low):
+        sentence = (
+            f"{sentence} Another seed changes the number by about {rounded(math.ceil(moved))}: ask for more draws."
+        )
     if needed.assured is None:
         return f"{sentence} You cannot be 80 % sure of reaching the goal with any number of rows."
     return f"{sentence} To have an 80 % chance of reaching it, plan for {rounded(needed.assured)}."
