@@ -19,7 +19,7 @@ from gpcurves._version import __version__
 from gpcurves.cli.streams import abandon_stdout, open_streams, tell
 from gpcurves.errors import GPCurvesError, InputError
 
-_LONGEST_SENTENCE, _LONGEST_REASON = 1000, 200  # characters of an error, and of what an unexpected exception says
+_LONGEST_REASON = 200  # characters of what an unexpected exception says
 _COMMANDS = {
     "curve": "Compute the average error after n examples.",
     "diagnose": "Report how uneven prior variances are over a graph.",
@@ -120,6 +120,5 @@ def run(arguments: list[str] | None = None) -> int:
 def _fail(message: str, code: int) -> int:
     if os.environ.get("GPCURVES_TRACEBACK", "0") not in ("", "0"):
         traceback.print_exc()
-    cut = len(message) > _LONGEST_SENTENCE  # people's texts, which sentences quote, may be of any length
-    tell(f"gpcurves: {message[:_LONGEST_SENTENCE]}{'…' if cut else ''}")
+    tell(f"gpcurves: {message}")
     return code

@@ -72,7 +72,8 @@ class Univariate(Inputs):
 
     def to_dict(self) -> dict[str, Any]:
         law = self.distribution
-        return {"type": "Univariate", "name": law.dist.name, "args": list(law.args), "kwds": dict(law.kwds)}
+        kwds = {key: float(value) for key, value in law.kwds.items()}
+        return {"type": "Univariate", "name": law.dist.name, "args": [*map(float, law.args)], "kwds": kwds}
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any]) -> Self:
