@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves.api import as_problem, split_run
+from gpcurves.api import as_problem, default_method, share_options, split_run
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import GoalUnreachableError
+from gpcurves.errors import GoalUnreachableError, InputError
 from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
 from gpcurves.methods import METHODS, Kind, Method, Scope
@@ -25,7 +25,6 @@ from gpcurves.spectra import Spectrum
 Errors = Callable[[FloatArray], FloatArray]  # returns the error at each size
 MOST_EXAMPLES = 1e12  # where the search for a required n gives up
 _DECADES = ((0.0, 1e3), (1e3, 1e6), (1e6, 1e9), (1e9, MOST_EXAMPLES))
-_SMALL_GRAPH = 1_500  # vertices up to which a given graph is simulated: dense algebra is quick there, and exact
 _MOST_SIMULATED, _MOST_PER_VERTEX = 5_000.0, 1_000.0  # how far random methods are searched on vectors, on graphs
 _FEW_SIMULATED = 500.0  # how far a simulated curve is continued at least: beyond, the time grows as the third power
 
@@ -70,16 +69,15 @@ def required_n(
     """
     asked = as_problem(problem, noise)
     chosen = METHODS[method or default_method(asked)]
-    run, own = split_run(options)
+    if asked.ensemble is not None:
+        raise InputError(
+            "the graphs of an ensemble have no given size, so that a goal needs examples per vertex: "
+            "learning_curve(...).reaches(error) finds them on a curve, and --goal on the command line solves for them"
+        )
+    given = {name: value for name, value in options.items() if value is not None}
+    share_options(asked, [chosen], given)
+    run, own = split_run(given)
     return math.ceil(required_size(asked, chosen, error, run, own) * _examples_per_unit(asked) - 1e-9)
-
-
-def default_method(problem: Problem) -> str:
-    """Return the method that answers questions about goals best."""
-    if problem.axis == "n":
-        return "lc"
-    small = isinstance(problem.inputs, Vertices) and problem.inputs.graph.vertices <= _SMALL_GRAPH
-    return "simulation" if small or problem.noise == 0 or problem.teacher is not None else "cavity"
 
 
 def required_size(

@@ -52,7 +52,7 @@ def test_a_small_graph_is_simulated(edges: Path, capsys: pytest.CaptureFixture[s
 def test_a_large_graph_is_left_to_the_cavity_method(
     edges: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpcurves.goals.default_method", lambda problem: "cavity")
+    monkeypatch.setattr("gpcurves.api.default_method", lambda problem: "cavity")
     words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--p", "2", "--precision", "0.2"]
     assert run(words) == 0
     captured = capsys.readouterr()
@@ -126,7 +126,7 @@ def test_goals_on_a_given_graph_are_in_labels(edges: Path, capsys: pytest.Captur
     lines = [line.split() for line in captured.err.splitlines()]
     for method in ("simulation", "eigenvalue"):
         (answer,) = [int(line[-1]) for line in lines if len(line) == 3 and line[1] == method]
-        assert answer == gpc.required_n(problem, 0.1, method, rng=0)
+        assert answer == gpc.required_n(problem, 0.1, method)
     assert "labels (of 6 vertices)" in captured.err.splitlines()[-1]
 
 

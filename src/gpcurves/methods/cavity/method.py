@@ -5,6 +5,7 @@ What compiles messages (Numba) is imported when the method is used, so that othe
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,11 @@ class Precision(MethodOptions):
         check=lambda name, value: check_name("local normalisation", value, ("exact", "paper")),
         on="ensemble",
     )
+
+    def objection(self, problem: Problem, given: Collection[str]) -> str | None:
+        if "local" in given and problem.ensemble is not None and problem.kernel.normalise != "local":
+            return f"local belongs to local normalisation, and the kernel's is {problem.kernel.normalise}"
+        return super().objection(problem, given)
 
 
 @dataclass(frozen=True)
@@ -81,12 +87,12 @@ class CavityOptions(Precision):
         0.0, help="On a given graph: share of the former message to keep", check=real, on="graph"
     )
 
-    def objection(self, problem: Problem) -> str | None:
+    def objection(self, problem: Problem, given: Collection[str]) -> str | None:
         if problem.ensemble is not None:
             for name in self.among:
                 if name not in ("isolated", "ends") and not name.startswith("degree="):
                     return f"of an ensemble only groups by degree are known (isolated, ends, degree=K), got {name!r}"
-        return super().objection(problem)
+        return super().objection(problem, given)
 
 
 def _has_edges(problem: Problem) -> str | None:
