@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, check_name
-from gpcurves.graphs import Graph
+from gpcurves.graphs import Ensemble, Graph
 from gpcurves.methods import METHODS, Kind, Method
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Run
@@ -201,8 +201,8 @@ def sweep(
     n, nu, methods
         As for `learning_curves`.
     **varied
-        A list of values varies a parameter of the kernel, of the inputs, the noise, or an option; every combination is
-        computed. A single value is an option for all curves.
+        A list of values varies a piece of the problem, a parameter of one (of the kernel, the inputs, the ensemble or the
+        design), the noise, or an option; every combination is computed. A single value is an option for all curves.
 
     Examples
     --------
@@ -239,11 +239,20 @@ def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
     assert isinstance(problem, Problem)
     if name in ("kernel", "inputs", "noise", "observation", "teacher", "design"):
         return replace(problem, **{"observation" if name == "noise" else name: plain})
+    found = []
     for piece in ("kernel", "inputs", "observation", "design"):
-        own = getattr(problem, piece)
-        if hasattr(own, "__dataclass_fields__") and name in {each.name for each in fields(own)}:
-            return replace(problem, **{piece: replace(own, **{name: plain})})
-    return None
+        own = problem.ensemble if piece == "inputs" and problem.ensemble is not None else getattr(problem, piece)
+        for each in getattr(own, "__dataclass_fields__", {}).values():
+            flag = (each.metadata.get("flag") or each.name).replace("-", "_")
+            if name == flag or (name == each.name and piece != "observation"):  # its variance is called noise
+                found.append((piece, flag, replace(own, **{each.name: plain})))
+    if len(found) > 1:
+        owners = ", ".join(f"{flag} of the {piece}" for piece, flag, _ in found)
+        raise InputError(f"{name} is ambiguous ({owners}): vary a name that is not, or the {found[0][0]} as a whole")
+    if not found:
+        return None
+    piece, _, new = found[0]
+    return replace(problem, **{piece: replace(problem.inputs, ensemble=new) if isinstance(new, Ensemble) else new})
 
 
 def vertex_variances(problem: Problem, nu: float, method: str = "simulation", **options: Any) -> VarianceDistribution:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ class Goal:
     needed: Mapping[str, float]  # the size at which a curve reaches the goal, by its label
     missing: Mapping[str, str]  # why a curve does not reach it, by its label
     sentence: str  # the answer
+    seen: Mapping[str, Sequence[LearningCurve]] = field(default_factory=dict)  # what the search computed, by label
 
 
 def required_n(
@@ -87,17 +88,21 @@ def required_size(
     run: Run,
     options: Mapping[str, Any] | None = None,
     most: float | None = None,
+    seen: list[LearningCurve] | None = None,
 ) -> float:
     """Return the smallest size, along the axis of the problem, at which the method's error is at most ``error``.
 
-    ``most`` is how far a random method is searched.
+    ``most`` is how far a random method is searched, and what it computes on the way is added to ``seen``.
     """
     goal = positive("error", error)
     checked = method.check(problem, np.zeros(1), options or {})
     run = replace(run, rng=run.seed() if run.rng is not None else 0)
 
     def errors(sizes: FloatArray) -> FloatArray:
-        return method.compute(problem, sizes, checked, run).error
+        curve = method.compute(problem, sizes, checked, run)
+        if random and seen is not None:
+            seen.append(curve)
+        return curve.error
 
     most = most or (_MOST_SIMULATED if problem.axis == "n" else _MOST_PER_VERTEX)
     random = method.draws(problem)
@@ -186,18 +191,19 @@ def answer_goal(curves: CurveSet, error: float, run: Run | None = None) -> Goal:
     """Return how many examples an error needs by each curve of a set, and the sentence that answers."""
     needed: dict[str, float] = {}
     missing: dict[str, str] = {}
+    seen: dict[str, list[LearningCurve]] = {label: [] for label in curves}
     for label, curve in curves.items():
         problem, method, how = curve.problem, METHODS[curve.method], replace(run or Run(), rng=curve.rng)
         far = max(_FEW_SIMULATED, float(curve.sizes.max())) if curve.axis == "n" else None
         try:
-            size = required_size(problem, method, error, how, curve.options, far)
+            size = required_size(problem, method, error, how, curve.options, far, seen[label])
         except GoalUnreachableError as unreachable:
             missing[label] = str(unreachable)
             continue
         per_unit = _examples_per_unit(problem)
         # the number of examples is an integer; examples per vertex of an ensemble are any number
         needed[label] = math.ceil(size * per_unit - 1e-9) / per_unit if problem.ensemble is None else size
-    return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed))
+    return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed), seen)
 
 
 def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> str:
@@ -209,7 +215,7 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> st
         if method.scope in (Scope.AVERAGE, Scope.EVERY_DATASET):
             by_kind.setdefault(Kind(method.kind), []).append(size * _examples_per_unit(curves[label].problem))
     parts = []
-    for kind, source in ((Kind.ESTIMATE, "simulation"), (Kind.APPROXIMATION, "approximations")):
+    for kind, source in ((Kind.ESTIMATE, "simulation"), (Kind.EXACT, "exact"), (Kind.APPROXIMATION, "approximations")):
         if kind in by_kind:
             low, high = _round(min(by_kind[kind])), _round(max(by_kind[kind]))
             parts.append(f"{source}: {low if low == high else f'{low} to {high}'} {unit}")
@@ -221,9 +227,16 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> st
         parts.append(f"rigorous: at least {_exact(max(least), curves.axis)}")
     elif enough:
         parts.append(f"rigorous: at most {_exact(min(enough), curves.axis)}")
+    if not parts and needed:
+        others = ", ".join(f"{label} {_round(size)}" for label, size in needed.items())
+        return f"No curve of this problem reaches an error of {error:g}; for a modified problem, {others} {unit}."
     if not parts:
         return f"No curve reaches an error of {error:g}."
-    return f"For an error of {error:g}, {'; '.join(parts)}."
+    warning = ""
+    if curves.axis == "nu" and not {"simulation", "cavity"} & {curves[label].method for label in needed}:
+        better = default_method(curves[next(iter(needed))].problem)
+        warning = f" Eigenvalue theory expects too few if noise is low: compare the method {better}."
+    return f"For an error of {error:g}, {'; '.join(parts)}.{warning}"
 
 
 def _unit(curves: CurveSet) -> str:

@@ -103,9 +103,33 @@ def test_a_picture_shows_where_a_goal_is_reached(tmp_path: Path, monkeypatch: py
     for curves in shown:
         assert curves["lc"].n.max() > gpc.required_n(problem, 0.001, "lc") > 20
         assert curves["ov"].n.max() == curves["lc"].n.max()
-        assert curves["simulation"].n.max() == 20
+        assert 1.5 * curves["lc"].n.max() > curves["simulation"].n.max() > 100
         assert (np.diff(curves["lc"].n) > 0).all()
         assert {0, 10, 20} <= set(curves["lc"].n)
+
+
+def test_a_picture_of_bounds_alone_shows_where_both_reach_a_goal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen: list[gpc.CurveSet] = []
+    monkeypatch.setattr("gpcurves.cli.output.emit_curves", lambda curves, *_: seen.append(curves))
+    words = ["curve", "--kernel", "rbf", "--lengthscale", "0.1", "--noise", "0.05", "--n", "0:50:10"]
+    assert run([*words, "--methods", "plaskota,wv,two", "--goal", "0.05", "--out", str(tmp_path / "a.png")]) == 0
+    assert all(curve.n.max() > 140 for curve in seen[0].values())
+
+
+def test_goals_of_modified_problems_and_of_eigenvalues_alone_are_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["curve", "--kernel", "linear", "--inputs", "gaussian", "--dim", "3", "--noise", "0.01", "--n", "5"]
+    assert run([*words, "--methods", "degenerate", "--goal", "0.01"]) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "No curve of this problem reaches an error of 0.01; for a modified problem, degenerate 10 examples."
+    )
+    words = ["graph", "--edges", "examples/club.csv", "--noise", "0.001", "--nu", "0.1", "--goal", "0.05"]
+    assert run([*words, "--methods", "eigenvalue"]) == 0
+    assert capsys.readouterr().err.endswith(
+        "approximations: 10 labels (of 34 vertices). "
+        "Eigenvalue theory expects too few if noise is low: compare the method simulation.\n"
+    )
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json", "png", "svg", "html"])

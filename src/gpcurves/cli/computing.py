@@ -14,7 +14,7 @@ from gpcurves.api import choose_methods, learning_curves, share_options, split_r
 from gpcurves.cli import output, parse
 from gpcurves.cli.options import Given, Option, parameter_options
 from gpcurves.cli.streams import tell
-from gpcurves.curve import CurveSet
+from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import NumericalError
 from gpcurves.methods import METHODS, Kind
 from gpcurves.montecarlo import Run
@@ -23,6 +23,7 @@ from gpcurves.numerics.validation import positive, sizes
 from gpcurves.problem import Problem
 
 _BEYOND, _POINTS = 1.5, 40  # how far beyond the goal a picture shows curves, and by how many points it continues them
+_LOOSE, _APART = 10.0, 1.15  # bounds that need this many times as much are not shown; ratio of sizes of random points
 
 
 def size_options(axis: str, default: str) -> list[Option]:
@@ -103,18 +104,39 @@ def _read_options(given: Given) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _continue_to_goals(curves: CurveSet, answers: Sequence[goals.Goal]) -> CurveSet:
-    """Return curves that a picture can show up to the goals: deterministic ones go on until an approximation reaches them."""
-    sure = [label for label, curve in curves.items() if not METHODS[curve.method].draws(curve.problem)]
-    near = [label for label in sure if METHODS[curves[label].method].kind is Kind.APPROXIMATION]
-    reach = max((goal.needed[label] for goal in answers for label in near if label in goal.needed), default=0.0)
+    """Return curves that a picture can show up to the goals; random ones get the points that the search computed."""
+    needed = [(METHODS[curves[label].method].kind, size) for goal in answers for label, size in goal.needed.items()]
+    upper = [size for kind, size in needed if kind is Kind.UPPER_BOUND]
+    lower = [size for kind, size in needed if kind is Kind.LOWER_BOUND]
+    tight = max(max(lower, default=0.0), min(upper, default=0.0))
+    near = max((size for kind, size in needed if kind not in (Kind.LOWER_BOUND, Kind.UPPER_BOUND)), default=tight)
+    reach = max((size for _, size in needed if size <= _LOOSE * near), default=0.0)  # a loose bound squeezes the rest
     longer = dict(curves)
-    for label in sure:
-        curve = curves[label]
+    for label, curve in curves.items():
         last = float(curve.sizes.max())
         if reach <= last:
+            continue
+        if METHODS[curve.method].draws(curve.problem):
+            seen = [each for goal in answers for each in goal.seen[label]]
+            longer[label] = _join(curve, seen, reach)
             continue
         more = np.geomspace(max(last, reach / 1e3), _BEYOND * reach, _POINTS)
         sizes = np.concatenate((curve.sizes, np.unique(np.ceil(more)) if curves.axis == "n" else more))
         with suppress(NumericalError):  # a curve that cannot be continued ends where it did
             longer[label] = METHODS[curve.method].curve(curve.problem, np.unique(sizes), **curve.options)
     return CurveSet(longer, curves.skipped)
+
+
+def _join(curve: LearningCurve, others: Sequence[LearningCurve], reach: float) -> LearningCurve:
+    """Return a curve with the points of others beyond its end, so many that they can be told apart."""
+    pieces = [curve, *others]
+    sizes = np.concatenate([each.sizes for each in pieces])
+    kept = list(range(len(curve.sizes)))
+    for k in np.argsort(sizes, kind="stable"):
+        if _APART * sizes[kept].max() <= sizes[k] <= _BEYOND * reach:
+            kept.append(k)
+    joined = {
+        name: np.concatenate([getattr(each, name) for each in pieces])[kept] for name in ("sizes", "error", "stderr")
+    }
+    details = {name: np.concatenate([each.details[name] for each in pieces])[kept] for name in curve.details}
+    return replace(curve, **joined, details=details, diagnostics={})
