@@ -15,6 +15,7 @@ from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, check_name
 from gpcurves.graphs import Ensemble, Graph
+from gpcurves.inputs import RandomVertices
 from gpcurves.methods import METHODS, Kind, Method
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Run
@@ -241,7 +242,7 @@ def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
         return replace(problem, **{"observation" if name == "noise" else name: plain})
     found = []
     for piece in ("kernel", "inputs", "observation", "design"):
-        own = problem.ensemble if piece == "inputs" and problem.ensemble is not None else getattr(problem, piece)
+        own: Any = problem.ensemble if piece == "inputs" and problem.ensemble is not None else getattr(problem, piece)
         for each in getattr(own, "__dataclass_fields__", {}).values():
             flag = (each.metadata.get("flag") or each.name).replace("-", "_")
             if name == flag or (name == each.name and piece != "observation"):  # its variance is called noise
@@ -252,7 +253,8 @@ def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
     if not found:
         return None
     piece, _, new = found[0]
-    return replace(problem, **{piece: replace(problem.inputs, ensemble=new) if isinstance(new, Ensemble) else new})
+    whole: Any = RandomVertices(new) if isinstance(new, Ensemble) else new
+    return replace(problem, **{piece: whole})
 
 
 def vertex_variances(problem: Problem, nu: float, method: str = "simulation", **options: Any) -> VarianceDistribution:

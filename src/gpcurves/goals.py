@@ -59,7 +59,7 @@ def required_n(
         The mean squared error to reach, against the noise-free function.
     method
         "lc" unless given. On a given graph it is "simulation" if the graph is small and "cavity" if it is large, and the
-        answer is in labels: eigenvalue theory promises too much if noise is low.
+        answer is in labels: eigenvalue theory promises too much if noise is low. An ensemble has no number of labels.
     **options
         Options of a random method, and its seed ``rng``.
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
+from commands import once
 from gpcurves.cli import run
 from gpcurves.cli.parse import size_list
 from pictures import assert_drawn
@@ -226,6 +227,8 @@ BAD = [
     (["--inputs", "gaussian", "--dim", "0"], "at least 1, got 0"),
     (["--n", "1e300"], "n must be at most 1e+15, got 1e+300"),
     (["--n", "1:2:log:²"], "--n: the count of a logarithmic range must be a positive integer, got '1:2:log:²'"),
+    (["--simulate", "4", "--datasets", "3"], "--simulate or --datasets is given twice: give it once"),
+    (["--goal", "0.1", "-q"], "the answer to --goal is not shown with --quiet: add --json or --out FILE"),
     (["--store", "s.db"], "--store is not used"),
     (["--workers", "2"], "--workers is not used"),
     (["--rng", "1"], "--rng is not used"),
@@ -261,7 +264,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
     words: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run([*BASE, *words]) == 2
+    assert run(once([*BASE, *words])) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("gpcurves: ")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
-from commands import failed, rows
+from commands import failed, once, rows
 from gpcurves.cli import run
 from pictures import assert_drawn
 
@@ -249,7 +249,7 @@ def test_what_a_call_does_not_use_is_refused(edges: Path, capsys: pytest.Capture
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert sentence in failed(words, capsys)
+    assert sentence in failed(once(words), capsys)
 
 
 def test_a_malformed_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

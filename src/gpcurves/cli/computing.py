@@ -135,7 +135,7 @@ def _join(curve: LearningCurve, others: Sequence[LearningCurve], reach: float) -
     for k in np.argsort(sizes, kind="stable"):
         if _APART * sizes[kept].max() <= sizes[k] <= _BEYOND * reach:
             kept.append(k)
-    joined = {
+    joined: dict[str, Any] = {
         name: np.concatenate([getattr(each, name) for each in pieces])[kept] for name in ("sizes", "error", "stderr")
     }
     details = {name: np.concatenate([each.details[name] for each in pieces])[kept] for name in curve.details}
