@@ -23,3 +23,10 @@ def failed(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     assert captured.err.startswith("gpcurves: ")
     assert captured.err.count("\n") == 1
     return captured.err
+
+
+def once(words: list[str]) -> list[str]:
+    """Return a command with the last value alone of each option that is given several times."""
+    first, *others = [k for k, word in enumerate(words) if word.startswith("--")] or [len(words)]
+    pieces = [words[a:b] for a, b in zip([first, *others], [*others, len(words)], strict=True)]
+    return [*words[:first], *(word for piece in {each[0]: each for each in pieces if each}.values() for word in piece)]

@@ -330,6 +330,7 @@ def test_a_new_output_format(tmp_path: Path) -> None:
     assert code == 0
     assert path.read_text().splitlines()[0] == "method\tn\terror\tstderr"
     assert ".tsv" in command("curve", "--help")[1]
+    assert ".tsv" in command("plan", "--help")[1]
 
 
 @pytest.mark.parametrize("name", METHODS)

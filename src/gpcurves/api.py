@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.curve import CurveSet, LearningCurve
+from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, check_name
+from gpcurves.graphs import Ensemble, Graph
+from gpcurves.inputs import RandomVertices
 from gpcurves.methods import METHODS, Kind, Method
-from gpcurves.methods.base import refuse_unknown
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray, names_of, nonnegative, sizes
@@ -23,7 +25,7 @@ from gpcurves.spectra import Spectrum
 
 Sizes = npt.ArrayLike | None  # of training sets: a sequence of numbers, or an integer n that stands for 0, 1, …, n
 _RUN = tuple(each.name for each in fields(Run))
-_MAY_BE_NONE = tuple(each.name for each in fields(Run) if each.default is None)
+_SMALL_GRAPH = 1_500  # vertices up to which a given graph is simulated: dense algebra is quick there, and exact
 
 
 def learning_curve(
@@ -75,64 +77,108 @@ def learning_curves(
 ) -> CurveSet:
     """Return the curves of several methods.
 
-    "all" takes the theory that applies and records why the rest does not; with options that only a simulation has, such
-    as ``datasets``, it takes the simulation too. Each method gets those options that it has and that belong to the problem.
+    "all" takes the theory that applies, and records why the rest does not; with options that only a simulation has, such
+    as ``datasets``, it takes the simulation too. A small given graph and a misspecified model are simulated anyway. Each
+    method gets those options that it has and that belong to the problem; one that no method uses is an error.
     """
     asked = as_problem(problem, noise)
     at = _sizes_of(asked, n, nu)
-    chosen, skipped = choose_methods(asked, at, methods, options)
-    given = {name: value for name, value in options.items() if name not in _MAY_BE_NONE or value is not None}
-    refuse_unknown(given, _known_options(chosen), chosen)
+    given = {name: value for name, value in options.items() if value is not None}
     run, own = split_run(given)
-    checked = [(method, method.check(asked, at, _options_for(method, chosen, asked, own))) for method in chosen]
-    curves = [method.compute(asked, at, each, run) for method, each in checked]
-    return CurveSet.of(*curves, skipped=skipped)
+    chosen, skipped = choose_methods(asked, at, methods, own)
+    shares = share_options(asked, chosen, given)
+    checked = [(method, method.check(asked, at, share)) for method, share in zip(chosen, shares, strict=True)]
+    return CurveSet.of(*(method.compute(asked, at, each, run) for method, each in checked), skipped=skipped)
 
 
 def choose_methods(
     problem: Problem, at: FloatArray, methods: str | Iterable[str], options: Mapping[str, Any]
 ) -> tuple[list[Method[Any]], dict[str, str]]:
-    """Return the methods that were asked for, and which of "all" do not apply and why."""
+    """Return the methods that were asked for, and why others of "all" are left out."""
     if not (isinstance(methods, str) and methods == "all"):
         return list({name: METHODS[name] for name in names_of("methods", methods)}.values()), {}
     along = [method for method in METHODS.values() if problem.axis in method.axes]
-    theory = [method for method in along if method.kind is not Kind.ESTIMATE]
-    shared = {name for method in theory for name in method.option_names()} | set(_RUN)
-    asked = {name for name, value in options.items() if value is not None} - shared
-    named = [m for m in along if m.kind is not Kind.ESTIMATE or asked & m.option_names()]
-    refuse_unknown(options, _known_options(named), named)
-    skipped = {str(m.name): why for m in named if (why := m.objection(problem, at)) is not None}
-    chosen = [m for m in named if m.name not in skipped]
+    reasons = {method.name: method.objection(problem, at) for method in along}
+    able = [method for method in along if reasons[method.name] is None]
+    reasons |= {method.name: _spare(method, problem) for method in able}
+    chosen = [method for method in able if reasons[method.name] is None]
+    for name, value in options.items():  # an option that no other method takes asks for its own
+        if not any(_refuses(method, name, value, problem) is None for method in chosen):
+            chosen += (method for method in able if _refuses(method, name, value, problem) is None)
+    skipped = {name: why for name, why in reasons.items() if why and METHODS[name] not in chosen}
     if not chosen:
-        able = any(m.kind is Kind.ESTIMATE and m.objection(problem, at) is None for m in along)
-        remedy = "; simulate it instead" if able else ""
-        raise NotApplicableError(f"no theory applies: {next(iter(skipped.values()))}{remedy}")
-    return chosen, skipped
+        raise NotApplicableError(f"no method applies: {next(iter(skipped.values()))}")
+    return sorted(chosen, key=along.index), skipped
+
+
+def default_method(problem: Problem) -> str:
+    """Return the method that answers questions about goals best."""
+    if problem.axis == "n":
+        return "lc"
+    small = isinstance(problem.graph, Graph) and problem.graph.vertices <= _SMALL_GRAPH
+    return "simulation" if small or problem.observation.noise == 0 or problem.teacher is not None else "cavity"
+
+
+def _spare(method: Method[Any], problem: Problem) -> str | None:
+    """Say why a method that applies is not among "all", or return None if it is; an empty text needs no words.
+
+    A simulation of vectors takes long, so that it is asked for. On a given graph that is small it is exact and quick, whereas
+    the cavity method is an approximation; on a large one dense algebra takes long.
+    """
+    default = default_method(problem)
+    if method.name == default:
+        return None
+    if problem.axis == "nu" and isinstance(problem.graph, Graph):
+        vertices = f"{problem.graph.vertices:,} vertices"
+        if method.name == "cavity":
+            return f"on {vertices} the simulation is quick, and exact; name it among the methods to compute it"
+        if method.name in ("eigenvalue", "simulation") and default == "cavity":
+            return f"dense algebra on {vertices} takes long; name it among the methods to compute it"
+    usual = problem.teacher is None and problem.design == Random()  # otherwise little theory applies
+    return "" if method.kind is Kind.ESTIMATE and usual else None
+
+
+def _refuses(method: Method[Any], name: str, value: Any, problem: Problem) -> str | None:
+    """Say why a method does not take an option for a problem, or return None; the text is empty if it has no such option."""
+    return method.Options(**{name: value}).objection(problem, (name,)) if name in method.option_names() else ""
+
+
+def share_options(
+    problem: Problem,
+    methods: Sequence[Method[Any]],
+    options: Mapping[str, Any],
+    flags: Mapping[str, str] | None = None,
+) -> list[dict[str, Any]]:
+    """Return the options of each method; refuse one that none of them uses. ``flags`` are its names on the command line."""
+    names = ", ".join(method.name for method in methods)
+    who = f"method {names!r} takes no" if len(methods) == 1 else f"none of the methods {names} takes"
+    shares: list[dict[str, Any]] = [{} for _ in methods]
+    for name, value in options.items():
+        flag = (flags or {}).get(name)
+        if name in _RUN:
+            if not any(method.draws(problem) for method in methods):
+                raise InputError(
+                    f"{flag or name} is not used: nothing is drawn at random by {names}; add the method simulation"
+                )
+            continue
+        reasons = [_refuses(method, name, value, problem) for method in methods]
+        for share, reason in zip(shares, reasons, strict=True):
+            share |= {name: value} if reason is None else {}
+        if None in reasons:
+            continue
+        if reason := next(filter(None, reasons), None):
+            raise InputError(f"{flag}: {reason}" if flag else reason)
+        owners = [method for method in METHODS.values() if name in method.option_names()]
+        whose = f": it belongs to {', '.join(owner.name for owner in owners)}" if owners else ""
+        why = owners[0].objection(problem) if owners else None
+        raise InputError(f"{who} {flag or f'option {name!r}'}{whose}{f', but {why}' if why else ''}")
+    return shares
 
 
 def split_run(options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
     """Return how to run, and all other options."""
     own = {name: value for name, value in options.items() if name not in _RUN}
     return Run(**{name: value for name, value in options.items() if name in _RUN}), own
-
-
-def _options_for(
-    method: Method[Any], chosen: Sequence[Method[Any]], problem: Problem, options: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the options that a method takes; one that no method takes for this problem is left in, to be refused."""
-
-    def takes(each: Method[Any], name: str) -> bool:
-        known = name in each.option_names()
-        return known and each.Options(**{name: options[name]}).objection(problem) is None
-
-    own = [name for name in options if name in method.option_names()]
-    kept = [name for name in own if takes(method, name) or not any(takes(each, name) for each in chosen)]
-    return {name: options[name] for name in kept}
-
-
-def _known_options(methods: Sequence[Method[Any]]) -> set[str]:
-    shared = _RUN if any(method.random for method in methods) else ()
-    return {name for method in methods for name in method.option_names()} | set(shared)
 
 
 def sweep(
@@ -152,8 +198,8 @@ def sweep(
     n, nu, methods
         As for `learning_curves`.
     **varied
-        A list of values varies a parameter of the kernel, of the inputs, the noise, or an option; every combination is
-        computed. A single value is an option for all curves.
+        A list of values varies a piece of the problem, a parameter of one (of the kernel, the inputs, the ensemble or the
+        design), the noise, or an option; every combination is computed. A single value is an option for all curves.
 
     Examples
     --------
@@ -190,11 +236,21 @@ def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
     assert isinstance(problem, Problem)
     if name in ("kernel", "inputs", "noise", "observation", "teacher", "design"):
         return replace(problem, **{"observation" if name == "noise" else name: plain})
+    found = []
     for piece in ("kernel", "inputs", "observation", "design"):
-        own = getattr(problem, piece)
-        if hasattr(own, "__dataclass_fields__") and name in {each.name for each in fields(own)}:
-            return replace(problem, **{piece: replace(own, **{name: plain})})
-    return None
+        own: Any = problem.ensemble if piece == "inputs" and problem.ensemble is not None else getattr(problem, piece)
+        for each in getattr(own, "__dataclass_fields__", {}).values():
+            flag = (each.metadata.get("flag") or each.name).replace("-", "_")
+            if name == flag or (name == each.name and piece != "observation"):  # its variance is called noise
+                found.append((piece, flag, replace(own, **{each.name: plain})))
+    if len(found) > 1:
+        owners = ", ".join(f"{flag} of the {piece}" for piece, flag, _ in found)
+        raise InputError(f"{name} is ambiguous ({owners}): vary a name that is not, or the {found[0][0]} as a whole")
+    if not found:
+        return None
+    piece, _, new = found[0]
+    whole: Any = RandomVertices(new) if isinstance(new, Ensemble) else new
+    return replace(problem, **{piece: whole})
 
 
 def vertex_variances(problem: Problem, nu: float, method: str = "simulation", **options: Any) -> VarianceDistribution:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA = 3  # version of the JSON layout; it changes when a reader would have to
+_PIECES = ("kernel", "inputs", "observation", "design")
 _ARRAYS = ("sizes", "error", "stderr", "spectrum_error")
 
 
@@ -256,11 +257,11 @@ def _settings(curve: LearningCurve) -> dict[str, str]:
     """Return everything that may tell a curve apart from another of its method, in words."""
     problem = curve.problem
     settings: dict[str, Any] = {}
-    for piece in (problem.kernel, problem.inputs, problem.observation):
+    for piece in (problem.kernel, problem.ensemble or problem.inputs, problem.observation, problem.design):
         for each in getattr(piece, "__dataclass_fields__", {}).values():
             # kernel, inputs and observation have a variance: the flag tells them apart
             settings[(each.metadata.get("flag") or each.name).replace("-", " ")] = getattr(piece, each.name)
-    settings |= {name: repr(getattr(problem, name)) for name in ("kernel", "inputs", "observation")}
+    settings |= {name: repr(getattr(problem, name)) for name in _PIECES}
     if problem.teacher is not None:
         settings |= {"teacher": repr(problem.teacher.kernel), "teacher noise": problem.teacher.noise}
     settings |= curve.options
@@ -274,14 +275,13 @@ def _labels(curves: Sequence[LearningCurve]) -> list[str]:
     if len(set(methods)) == len(methods):
         return methods
     settings = [_settings(curve) for curve in curves]
-    names = list(dict.fromkeys(name for each in settings for name in each))
-    differ = [name for name in names if len({each.get(name, "") for each in settings}) > 1]
     # A parameter says it in fewer words than the whole piece that it belongs to, and anything says more than a seed.
-    for unwanted in (("kernel", "inputs", "observation", "seed"), ("seed",), ()):
-        labels = [
-            ", ".join([method, *(f"{name} {each[name]}" for name in differ if name in each and name not in unwanted)])
-            for method, each in zip(methods, settings, strict=True)
-        ]
+    for unwanted in ((*_PIECES, "seed"), ("seed",), ()):
+        labels = []
+        for method, own in zip(methods, settings, strict=True):
+            rivals = [each for other, each in zip(methods, settings, strict=True) if other == method]
+            differ = (name for name in own if any(each.get(name) != own[name] for each in rivals))
+            labels.append(", ".join([method, *(f"{name} {own[name]}" for name in differ if name not in unwanted)]))
         if len(set(labels)) == len(labels):
             return labels
     raise InputError("two of these curves are of the same problem, method and options: give each once")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from gpcurves.api import split_run
+from gpcurves.api import default_method, share_options, split_run
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import GoalUnreachableError
+from gpcurves.errors import GoalUnreachableError, InputError
 from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
 from gpcurves.methods import METHODS, Kind, Method, Scope
@@ -24,7 +24,6 @@ from gpcurves.spectra import Spectrum
 Errors = Callable[[FloatArray], FloatArray]  # returns the error at each size
 MOST_EXAMPLES = 1e12  # where the search for a required n gives up
 _DECADES = ((0.0, 1e3), (1e3, 1e6), (1e6, 1e9), (1e9, MOST_EXAMPLES))
-_SMALL_GRAPH = 1_500  # vertices up to which a given graph is simulated: dense algebra is quick there, and exact
 _MOST_SIMULATED, _MOST_PER_VERTEX = 5_000.0, 1_000.0  # how far random methods are searched on vectors, on graphs
 _FEW_SIMULATED = 500.0  # how far a simulated curve is continued at least: beyond, the time grows as the third power
 
@@ -38,6 +37,7 @@ class Goal:
     needed: Mapping[str, float]  # the size at which a curve reaches the goal, by its label
     missing: Mapping[str, str]  # why a curve does not reach it, by its label
     sentence: str  # the answer
+    seen: Mapping[str, Sequence[LearningCurve]] = field(default_factory=dict)  # what the search computed, by label
 
 
 def required_n(
@@ -58,7 +58,7 @@ def required_n(
         The mean squared error to reach, against the noise-free function.
     method
         "lc" unless given. On a given graph it is "simulation" if the graph is small and "cavity" if it is large, and the
-        answer is in labels: eigenvalue theory promises too much if noise is low.
+        answer is in labels: eigenvalue theory promises too much if noise is low. An ensemble has no number of labels.
     **options
         Options of a random method, and its seed ``rng``.
 
@@ -69,16 +69,15 @@ def required_n(
     """
     asked = as_problem(problem, noise)
     chosen = METHODS[method or default_method(asked)]
-    run, own = split_run(options)
+    if asked.ensemble is not None:
+        raise InputError(
+            "the graphs of an ensemble have no given size, so that a goal needs examples per vertex: "
+            "learning_curve(...).reaches(error) finds them on a curve, and --goal on the command line solves for them"
+        )
+    given = {name: value for name, value in options.items() if value is not None}
+    share_options(asked, [chosen], given)
+    run, own = split_run(given)
     return math.ceil(required_size(asked, chosen, error, run, own) * _examples_per_unit(asked) - 1e-9)
-
-
-def default_method(problem: Problem) -> str:
-    """Return the method that answers questions about goals best."""
-    if problem.axis == "n":
-        return "lc"
-    small = isinstance(problem.inputs, Vertices) and problem.inputs.graph.vertices <= _SMALL_GRAPH
-    return "simulation" if small or problem.noise == 0 or problem.teacher is not None else "cavity"
 
 
 def required_size(
@@ -88,17 +87,21 @@ def required_size(
     run: Run,
     options: Mapping[str, Any] | None = None,
     most: float | None = None,
+    seen: list[LearningCurve] | None = None,
 ) -> float:
     """Return the smallest size, along the axis of the problem, at which the method's error is at most ``error``.
 
-    ``most`` is how far a random method is searched.
+    ``most`` is how far a random method is searched, and what it computes on the way is added to ``seen``.
     """
     goal = positive("error", error)
     checked = method.check(problem, np.zeros(1), options or {})
     run = replace(run, rng=run.seed() if run.rng is not None else 0)
 
     def errors(sizes: FloatArray) -> FloatArray:
-        return method.compute(problem, sizes, checked, run).error
+        curve = method.compute(problem, sizes, checked, run)
+        if random and seen is not None:
+            seen.append(curve)
+        return curve.error
 
     most = most or (_MOST_SIMULATED if problem.axis == "n" else _MOST_PER_VERTEX)
     random = method.draws(problem)
@@ -187,18 +190,19 @@ def answer_goal(curves: CurveSet, error: float, run: Run | None = None) -> Goal:
     """Return how many examples an error needs by each curve of a set, and the sentence that answers."""
     needed: dict[str, float] = {}
     missing: dict[str, str] = {}
+    seen: dict[str, list[LearningCurve]] = {label: [] for label in curves}
     for label, curve in curves.items():
         problem, method, how = curve.problem, METHODS[curve.method], replace(run or Run(), rng=curve.rng)
         far = max(_FEW_SIMULATED, float(curve.sizes.max())) if curve.axis == "n" else None
         try:
-            size = required_size(problem, method, error, how, curve.options, far)
+            size = required_size(problem, method, error, how, curve.options, far, seen[label])
         except GoalUnreachableError as unreachable:
             missing[label] = str(unreachable)
             continue
         per_unit = _examples_per_unit(problem)
         # the number of examples is an integer; examples per vertex of an ensemble are any number
         needed[label] = math.ceil(size * per_unit - 1e-9) / per_unit if problem.ensemble is None else size
-    return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed))
+    return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed), seen)
 
 
 def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> str:
@@ -210,7 +214,7 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> st
         if method.scope in (Scope.AVERAGE, Scope.EVERY_DATASET):
             by_kind.setdefault(Kind(method.kind), []).append(size * _examples_per_unit(curves[label].problem))
     parts = []
-    for kind, source in ((Kind.ESTIMATE, "simulation"), (Kind.APPROXIMATION, "approximations")):
+    for kind, source in ((Kind.ESTIMATE, "simulation"), (Kind.EXACT, "exact"), (Kind.APPROXIMATION, "approximations")):
         if kind in by_kind:
             low, high = _round(min(by_kind[kind])), _round(max(by_kind[kind]))
             parts.append(f"{source}: {low if low == high else f'{low} to {high}'} {unit}")
@@ -222,9 +226,16 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> st
         parts.append(f"rigorous: at least {_exact(max(least), curves.axis)}")
     elif enough:
         parts.append(f"rigorous: at most {_exact(min(enough), curves.axis)}")
+    if not parts and needed:
+        others = ", ".join(f"{label} {_round(size)}" for label, size in needed.items())
+        return f"No curve of this problem reaches an error of {error:g}; for a modified problem, {others} {unit}."
     if not parts:
         return f"No curve reaches an error of {error:g}."
-    return f"For an error of {error:g}, {'; '.join(parts)}."
+    warning = ""
+    if curves.axis == "nu" and not {"simulation", "cavity"} & {curves[label].method for label in needed}:
+        better = default_method(curves[next(iter(needed))].problem)
+        warning = f" Eigenvalue theory expects too few if noise is low: compare the method {better}."
+    return f"For an error of {error:g}, {'; '.join(parts)}.{warning}"
 
 
 def _unit(curves: CurveSet) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
-from commands import failed, rows
+from commands import failed, once, rows
 from gpcurves.cli import run
 
 ER = ["graph", "--ensemble", "er:3", "--p", "2", "--normalise", "local", "--noise", "0.1", "--nu", "1", "--methods"]
@@ -154,7 +154,7 @@ def test_no_convergence_is_said_and_what_there_is_is_kept(
 
 
 def test_predictions_that_did_not_converge_are_kept(loopy: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(predicting(loopy, "0 1.5\n1 -1\n", "--noise", "1e-4", "--max-rounds", "2")) == 1
+    assert run(once(predicting(loopy, "0 1.5\n1 -1\n", "--noise", "1e-4", "--max-rounds", "2"))) == 1
     assert "try --damping 0.5, more --max-rounds" in capsys.readouterr().err
     assert len(rows(loopy.with_name("all.csv").read_text())) == 40
 
@@ -176,7 +176,7 @@ def test_predictions_that_did_not_converge_are_kept(loopy: Path, capsys: pytest.
     ],
 )
 def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert sentence in failed(words, capsys)
+    assert sentence in failed(once(words), capsys)
 
 
 def test_the_approximation_of_the_paper_belongs_to_ensembles(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:

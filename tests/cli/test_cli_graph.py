@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
-from commands import failed, rows
+from commands import failed, once, rows
 from gpcurves.cli import run
 from pictures import assert_drawn
 
@@ -52,7 +52,7 @@ def test_a_small_graph_is_simulated(edges: Path, capsys: pytest.CaptureFixture[s
 def test_a_large_graph_is_left_to_the_cavity_method(
     edges: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpcurves.goals.default_method", lambda problem: "cavity")
+    monkeypatch.setattr("gpcurves.api.default_method", lambda problem: "cavity")
     words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--p", "2", "--precision", "0.2"]
     assert run(words) == 0
     captured = capsys.readouterr()
@@ -126,7 +126,7 @@ def test_goals_on_a_given_graph_are_in_labels(edges: Path, capsys: pytest.Captur
     lines = [line.split() for line in captured.err.splitlines()]
     for method in ("simulation", "eigenvalue"):
         (answer,) = [int(line[-1]) for line in lines if len(line) == 3 and line[1] == method]
-        assert answer == gpc.required_n(problem, 0.1, method, rng=0)
+        assert answer == gpc.required_n(problem, 0.1, method)
     assert "labels (of 6 vertices)" in captured.err.splitlines()[-1]
 
 
@@ -249,7 +249,7 @@ def test_what_a_call_does_not_use_is_refused(edges: Path, capsys: pytest.Capture
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert sentence in failed(words, capsys)
+    assert sentence in failed(once(words), capsys)
 
 
 def test_a_malformed_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

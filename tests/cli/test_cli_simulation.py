@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
+from commands import once
 from gpcurves.cli import run
 from pictures import assert_drawn
 
@@ -65,12 +66,12 @@ def test_a_teacher(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_curves_that_rise_are_pointed_out(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--noise", "1e-4", "--n", "0:30:5", "--teacher-kernel", "ou", "--teacher-noise", "0.1", "--simulate", "40"]
-    assert run([*BASE, *words]) == 0
+    assert run(once([*BASE, *words])) == 0
     assert "the curve is not monotonic: the error rises with more examples near n = " in capsys.readouterr().err
 
 
 def test_what_double_precision_cannot_resolve_is_left_empty(capsys: pytest.CaptureFixture[str]) -> None:
-    words = [*BASE, "--noise", "1e-12", "--n", "0,2,200", "--methods", "simulation", "--simulate", "5"]
+    words = once([*BASE, "--noise", "1e-12", "--n", "0,2,200", "--methods", "simulation", "--simulate", "5"])
     assert run(words) == 0
     out, err = capsys.readouterr()
     assert [row["error"] == "" for row in rows(out, "simulation")] == [False, False, True]
@@ -152,7 +153,7 @@ def test_bad_input(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     methods = [] if "--methods" in words else ["--methods", "ov"] if "--teacher" not in words[0] else []
-    assert run([*BASE, *methods, *words]) == 2
+    assert run(once([*BASE, *methods, *words])) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("gpcurves: ")

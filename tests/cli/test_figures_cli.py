@@ -54,6 +54,19 @@ def calls() -> Iterator[Calls]:
     FIGURES.update(saved)
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--quick"], "--quick belongs to figures that are drawn: name them, or 'all'"),
+        (["--workers", "1"], "--workers belongs to figures that are drawn"),
+        (["all", "nosuch"], "unknown figure 'nosuch'"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["figures", *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
 def test_without_names_the_figures_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["figures"]) == 0
     out, err = capsys.readouterr()

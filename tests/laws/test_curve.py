@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
+from gpcurves.designs import Random
 
 PROBLEMS: dict[str, gpc.Problem] = {
     "torus": gpc.Problem(gpc.RBF((0.1, 0.2), variance=2.0), gpc.Torus(dim=2), 0.05),
@@ -190,6 +191,26 @@ def test_sets_of_several_problems_are_saved_and_drawn(tmp_path: Path) -> None:
     assert back.problems == swept.problems
     lines = swept.plot().lines_
     assert len({(line.get_color(), line.get_linestyle()) for line in lines.values()}) == 3
+
+
+def test_sweeps_vary_designs_ensembles_and_unambiguous_names_only() -> None:
+    class _Chosen(Random):
+        """Inputs that are chosen."""
+
+    problem = PROBLEMS["torus"]
+    designs = gpc.sweep(problem, [2], "simulation", design=[Random(), _Chosen()], datasets=3, rng=0)
+    assert list(designs) == ["simulation, design Random()", "simulation, design _Chosen()"]
+    network = gpc.GraphProblem(gpc.RandomRegular(3), gpc.RandomWalkKernel(4), 0.1)
+    assert list(gpc.sweep(network, nu=[1], methods="mckay", degree=[3, 4])) == ["mckay, degree 3", "mckay, degree 4"]
+    both = gpc.Problem(gpc.RBF(0.1), gpc.Gaussian(dim=1), 0.1)
+    with pytest.raises(gpc.InputError, match=r"variance is ambiguous .*input_variance of the inputs"):
+        gpc.sweep(both, [2], variance=[1.0, 2.0])
+    assert list(gpc.sweep(both, [2], input_variance=[1.0, 2.0])) == ["lc, input variance 1", "lc, input variance 2"]
+    # settings of other methods say nothing about a curve that is the only one of its method
+    others = gpc.learning_curve(problem, "simulation", [2], datasets=3, rng=0)
+    assert list(gpc.CurveSet.of(*designs.values(), gpc.learning_curve(problem, "ov", [2])))[-1] == "ov"
+    again = gpc.learning_curve(problem, "simulation", [2], datasets=4, rng=0)
+    assert list(gpc.CurveSet.of(others, again)) == ["simulation, datasets 3", "simulation, datasets 4"]
 
 
 def test_curves_on_different_sizes_draw_together() -> None:

@@ -148,7 +148,7 @@ RANDOM = [
     for name, method in APPLIES
     if METHODS[method].random
     for k, options in enumerate(OPTIONS[method, kind_of(PROBLEMS[name])])
-    if METHODS[method].Options(**options).objection(PROBLEMS[name]) is None
+    if METHODS[method].Options(**options).objection(PROBLEMS[name], options) is None
 ]
 FORMULAS = {
     name: [method for other, method in APPLIES if other == name and not METHODS[method].random] for name in PROBLEMS

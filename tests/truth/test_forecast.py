@@ -498,6 +498,7 @@ def test_one_plan_computes_its_band_once(tmp_path: Path, monkeypatch: pytest.Mon
         (["--target", "prise"], "did you mean 'price'?"),
         (["--target", "price", "--goal-rmse", "0"], "--goal-rmse must be greater than 0"),
         (["--target", "price", "--goal-rmse", "low"], "--goal-rmse must be a number"),
+        (["--target", "price", "--goal-rmse", "1", "-q"], "the answer to --goal-rmse is not shown with --quiet"),
         (["--target", "price", "--pool", "nowhere.csv"], "cannot read nowhere.csv: No such file"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,10 @@ from gpcurves import (
     learning_curve,
     learning_curves,
     load,
+    required_n,
     vertex_variances,
 )
+from gpcurves.designs import Random
 from gpcurves.methods.base import CurveInterrupted
 from gpcurves.methods.eigenvalue import GraphEigenvalues
 from gpcurves.methods.simulation.vertices import VertexDataSets
@@ -52,6 +55,10 @@ DRAWN = GraphProblem(ErdosRenyi(3), LOCAL, 0.1)
 TAUGHT = GraphProblem(RING, LOCAL, 0.1, Teacher(RandomWalkKernel(4, 3.0, "global"), 0.2))
 VECTORS = Problem(RBF(0.1), Torus(1), 0.1)
 FEW: dict[str, Any] = {"vertices": 20, "graphs": 4, "datasets": 2, "rng": 5}
+
+
+class _Chosen(Random):
+    """Inputs that are chosen."""
 
 
 def simulated(problem: Problem, nu: Any = (0.5, 1.0), **options: Any) -> LearningCurve:
@@ -119,7 +126,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an option for a formula": (
         lambda: learning_curve(GraphProblem(RandomRegular(3), LOCAL, 0.1), "mckay", nu=[1.0], vertices=3),
-        "method 'mckay' takes no option 'vertices': its numbers are determined",
+        "method 'mckay' takes no option 'vertices': it belongs to simulation, eigenvalue",
     ),
     "an option for none": (
         lambda: learning_curves(DRAWN, nu=[1.0], methods=["eigenvalue", "simulation"], test_points=3),
@@ -127,7 +134,25 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an option of none": (
         lambda: learning_curves(DRAWN, nu=[1.0], methods=["eigenvalue", "simulation"], population=3),
-        "none of these methods takes the option 'population'",
+        "none of the methods eigenvalue, simulation takes option 'population': it belongs to cavity",
+    ),
+    "an option at its default value": (
+        lambda: learning_curve(GIVEN, "simulation", nu=[1.0], test_points=1000),
+        "test_points belongs to inputs that are vectors",
+    ),
+    "a seed for what is not drawn": (
+        lambda: learning_curve(GIVEN, "eigenvalue", nu=[1.0], rng=3),
+        "rng is not used: nothing is drawn at random by eigenvalue",
+    ),
+    "workers for what is not drawn": (lambda: required_n(VECTORS, 0.1, workers=5), "workers is not used"),
+    "a store for what is not drawn": (lambda: required_n(VECTORS, 0.1, store="no.db"), "store is not used"),
+    "a number of examples on an ensemble": (
+        lambda: required_n(DRAWN, 0.1),
+        r"a goal needs examples per vertex: .*reaches\(error\)",
+    ),
+    "a design on a graph": (
+        lambda: simulated(replace(GIVEN, design=_Chosen()), datasets=3),
+        "'simulation' does not apply: on a graph examples are drawn at random, and here they are chosen by",
     ),
     "an unknown method": (lambda: learning_curve(GIVEN, "eigenvalues", nu=[1.0]), "did you mean 'eigenvalue'"),
     "a kernel of vectors": (lambda: GraphProblem(RING, RBF(0.1), 0.1), "on a graph the kernel must be one such as"),  # type: ignore[arg-type]
@@ -175,12 +200,11 @@ def test_a_string_is_one_group() -> None:
 
 
 def test_all_is_the_theory_that_applies() -> None:
-    curves = learning_curves(GIVEN, nu=[0.5, 1.0], precision=0.2)
-    assert set(curves) == {"eigenvalue", "cavity"}
-    assert set(curves.skipped) == {"mckay", "master"}
-    assert all(
-        reason.startswith("it is the limit of large random regular graphs") for reason in curves.skipped.values()
-    )
+    curves = learning_curves(GIVEN, nu=[0.5, 1.0], precision=0.2, rng=1)
+    assert set(curves) == {"simulation", "eigenvalue"}
+    assert set(curves.skipped) == {"mckay", "master", "cavity"}
+    assert curves.skipped["mckay"].startswith("it is the limit of large random regular graphs")
+    assert curves.skipped["cavity"].startswith("on 12 vertices the simulation is quick, and exact")
 
 
 def test_all_on_an_ensemble_takes_the_graphs_for_the_theory() -> None:
@@ -199,12 +223,9 @@ def test_all_with_options_of_a_simulation_takes_it_too() -> None:
     assert same(curves["simulation"], simulated(problem, **FEW))
 
 
-def test_where_no_theory_applies_it_says_so() -> None:
-    with pytest.raises(
-        NotApplicableError,
-        match=r"no theory applies: the model must be well specified \(student and teacher agree\).* simulate it instead",
-    ):
-        learning_curves(TAUGHT, nu=[1.0])
+def test_where_no_theory_applies_it_simulates_or_says_so() -> None:
+    with pytest.raises(NotApplicableError, match=r"no method applies: .* here they are chosen by"):
+        learning_curves(replace(GIVEN, design=_Chosen()), nu=[1.0])
     curves = learning_curves(TAUGHT, nu=[1.0], datasets=3, rng=1)
     assert list(curves) == ["simulation"]
     assert set(curves.skipped) == {"eigenvalue", "mckay", "master", "cavity"}

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from gpcurves import papers
+from gpcurves.cli.options import Command, Given
 from gpcurves.cli.streams import tell
 from gpcurves.errors import InputError, check_name
 from gpcurves.montecarlo.store import Store
@@ -21,16 +22,16 @@ from gpcurves.papers import FIGURES, Claim
 from gpcurves.papers.folder import make_folder, read_finished, save, save_gallery
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("names", nargs=-1)
-@click.option("--out", type=click.Path(path_type=Path), default=Path(), help="Folder for the files.  [.]")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for the files.  [.]")
 @click.option("--quick", is_flag=True, help="Fewer data sets: noisier pictures in a fraction of the time.")
 @click.option("--again", is_flag=True, help="With 'all': also draw what is finished already.")
 @click.option(
     "--workers", default="1", show_default=True, help="Local processes, or tcp://HOST:PORT of a Dask scheduler."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Suppress progress and messages.")
-def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers: str, quiet: bool) -> int | None:
+def figures(given: Given) -> int | None:
     """Draw figures of the papers and check what their text says about them.
 
     Without NAMES the figures are listed. Each figure NAME becomes NAME.png, NAME.svg, NAME.csv with the numbers, and
@@ -44,7 +45,11 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
       gpcurves figures sollich1999-1a sollich1999-1b --quick --out pictures
       gpcurves figures all --out pictures --workers 2
     """
+    names, again, quick, quiet = (given[name] for name in ("names", "again", "quick", "quiet"))
     if not names:
+        for name in ("out", "quick", "again", "workers"):
+            if given.has(name):
+                raise InputError(f"--{name} belongs to figures that are drawn: name them, or 'all'")
         for paper, entries in groupby(FIGURES.values(), key=lambda entry: entry.paper):
             listed = [f"  {entry.name:<16}{entry.title}" for entry in entries]
             click.echo("\n".join([click.style(paper, bold=True), *listed]))
@@ -52,12 +57,16 @@ def figures(names: tuple[str, ...], out: Path, quick: bool, again: bool, workers
     everything = "all" in names
     if again and not everything:
         raise InputError("--again belongs to 'all': a figure that is named is always drawn")
-    for name in () if everything else names:
+    for name in names:
         check_name("figure", name, ["all", *FIGURES])
-    folder = make_folder(out)
+    folder = make_folder(given["out"] or Path())
     store = folder / "figures.sqlite" if everything else None
     chosen = list(FIGURES) if everything else list(dict.fromkeys(names))
-    running: dict[str, Any] = {"workers": workers, "store": store, "progress": not quiet and sys.stderr.isatty()}
+    running: dict[str, Any] = {
+        "workers": given["workers"],
+        "store": store,
+        "progress": not quiet and sys.stderr.isatty(),
+    }
     by_figure: dict[str, tuple[Claim, ...]] = {}
 
     def say(words: str) -> None:

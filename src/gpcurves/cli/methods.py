@@ -8,11 +8,13 @@ import textwrap
 
 import click
 
+from gpcurves.cli.options import Command, Given
 
-@click.command()
+
+@click.command(cls=Command)
 @click.option("--json", "as_json", is_flag=True, help="Write the list as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="Names only.")
-def methods(as_json: bool, quiet: bool) -> None:
+def methods(given: Given) -> None:
     """List the methods: what each is, what it promises, what it needs, its options and where it comes from.
 
     \b
@@ -23,7 +25,7 @@ def methods(as_json: bool, quiet: bool) -> None:
     from gpcurves.numerics.parameters import parameters_of
 
     options = {name: [each for each in parameters_of(m.Options) if each.flag] for name, m in METHODS.items()}
-    if as_json:
+    if given["as_json"]:
         keys = ("name", "title", "promise", "source", "needs", "axes", "integers", "misspecified", "random")
         rows = [
             {key: getattr(method, key) for key in keys}
@@ -35,7 +37,7 @@ def methods(as_json: bool, quiet: bool) -> None:
         return
     width = min(110, max(60, shutil.get_terminal_size((100, 24)).columns))
     for name, method in METHODS.items():
-        if quiet:
+        if given["quiet"]:
             click.echo(name)
             continue
         click.echo(

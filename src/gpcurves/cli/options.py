@@ -81,7 +81,7 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, parts: Callable[[], Sequence[Part]] | None = None, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self.parts = parts
+        self.parts, self.fixed = parts, self.params
 
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
         """Make the options before the command line is read."""
@@ -89,8 +89,16 @@ class Command(click.Command):
             parts = self.parts()  # generated options do not take the names of others, or of what chooses pieces
             taken = {name for part in parts if isinstance(part, click.Parameter) for name in part.opts} | _CHOICES
             made = [[part] if isinstance(part, click.Parameter) else part(taken) for part in parts]
-            self.params = [option for options in made for option in options]
+            self.params = [*self.fixed, *(option for options in made for option in options)]
         return super().make_context(*args, **settings)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice, of which the first would be ignored."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for each in order:
+            if isinstance(each, click.Option) and not each.multiple and order.count(each) > 1:
+                raise InputError(f"{' or '.join([*each.opts, *each.secondary_opts])} is given twice: give it once")
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the function of the command with what was given, unless that would destroy a file."""
@@ -104,7 +112,7 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the options under the headings of their sections."""
         sections: dict[str, list[tuple[str, str]]] = {}
-        usual = "Options" if self.parts is None else "Output"
+        usual = "Output" if self.parts is not None and not self.fixed else "Options"
         for each in self.get_params(ctx):
             if isinstance(each, click.Option) and (record := each.get_help_record(ctx)) is not None:
                 sections.setdefault(getattr(each, "section", usual), []).append(record)
@@ -171,8 +179,8 @@ def run_options() -> list[Option]:
     ]
 
 
-def output_options(kind: type) -> list[Option]:
-    """Return the options that say where results of a type go."""
+def output_options(kind: type | None = None) -> list[Option]:
+    """Return the options that say where results of a type go; without one, of a type that all formats show."""
     options = [
         Option("--out", type=WRITTEN, metavar="FILE", help=f"Write a {list_suffixes(kind)} file."),
         Option("--quiet", "-q", is_flag=True, help="Suppress progress and messages."),

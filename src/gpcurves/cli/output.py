@@ -21,10 +21,14 @@ from gpcurves.render.formats import FORMATS, check_output, render, save
 
 def check_out(given: Given, kind: type | None = None) -> None:
     """Refuse an output that cannot be written before anything is computed; ``kind`` is the type of the result."""
+    asked = given.context.params
+    for name, flag in (("goals", "--goal"), ("goal_rmse", "--goal-rmse")):
+        if asked.get(name) and given["quiet"] and not any(asked.get(each) for each in ("out", "as_json", "report")):
+            raise InputError(f"the answer to {flag} is not shown with --quiet: add --json or --out FILE")
     if given["out"] is None:
         return
     check_output(given["out"], kind)
-    if given.context.params.get("as_json"):
+    if asked.get("as_json"):
         raise InputError("--json writes to stdout: give either --json or --out FILE.json")
 
 

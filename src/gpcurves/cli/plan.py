@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from gpcurves.cli import parse
-from gpcurves.cli.options import INTEGER, READ, WRITTEN, Command, File, Given
+from gpcurves.cli.options import INTEGER, READ, Command, File, Given, output_options
 from gpcurves.cli.streams import echo_data, tell
 from gpcurves.errors import InputError
 from gpcurves.numerics.files import write_complete
@@ -21,7 +21,7 @@ _MOST_SIZES = 10_000
 REPORT = File(written=True, beside=(".png", ".json"))
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, parts=output_options)
 @click.argument("data", type=READ)
 @click.option("--target", required=True, help="Column to predict.")
 @click.option("--goal-rmse", help="Error to reach, in the target's own units.")
@@ -36,9 +36,6 @@ REPORT = File(written=True, beside=(".png", ".json"))
 )
 @click.option("--rng", type=INTEGER, default=0, show_default=True, help="Seed; the same seed gives the same answer.")
 @click.option("--report", type=REPORT, help="Page to write (.html), with a picture (.png) and data (.json) beside.")
-@click.option("--out", type=WRITTEN, help="Write to a .csv, .json, .png, .svg or .html file.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout.")
-@click.option("--quiet", "-q", is_flag=True, help="Suppress progress and messages.")
 def plan(given: Given) -> None:
     """Forecast the error on more rows like those of a table, and how many rows a goal needs.
 
@@ -73,8 +70,10 @@ def plan(given: Given) -> None:
         echo_data(json.dumps(result.answers(n, goal), indent=1, allow_nan=False) + "\n")
     elif out is None:
         echo_data(result.to_frame(n).to_csv(index=False, float_format="%.6g"))
+    verdict = result.verdict(goal)
+    if goal is not None and given["quiet"] and out is not None:  # stdout is free of data
+        click.echo(" ".join(verdict.sentences))
     if not given["quiet"]:
-        verdict = result.verdict(goal)
         tell("")
         tell(verdict.label, bold=True)
         lines = [f"  {sentence}" for sentence in verdict.sentences]

@@ -8,7 +8,7 @@ test suite read the one registry, `METHODS`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from inspect import cleandoc
@@ -59,11 +59,11 @@ class MethodOptions:
     def __post_init__(self) -> None:
         check_parameters(self)
 
-    def objection(self, problem: Problem) -> str | None:
-        """Say why an option that was given does not belong to this problem, or return None if all do."""
+    def objection(self, problem: Problem, given: Collection[str]) -> str | None:
+        """Say why an option does not belong to this problem, or return None; ``given`` are the names of those not left out."""
         for each in fields(self):
             axis, on = each.metadata.get("axis"), each.metadata.get("on")
-            if getattr(self, each.name) == each.default:
+            if each.name not in given:
                 continue
             if axis not in (None, problem.axis):
                 kind = "inputs that are vectors" if axis == "n" else "graphs"
@@ -157,7 +157,7 @@ class Method(ABC, Generic[State]):
         kind = kind or self.Options
         refuse_unknown(options, {each.name for each in fields(kind)}, [self])
         checked = kind(**options)
-        if (reason := checked.objection(problem)) is not None:
+        if (reason := checked.objection(problem, options)) is not None:
             raise InputError(reason)
         return checked
 

@@ -5,6 +5,7 @@ What compiles messages (Numba) is imported when the method is used, so that othe
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,6 +42,11 @@ class Precision(MethodOptions):
         help="Local normalisation on an ensemble: exact, or paper for the approximate equation (29) of the paper",
         on="ensemble",
     )
+
+    def objection(self, problem: Problem, given: Collection[str]) -> str | None:
+        if "local" in given and problem.ensemble is not None and problem.kernel.normalise != "local":
+            return f"local belongs to local normalisation, and the kernel's is {problem.kernel.normalise}"
+        return super().objection(problem, given)
 
 
 @dataclass(frozen=True)
@@ -82,12 +88,12 @@ class CavityOptions(Precision):
         0.0, help="On a given graph: share of the former message to keep", check=real, on="graph"
     )
 
-    def objection(self, problem: Problem) -> str | None:
+    def objection(self, problem: Problem, given: Collection[str]) -> str | None:
         if problem.ensemble is not None:
             for name in self.among:
                 if name not in ("isolated", "ends") and not name.startswith("degree="):
                     return f"of an ensemble only groups by degree are known (isolated, ends, degree=K), got {name!r}"
-        return super().objection(problem)
+        return super().objection(problem, given)
 
 
 def _has_edges(problem: Problem) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gpcurves.designs import Random
 from gpcurves.errors import InputError, check_name
 from gpcurves.graphs import Graph
 from gpcurves.graphs.groups import check_groups
@@ -25,6 +26,7 @@ from gpcurves.problem import Problem
 GRAPHS, _DATASETS, _VERTICES, _PER_GRAPH, _ON_GRAPH = 20, 200, 500, 10, 100
 _FIRST, _FIRST_GRAPHS, _MOST = 32, 10, 100_000  # how much is drawn before the precision is looked at, and at most
 _MOST_PER_VERTEX = 1e9
+_TEST_POINTS = 1_000
 _ALSO = ("training", "empirical")
 
 
@@ -64,11 +66,11 @@ class DataSetSizes(GraphSizes):
         check=at_least(1),
     )
 
-    def objection(self, problem: Problem) -> str | None:
+    def objection(self, problem: Problem, given: Collection[str]) -> str | None:
         # a single data set says nothing about how much data sets differ
         if self.datasets == 1 and problem.ensemble is None:
             return "datasets must be an integer, at least 2, got 1"
-        return super().objection(problem)
+        return super().objection(problem, given)
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,10 @@ class SimulationOptions(DataSetSizes):
         None, help="Draw until the standard error is this fraction of the error", check=positive
     )
     test_points: int = parameter(
-        1_000, help="Test inputs per data set, if the average over them has no closed form", check=at_least(1), axis="n"
+        _TEST_POINTS,
+        help="Test inputs per data set, if the average over them has no closed form",
+        check=at_least(1),
+        axis="n",
     )
     also: tuple[str, ...] = parameter(
         (),
@@ -99,11 +104,18 @@ class SimulationOptions(DataSetSizes):
         axis="nu",
     )
 
-    def objection(self, problem: Problem) -> str | None:
-        reason = super().objection(problem)
+    def objection(self, problem: Problem, given: Collection[str]) -> str | None:
+        reason = super().objection(problem, given)
         if reason is None and self.also and problem.teacher is not None:
             return "training and empirical errors are only defined if student and teacher agree"
         return reason
+
+
+def _random_vertices(problem: Problem) -> str | None:
+    """Return why the examples on a graph cannot be drawn, or None."""
+    if problem.axis == "nu" and problem.design != Random():
+        return f"on a graph examples are drawn at random, and here they are chosen by {problem.design!r}"
+    return None
 
 
 @register
@@ -121,7 +133,7 @@ class Simulation(Sampled):
     promise = "the truth, up to its standard error"
     source = "Sollich & Halees 2002, eqs. (3) and (4); Urry & Sollich 2013, eqs. (9) to (12)"
     needs = "a kernel and inputs, integer n; or a graph or an ensemble of graphs"
-    conditions = (needs_kernel,)
+    conditions = (needs_kernel, _random_vertices)
     axes = ("n", "nu")
     integers = True
     misspecified = True
@@ -167,6 +179,8 @@ class Simulation(Sampled):
                     f"from n = {first:g} on the average over test inputs is over {experiment.test_points} random ones in "
                     "some data sets: its closed form loses too many digits there"
                 )
+            elif experiment.test_points != _TEST_POINTS and experiment.fixed_test is not None:
+                notes.append("test_points was not used: the average over test inputs is exact")
         notes += remarks(sizes, error, stderr, problem.axis)
         return Result(error, stderr, details=details, diagnostics={"drawn": estimate.count}, notes=tuple(notes))
 

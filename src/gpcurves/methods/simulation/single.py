@@ -78,7 +78,7 @@ def one_data_set(
     """Draw one data set on the given graph or on one of the ensemble; return the graph, and counts and errors of its vertices."""
     at = nonnegative("nu", nu)
     options = SimulationOptions(vertices=vertices)
-    if (reason := options.objection(problem)) is not None:
+    if (reason := options.objection(problem, () if vertices is None else ("vertices",))) is not None:
         raise InputError(reason)
     size = options.size(problem)
     check_graph_size(problem, np.array([at]), size, Run())
