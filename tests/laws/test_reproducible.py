@@ -164,7 +164,7 @@ def test_every_method_and_every_option_has_a_case() -> None:
 
 @pytest.mark.parametrize(("name", "method", "options"), RANDOM)
 def test_a_random_curve_reproduces_itself(name: str, method: str, options: dict[str, Any], tmp_path: Path) -> None:
-    curve = asked(PROBLEMS[name], method, rng=7, **options)
+    curve = asked(PROBLEMS[name], method, rng=7 if METHODS[method].draws(PROBLEMS[name]) else None, **options)
     text = curve.to_json(tmp_path / "curve.json")
     loaded = gpc.load(tmp_path / "curve.json")
     assert isinstance(loaded, gpc.LearningCurve)
@@ -211,7 +211,7 @@ def test_options_are_plain_and_those_that_are_the_default_are_left_out() -> None
     curve = asked(PROBLEMS["tree"], "simulation", datasets=3.0, among="ends", rng=np.random.default_rng(1))
     assert dict(curve.options) == {"datasets": 3, "among": ["ends"]}
     assert again(curve).to_json() == curve.to_json()
-    curve = asked(PROBLEMS["tree"], "cavity", precision=0.3, damping=0, local="exact", replicas=None, rng=1)
+    curve = asked(PROBLEMS["tree"], "cavity", precision=0.3, damping=0, replicas=None, rng=1)
     assert dict(curve.options) == {"precision": 0.3}
 
 

@@ -136,12 +136,6 @@ def test_the_equation_of_the_paper_is_off_by_many_standard_errors() -> None:
     assert (exact.options, paper.options) == ({}, {"local": "paper"})
 
 
-def test_global_normalisation_has_no_choice_of_equation() -> None:
-    found = [gpc.learning_curve(walk(ER3, 2, "global"), "cavity", nu=[1], rng=0, local=k) for k in ("exact", "paper")]
-    assert found[0].error == found[1].error
-    assert found[0].notes == found[1].notes == ()
-
-
 @pytest.mark.parametrize("normalise", ["global", "none"])
 def test_before_learning_the_error_is_the_prior_variance(normalise: Normalisation) -> None:
     found = gpc.learning_curve(walk(ER3, 10, normalise), "cavity", nu=[0], rng=0, precision=0.01)
