@@ -16,6 +16,7 @@ import gpcurves as gpc
 from commands import once
 from gpcurves.cli import run
 from gpcurves.cli.parse import size_list
+from gpcurves.curve import SCHEMA
 from pictures import assert_drawn
 
 BASE = ["curve", "--kernel", "rbf", "--lengthscale", "0.01", "--noise", "0.05"]
@@ -56,7 +57,7 @@ def test_json_carries_what_made_it(capsys: pytest.CaptureFixture[str], tmp_path:
     assert run([*BASE, "--n", "0,10", "--methods", "lc,wv", "--goal", "0.05", "--goal", "1e-9", "--json"]) == 0
     out, err = capsys.readouterr()
     data = json.loads(out)
-    assert (data["schema"], data["package"], data["version"]) == (2, "gpcurves", gpc.__version__)
+    assert (data["schema"], data["package"], data["version"]) == (SCHEMA, "gpcurves", gpc.__version__)
     assert [c["method"] for c in data["curves"]] == ["lc", "wv"]
     answers = {(a["error"], a["method"]): a for a in data["required_n"]}
     assert answers[0.05, "lc"]["n"] == 168
@@ -220,7 +221,7 @@ BAD = [
     (["--n", "1:2:3:4:5"], "--n must be numbers, start:stop:step or start:stop:log:count, got '1:2:3:4:5'"),
     (["--n", "10:1:1"], "--n: a range start:stop:step needs start ≤ stop and step > 0, got '10:1:1'"),
     (["--n", "0:10:log:5"], "--n: a range start:stop:log:count needs 0 < start ≤ stop, got '0:10:log:5'"),
-    (["--n", "0:1e12:1"], "--n: the range '0:1e12:1' has 1e+12 values, at most 1e+07 are allowed"),
+    (["--n", "0:1e12:1"], "--n: the range '0:1e12:1' has 1e+12 values, at most 1e+06 are allowed"),
     (["--n", "1.5", "--methods", "mw"], "method 'mw' does not apply: n must be integers, got 1.5"),
     (["--lengthscale", "1e-300"], "lengthscale must be between 1e-50 and 1e+50, got 1e-300"),
     (["--dim", "101"], "dimension must be at most 100, got 101"),

@@ -58,8 +58,8 @@ def file(tmp_path: Path) -> Path:
         (["--n", "1.5"], "--n must be an integer, at least 1, got 1.5"),
         (["--n", "1e20"], "--n must be at most 1e+15"),
         (["--n", "1:20000"], "--n must be at most 10,000 numbers, got 20,000"),
-        (["--out", "data.csv"], "cannot write data.csv: the data are read from it"),
-        (["--pool", "pool.csv", "--out", "./pool.csv"], "cannot write pool.csv: the data are read from it"),
+        (["--out", "data.csv"], "cannot write data.csv: it is the file of DATA"),
+        (["--pool", "pool.csv", "--out", "./pool.csv"], "cannot write pool.csv: it is the file of --pool"),
     ],
 )
 def test_refused_before_anything_is_computed_or_written(

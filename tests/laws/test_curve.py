@@ -223,7 +223,7 @@ def test_curves_on_different_sizes_draw_together() -> None:
 def test_bad_problems() -> None:
     with pytest.raises(gpc.InputError, match="a teacher must be a Teacher"):
         gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1, gpc.RBF(0.2))  # type: ignore[arg-type]
-    with pytest.raises(gpc.InputError, match="unknown method 'None'"):
+    with pytest.raises(gpc.InputError, match="methods must be a name"):
         gpc.learning_curve(PROBLEMS["torus"], None, n=[1])  # type: ignore[arg-type]
     with pytest.raises(gpc.InputError, match="unknown method"):
         gpc.learning_curve(PROBLEMS["torus"], ["lc"], n=[1])  # type: ignore[arg-type]

@@ -524,7 +524,7 @@ TOO_LARGE: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("name", TOO_LARGE)
 def test_what_memory_does_not_hold_is_refused_with_numbers(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpcurves.numerics.memory.memory_limit", lambda: 4e9)
-    with pytest.raises(InputError, match=r"needs about \d+ GB of memory, this machine has 4 GB: \w+"):
+    with pytest.raises(InputError, match=r"needs about [\d.]+ GB of memory, this machine has 4 GB: \w+"):
         TOO_LARGE[name]()
 
 

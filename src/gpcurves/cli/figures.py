@@ -18,6 +18,7 @@ from gpcurves.cli.options import Command, Given
 from gpcurves.cli.streams import tell
 from gpcurves.errors import InputError, check_name
 from gpcurves.montecarlo.store import Store
+from gpcurves.montecarlo.workers import check_workers
 from gpcurves.papers import FIGURES, Claim
 from gpcurves.papers.folder import make_folder, read_finished, save, save_gallery
 
@@ -59,6 +60,7 @@ def figures(given: Given) -> int | None:
         raise InputError("--again belongs to 'all': a figure that is named is always drawn")
     for name in names:
         check_name("figure", name, ["all", *FIGURES])
+    check_workers(given["workers"])
     folder = make_folder(given["out"] or Path())
     store = folder / "figures.sqlite" if everything else None
     chosen = list(FIGURES) if everything else list(dict.fromkeys(names))

@@ -15,7 +15,7 @@ from gpcurves.numerics.files import read_bytes
 from gpcurves.numerics.validation import FloatArray, parse_float
 from gpcurves.spectra import Spectrum
 
-_MOST_VALUES = 10_000_000
+_MOST_VALUES = 1_000_000
 _PARSED = 80  # times the size of a file that reading it takes, measured for a column of digits
 _SWITCH = {"true": True, "yes": True, "false": False, "no": False}
 _METAVARS = {int: "INTEGER", float: "NUMBER", str: "TEXT", bool: "BOOLEAN", Path: "FILE"}
@@ -124,6 +124,8 @@ def size_list(name: str, text: str, *, integers: bool) -> list[float]:
             values += _linear(name, part, *(number(name, field) for field in fields))
         else:
             raise InputError(f"{name} must be numbers, start:stop:step or start:stop:log:count, got {part!r}")
+        if len(values) > _MOST_VALUES:
+            raise InputError(f"{name} must be at most {_MOST_VALUES:g} values")
     return values
 
 

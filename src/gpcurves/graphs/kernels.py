@@ -28,6 +28,7 @@ from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer
 Normalisation = Literal["local", "global", "none"]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
 LONGEST_WALK = 1_000
+_LOG_LARGEST = 700.0  # e^700 is nearly the largest number of double precision
 _COEFFICIENTS = (16, 32, 64, 128, 256, 512, 1_024, 2_048)  # how many Chebyshev coefficients of a kernel are tried
 _NEGLIGIBLE = 1e-10  # share of a kernel that messages may leave out: each further power of T makes them longer
 _MOST_POWERS = 100  # powers of T in the messages of the diffusion kernel
@@ -219,7 +220,9 @@ class RandomWalkKernel(GraphKernel):
             coupling[0, 0] = 1 / self.a
             if p > 1:
                 local[0, 1] = local[1, 0] = 1.0
-        walk = np.array([math.comb(p, q) * stay ** (p - q) / self.a**q for q in range(p + 1)])
+        steps = range(min(p, int(_LOG_LARGEST / math.log(self.a))) + 1)  # more have no weight that doubles can hold
+        walk = np.zeros(p + 1)
+        walk[: len(steps)] = [math.comb(p, q) * stay ** (p - q) / self.a**q for q in steps]
         return VertexModel(p, 1 - odd, pack(local), coupling, float(walk[0]), walk)
 
 

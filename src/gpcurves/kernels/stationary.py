@@ -23,6 +23,7 @@ from gpcurves.kernels.base import Composite, Kernel, Product, Sum
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, positive, positive_each
 
+_LARGEST_ALPHA = 200  # of the rational quadratic kernel
 _ROWS = 128
 _SMALLEST_LOG = -700.0  # exponents of correlations end here: subnormal numbers would make everything slow
 LineCovariance = tuple[FloatArray, FloatArray, float]  # C(a), C(0) - C(a) without cancellation, and C(0)
@@ -262,12 +263,23 @@ def _integer_matern_loss_series(nu: int, x: FloatArray) -> FloatArray:
     return np.asarray(-finite + (-1) ** nu / math.factorial(nu - 1) * square**nu * logarithmic)
 
 
+def _check_alpha(name: str, value: object) -> float:
+    """Refuse orders at which the Bessel function in the Fourier transform overflows."""
+    if positive(name, value) > _LARGEST_ALPHA:
+        raise InputError(
+            f"{name} must be at most {_LARGEST_ALPHA}, got {value}: use an RBF, which it hardly differs from"
+        )
+    return positive(name, value)
+
+
 @dataclass(frozen=True, repr=False)
 class RationalQuadratic(Stationary):
     r"""Rational quadratic, RBFs of many lengthscales: :math:`(1 + r^2/2\alpha)^{-\alpha}`."""
 
     name = "rq"
-    alpha: float = parameter(1.0, help="Mixture of lengthscales: small for many, large for nearly one", check=positive)
+    alpha: float = parameter(
+        1.0, help="Mixture of lengthscales: small for many, large for nearly one", check=_check_alpha
+    )
 
     smoothness = math.inf
 

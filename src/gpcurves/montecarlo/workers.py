@@ -40,21 +40,29 @@ def execute(function: Function, tasks: Collection[int], workers: int | str, time
     """
     if not tasks:
         return
-    if isinstance(workers, str) and not NUMBER.fullmatch(workers.strip()):
-        yield from _cluster(function, tasks, workers.strip(), timeout)
-        return
-    if isinstance(workers, bool) or not isinstance(workers, str | numbers.Integral):
-        raise InputError(f"workers must be an integer or the address of a Dask scheduler, got {workers!r}")
-    count = int(workers)
-    if count < 1:
-        raise InputError(f"workers must be at least 1, got {count}")
-    if count == 1 or len(tasks) == 1:
+    count = check_workers(workers)
+    if isinstance(count, str):
+        yield from _cluster(function, tasks, count, timeout)
+    elif count == 1 or len(tasks) == 1:
         for batch in _batches(tasks, len(tasks), 1):
             yield _do(function, batch)
     else:
         count = min(count, len(tasks))
         check_memory(_PER_PROCESS * count, f"running {count:,} local workers", "ask for fewer workers")
         yield from _processes(function, tasks, count)
+
+
+def check_workers(workers: int | str) -> int | str:
+    """Return the number of local processes, or the address of a scheduler."""
+    if isinstance(workers, str) and not NUMBER.fullmatch(workers.strip()):
+        if workers.strip().partition("://")[0] not in _SCHEMES:
+            raise InputError(f"workers must be an integer or an address like tcp://127.0.0.1:8786, got {workers!r}")
+        return workers.strip()
+    if isinstance(workers, bool) or not isinstance(workers, str | numbers.Integral):
+        raise InputError(f"workers must be an integer or the address of a Dask scheduler, got {workers!r}")
+    if int(workers) < 1:
+        raise InputError(f"workers must be at least 1, got {int(workers)}")
+    return int(workers)
 
 
 _one_at_a_time = threading.Lock()
@@ -107,8 +115,6 @@ def _cluster(function: Function, tasks: Collection[int], address: str, timeout: 
         from distributed import Client, KilledWorker
     except ImportError as error:
         raise InputError("a Dask scheduler needs the extra: pip install 'gpcurves[cluster]'") from error
-    if address.partition("://")[0] not in _SCHEMES:
-        raise InputError(f"workers must be an integer or an address like tcp://127.0.0.1:8786, got {address!r}")
     with _quiet_loggers("distributed", "tornado", "asyncio"):
         try:
             _count_workers(address, timeout / 3)

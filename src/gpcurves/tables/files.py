@@ -28,6 +28,9 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x19\x1c-\x1f]")
 _PARSED = 20  # times the size of a file that reading it takes, measured for texts of short cells
 _PER_CELL = 100  # bytes that a cell of a table takes on its way
 _LAST_ROW = 1 << 20  # of a sheet, and
+_ROWS_AT_ONCE = 64  # of a Parquet file
+_LONGEST_CELL = 1 << 17  # bytes; texts with a delimiter have the same limit, that of Python's reader
+_FOLD, _LARGE = 100, 1 << 27  # how often, and to how many bytes, a workbook expands only if it is made to
 _FEW_SPANNED = 10_000_000  # cells up to the last one of their row that need not hold anything
 _Numbered = tuple[int, list[str]]  # the number of a line, and its cells
 _NA_VALUES = sorted({"NaN", *MISSING, *map(str.upper, MISSING), *map(str.title, MISSING)})
@@ -59,13 +62,23 @@ def read_table(path: str | Path) -> pd.DataFrame:
 
 def _read_parquet(path: Path, data: bytes) -> pd.DataFrame:
     try:
-        from pyarrow.parquet import read_metadata
+        from pyarrow import Table
+        from pyarrow.parquet import ParquetFile
 
-        claims = read_metadata(io.BytesIO(data))
+        file = ParquetFile(io.BytesIO(data))
+        claims = file.metadata
         groups = [claims.row_group(i) for i in range(claims.num_row_groups)]
         rows = max(claims.num_rows, sum(group.num_rows for group in groups))
         _check_claims(path, sum(group.total_byte_size for group in groups), rows * claims.num_columns)
-        table = pd.read_parquet(io.BytesIO(data))
+        batches, held = [], 0
+        for batch in file.iter_batches(_ROWS_AT_ONCE):  # a text that is stored once may fill a million cells
+            held += batch.nbytes
+            if batch.nbytes > _LONGEST_CELL * max(1, batch.num_rows * batch.num_columns):
+                long = f"{batch.nbytes / batch.num_rows / batch.num_columns:,.0f} bytes"
+                raise InputError(f"cannot read {path}: its cells hold {long} on average, this is no table of values")
+            _check_claims(path, held, 0)
+            batches.append(batch)
+        table: pd.DataFrame = Table.from_batches(batches, file.schema_arrow).to_pandas()
     except ImportError as error:
         raise InputError(f"reading {path} needs the package pyarrow: pip install pyarrow") from error
     except InputError:
@@ -114,6 +127,9 @@ def _read_sheet(path: Path, data: bytes) -> pd.DataFrame:
     with ZipFile(io.BytesIO(data)) as archive:
         size = sum(member.file_size for member in archive.infolist())
     _check_claims(path, size, 0)
+    if size > max(_LARGE, _FOLD * len(data)):
+        fold = f"{size / len(data):.0f}-fold to {size:,} bytes"
+        raise InputError(f"cannot read {path}: it expands {fold}, as no table does; save it as .csv")
     sheet = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False).worksheets[0]
     sheet.reset_dimensions()  # which need not be true
     rows: list[dict[int, object]] = []
