@@ -24,7 +24,7 @@ def registries() -> Iterator[None]:
     from gpcurves.render.formats import FORMATS
 
     families = (Kernel, GraphKernel, Inputs, Ensemble, Observation, Design)
-    registered: list[dict[str, Any]] = [METHODS, FORMATS, *(family.known for family in families)]
+    registered: list[dict[Any, Any]] = [METHODS, FORMATS, *(family.known for family in families)]
     before = [dict(each) for each in registered]
     yield
     for each, former in zip(registered, before, strict=True):

@@ -92,7 +92,7 @@ def formulas() -> dict[str, list[float]]:
     for method, curve in gpc.learning_curves(spectrum, n=N, methods="all", noise=0.05).items():
         found[f"{method}: bare spectrum"] = curve.error.tolist()
     for method in ("lc", "uc", "two", "plaskota"):
-        found[f"required n: {method}"] = [float(gpc.required_n(VECTORS["rbf, circle"](), 0.01, method))]
+        found[f"required n: {method}"] = [float(gpc.required_n(VECTORS["rbf, circle"](), 0.01, gpc.METHODS[method]))]
     found["required n: graph"] = [
         float(gpc.required_n(gpc.GraphProblem(club(), KERNELS["walk"]("local"), 0.1), 0.05, "eigenvalue"))
     ]
@@ -189,7 +189,7 @@ def graphs() -> dict[str, list[float]]:
     assert beliefs.mean is not None
     found["belief_propagation"] = [*beliefs.variance.tolist(), *beliefs.mean.tolist()]
     for method, options in (("simulation", {"datasets": 3}), ("cavity", {"datasets": 2})):
-        spread = gpc.vertex_variances(known, 0.5, method, rng=1, **options)
+        spread = gpc.vertex_variances(known, 0.5, gpc.METHODS[method], rng=1, **options)
         found[f"vertex_variances: {method}"] = [spread.mean, spread.variance, *spread.by_vertex.tolist()]
     found["diagnose"] = gpc.diagnose(club(), walk("global")).variances.tolist()
     vectors = gpc.prediction_vectors(wrong, [0, 1, 5, 33])

@@ -227,7 +227,7 @@ def test_a_new_formula(tmp_path: Path) -> None:
     code, out, _ = command("curve", "--kernel", "rbf", "--lengthscale", "0.1", "--noise", "0.05", "--n", "1", "-q")
     assert code == 0
     assert "prior,1,1.0" in out
-    curves = gpc.learning_curves(problem, n=[1, 10], methods=["prior", "lc"])
+    curves = gpc.learning_curves(problem, n=[1, 10], methods=[METHODS["prior"], "lc"])
     curves.save(tmp_path / "curves.html")
     assert "the average error is never above it" in (tmp_path / "curves.html").read_text()
 
@@ -254,7 +254,7 @@ def test_a_new_graph_method() -> None:
     problem = gpc.GraphProblem(TREE, gpc.RandomWalkKernel(normalise="local"), 0.1)
     for name, options in (("vertices", {}), ("eigenvalue", {}), ("cavity", {"precision": 0.05})):
         obeys_method_laws(name, problem, **options)
-    assert "vertices" in gpc.learning_curves(problem, nu=[1], methods=["vertices", "eigenvalue"])
+    assert "vertices" in gpc.learning_curves(problem, nu=[1], methods=[METHODS["vertices"], "eigenvalue"])
     assert "vertices,0.5," in command("graph", "--ensemble", "regular:3", *GRAPH, "--methods", "vertices")[1]
 
 
@@ -287,14 +287,15 @@ def test_a_new_method_with_options(tmp_path: Path) -> None:
             return Result(options.fraction * problem.spectrum.trace / (1 + sizes / options.neighbours))
 
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), 0.05)
+    nearest: Any = "nearest"  # type checkers know the names that come with the package
     obeys_method_laws("nearest", problem, neighbours=3)
-    curve = gpc.learning_curve(problem, "nearest", n=[0, 6], neighbours=3)
+    curve = gpc.learning_curve(problem, nearest, n=[0, 6], neighbours=3)
     assert dict(curve.options) == {"neighbours": 3}
     curve.to_json(tmp_path / "curve.json")
     back = gpc.load(tmp_path / "curve.json")
     again = gpc.learning_curve(back.problem, back.method, back.n, rng=back.rng, **back.options)
     np.testing.assert_array_equal(again.error, curve.error)
-    swept = gpc.sweep(problem, n=[0, 6], methods="nearest", neighbours=[1, 3])
+    swept = gpc.sweep(problem, n=[0, 6], methods=METHODS["nearest"], neighbours=[1, 3])
     assert list(swept) == ["nearest", "nearest, neighbours 3"]
     words = ("curve", "--kernel", "rbf", "--lengthscale", "0.1", "--noise", "0.05", "--n", "0,6", "-q")
     code, out, err = command(*words, "--methods", "nearest,lc", "--neighbours", "3")
@@ -306,12 +307,12 @@ def test_a_new_method_with_options(tmp_path: Path) -> None:
     assert code == 2
     assert "--neighbours" in err or "'neighbours'" in err
     with pytest.raises(gpc.InputError, match="takes no option 'neighbors'"):
-        gpc.learning_curve(problem, "nearest", n=[1], neighbors=3)
+        gpc.learning_curve(problem, nearest, n=[1], neighbors=3)
     wrong: dict[str, Any] = {"flavour": "soar", "double": "no", "neighbours": 1.5, "where": [1, "here"], "log": 3}
     for option, value in wrong.items():
         with pytest.raises(gpc.InputError, match=option):
-            gpc.learning_curve(problem, "nearest", n=[1], **{option: value})
-    right = gpc.learning_curve(problem, "nearest", n=[1], where=np.array([1, 2]), log="a.txt", double=True)
+            gpc.learning_curve(problem, nearest, n=[1], **{option: value})
+    right = gpc.learning_curve(problem, nearest, n=[1], where=np.array([1, 2]), log="a.txt", double=True)
     assert dict(right.options) == {"double": True, "where": [1.0, 2.0], "log": "a.txt"}
     assert json.loads(right.to_json())["curve"]["options"] == dict(right.options)
     assert "where\n    Places.\n" in str(NearestOptions.__doc__)

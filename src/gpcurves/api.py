@@ -5,35 +5,34 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, check_name
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.inputs import RandomVertices
-from gpcurves.methods import METHODS, Kind, Method
+from gpcurves.methods import METHODS, Kind, Method, MethodName
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Run
-from gpcurves.numerics.validation import FloatArray, names_of, nonnegative, sizes
+from gpcurves.numerics.validation import FloatArray, Sizes, names_of, nonnegative, sizes
 from gpcurves.observations import Observation
 from gpcurves.problem import Problem, SpectrumProblem, as_problem
 from gpcurves.spectra import Spectrum
 
-Sizes = npt.ArrayLike | None  # of training sets: a sequence of numbers, or an integer n that stands for 0, 1, …, n
+Methods = MethodName | Method[Any] | Literal["all"] | Iterable[MethodName | Method[Any]]
 _RUN = tuple(each.name for each in fields(Run))
 _SMALL_GRAPH = 1_500  # vertices up to which a given graph is simulated: dense algebra is quick there, and exact
 
 
 def learning_curve(
     problem: Problem | Spectrum,
-    method: str,
-    n: Sizes = None,
+    method: MethodName | Method[Any],
+    n: Sizes | None = None,
     *,
-    nu: Sizes = None,
+    nu: Sizes | None = None,
     noise: float | Observation | None = None,
     **options: Any,
 ) -> LearningCurve:
@@ -44,7 +43,7 @@ def learning_curve(
     problem
         A `Problem`; or a bare `Spectrum`, which needs ``noise`` besides.
     method
-        Name of a method; ``gpcurves.METHODS`` lists them.
+        Name of a method, or the method; ``gpcurves.METHODS`` lists them.
     n
         Training-set sizes; an integer means 0..n. Not for graphs.
     nu
@@ -68,10 +67,10 @@ def learning_curve(
 
 def learning_curves(
     problem: Problem | Spectrum,
-    n: Sizes = None,
-    methods: str | Iterable[str] = "all",
+    n: Sizes | None = None,
+    methods: Methods = "all",
     *,
-    nu: Sizes = None,
+    nu: Sizes | None = None,
     noise: float | Observation | None = None,
     **options: Any,
 ) -> CurveSet:
@@ -92,11 +91,14 @@ def learning_curves(
 
 
 def choose_methods(
-    problem: Problem, at: FloatArray, methods: str | Iterable[str], options: Mapping[str, Any]
+    problem: Problem,
+    at: FloatArray,
+    methods: str | Method[Any] | Iterable[str | Method[Any]],
+    options: Mapping[str, Any],
 ) -> tuple[list[Method[Any]], dict[str, str]]:
     """Return the methods that were asked for, and why others of "all" are left out."""
     if not (isinstance(methods, str) and methods == "all"):
-        return list({name: METHODS[name] for name in names_of("methods", methods)}.values()), {}
+        return list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method))), {}
     along = [method for method in METHODS.values() if problem.axis in method.axes]
     reasons = {method.name: method.objection(problem, at) for method in along}
     able = [method for method in along if reasons[method.name] is None]
@@ -111,7 +113,7 @@ def choose_methods(
     return sorted(chosen, key=along.index), skipped
 
 
-def default_method(problem: Problem) -> str:
+def default_method(problem: Problem) -> MethodName:
     """Return the method that answers questions about goals best."""
     if problem.axis == "n":
         return "lc"
@@ -183,10 +185,10 @@ def split_run(options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
 
 def sweep(
     problem: Problem | Spectrum,
-    n: Sizes = None,
-    methods: str | Iterable[str] = "lc",
+    n: Sizes | None = None,
+    methods: Methods = "lc",
     *,
-    nu: Sizes = None,
+    nu: Sizes | None = None,
     **varied: Any,
 ) -> CurveSet:
     """Return the curves of several problems that differ in some parameters, or of several options of a method.
@@ -253,7 +255,9 @@ def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
     return replace(problem, **{piece: whole})
 
 
-def vertex_variances(problem: Problem, nu: float, method: str = "simulation", **options: Any) -> VarianceDistribution:
+def vertex_variances(
+    problem: Problem, nu: float, method: MethodName | Method[Any] = "simulation", **options: Any
+) -> VarianceDistribution:
     """Return the errors at all vertices of a graph after nu examples per vertex: their distribution, by vertex and by degree.
 
     Parameters
@@ -269,7 +273,8 @@ def vertex_variances(problem: Problem, nu: float, method: str = "simulation", **
         ``workers``, ``store``, ``progress``.
     """
     capable = [name for name, each in METHODS.items() if hasattr(each, "variances")]
-    chosen: Any = METHODS[check_name("method for variances of vertices", method, capable)]
+    name = METHODS[method].name if isinstance(method, Method) else method
+    chosen: Any = METHODS[check_name("method for variances of vertices", name, capable)]
     at = nonnegative("nu", nu)
     if not isinstance(problem, Problem) or problem.axis != "nu":
         raise InputError("a problem on a graph is needed, a GraphProblem")

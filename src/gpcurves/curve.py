@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from gpcurves.problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
+MethodName = Literal[
+    "lc", "lc1", "uc", "d", "mw", "plaskota", "ov", "lo", "uo", "info", "two", "degenerate", "mckay", "master", "wv",
+    "simulation", "eigenvalue", "cavity",
+]  # fmt: skip
+"""Methods of the package, so that a name that is misspelt is a typing error; at run time, any that are registered."""
 SCHEMA = 3  # version of the JSON layout; it changes when a reader would have to
 _PIECES = ("kernel", "inputs", "observation", "design")
 _ARRAYS = ("sizes", "error", "stderr", "spectrum_error")
@@ -60,7 +65,7 @@ class LearningCurve(Shown, ReadOnly):
         Version of the package that computed them.
     """
 
-    method: str
+    method: MethodName
     sizes: FloatArray
     error: FloatArray
     problem: Problem
@@ -271,7 +276,7 @@ def _settings(curve: LearningCurve) -> dict[str, str]:
 
 def _labels(curves: Sequence[LearningCurve]) -> list[str]:
     """Return the method of each curve, with the settings that differ if a method occurs several times."""
-    methods = [curve.method for curve in curves]
+    methods: list[str] = [curve.method for curve in curves]
     if len(set(methods)) == len(methods):
         return methods
     settings = [_settings(curve) for curve in curves]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import GoalUnreachableError, InputError
 from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
-from gpcurves.methods import METHODS, Kind, Method, Scope
+from gpcurves.methods import METHODS, Kind, Method, MethodName, Scope
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.observations import Observation
@@ -43,7 +43,7 @@ class Goal:
 def required_n(
     problem: Problem | Spectrum,
     error: float,
-    method: str | None = None,
+    method: MethodName | Method[Any] | None = None,
     *,
     noise: float | Observation | None = None,
     **options: Any,
@@ -159,7 +159,7 @@ def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors, 
         reached = np.nan_to_num(values, nan=np.inf) <= goal
         if not reached.any():  # a random error that rises a little at the end of the bracket
             return float(grid[-1])
-    curve = LearningCurve(str(method.name), grid, np.nan_to_num(values, nan=np.inf), problem)
+    curve = LearningCurve(cast(MethodName, method.name), grid, np.nan_to_num(values, nan=np.inf), problem)
     size = curve.reaches(goal)
     return float(grid[-1] if size is None else size)
 

@@ -32,6 +32,7 @@ from gpcurves import (
 )
 from gpcurves.graphs import Ensemble, GraphKernel, Normalisation
 from gpcurves.graphs.tree import tree_normaliser
+from gpcurves.methods import MethodName
 from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
 
@@ -376,11 +377,11 @@ def test_a_method_says_why_it_does_not_apply(name: str) -> None:
     method, problem, reason = OBJECTIONS[name]
     assert (METHODS[method].objection(problem) or "").startswith(reason)
     with pytest.raises(NotApplicableError, match=f"method '{method}' does not apply: {reason}"):
-        learning_curve(problem, method, nu=[1.0])
+        learning_curve(problem, METHODS[method], nu=[1.0])
 
 
 @pytest.mark.parametrize("method", ["eigenvalue", "mckay", "master"])
-def test_theory_on_graphs_refuses_vectors_and_teachers(method: str) -> None:
+def test_theory_on_graphs_refuses_vectors_and_teachers(method: MethodName) -> None:
     vectors = Problem(RBF(0.1), Torus(1), 0.1)
     with pytest.raises(NotApplicableError, match="it is for graphs, and this is not one"):
         learning_curve(vectors, method, [1])

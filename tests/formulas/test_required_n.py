@@ -21,6 +21,7 @@ from gpcurves import (
     Torus,
     required_n,
 )
+from gpcurves.methods import MethodName
 
 FLOORED = {"wv"}
 """Methods whose error does not fall to zero with noise."""
@@ -28,7 +29,7 @@ FLOORED = {"wv"}
 
 @pytest.mark.parametrize("share", [0.9, 0.3, 0.02])
 @pytest.mark.parametrize(("name", "method"), PAIRS)
-def test_it_is_the_smallest_n_that_reaches_the_goal(name: str, method: str, share: float) -> None:
+def test_it_is_the_smallest_n_that_reaches_the_goal(name: str, method: MethodName, share: float) -> None:
     problem = PROBLEMS[name]
     goal = share * problem.spectrum.trace
     if method in FLOORED and problem.noise > 0:
@@ -40,7 +41,7 @@ def test_it_is_the_smallest_n_that_reaches_the_goal(name: str, method: str, shar
 
 
 @pytest.mark.parametrize("method", [name for name, m in METHODS.items() if name != "simulation" and "n" in m.axes])
-def test_a_goal_met_without_examples_needs_none(method: str) -> None:
+def test_a_goal_met_without_examples_needs_none(method: MethodName) -> None:
     problem = PROBLEMS["circle, rbf"]
     start = float(evaluate(problem, method, [0])[0])
     assert required_n(problem, start * 1.0001, method) == 0
@@ -48,14 +49,14 @@ def test_a_goal_met_without_examples_needs_none(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["lc", "uc", "ov", "two", "d", "mw", "plaskota", "lo"])
-def test_goals_at_the_error_of_a_whole_n_are_reached_there(method: str) -> None:
+def test_goals_at_the_error_of_a_whole_n_are_reached_there(method: MethodName) -> None:
     problem = SpectrumProblem(SPECTRA["power law"], 0.02)
     for n in (1, 10, 49):
         assert required_n(problem, float(evaluate(problem, method, [n])[0]) * (1 + 1e-12), method) == n
 
 
 @pytest.mark.parametrize("method", ["lc", "uc", "ov", pytest.param("d", marks=pytest.mark.slow)])
-def test_far_goals_are_found_among_billions(method: str) -> None:
+def test_far_goals_are_found_among_billions(method: MethodName) -> None:
     problem = SpectrumProblem(SPECTRA["power law"], 1.0)
     found = required_n(problem, 1e-8, method)
     # far out every method is OV: sum of λ/(1 + nλ) tends to 50/n
@@ -70,7 +71,7 @@ def test_without_noise_a_finite_spectrum_is_learnt_with_as_many_examples() -> No
     assert required_n(problem, 1e-300, "ov") == 1
 
 
-UNREACHABLE: list[tuple[Problem, str, float]] = [
+UNREACHABLE: list[tuple[Problem, MethodName, float]] = [
     (Problem(RBF(0.2), Torus(1), 0.1), "wv", 0.05),
     (Problem(OU(0.2), Box(1), 0.1), "wv", 0.0909),
     (SpectrumProblem(SPECTRA["power law"], 1.0), "lc", 1e-13),
@@ -81,7 +82,7 @@ UNREACHABLE: list[tuple[Problem, str, float]] = [
 
 
 @pytest.mark.parametrize(("problem", "method", "goal"), UNREACHABLE)
-def test_unreachable_goals_say_how_far_one_gets(problem: Problem, method: str, goal: float) -> None:
+def test_unreachable_goals_say_how_far_one_gets(problem: Problem, method: MethodName, goal: float) -> None:
     with pytest.raises(
         GoalUnreachableError, match=rf"method '{method}' does not reach the error {goal:g} within 1e\+12 examples"
     ):
@@ -93,7 +94,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: required_n(PROBLEMS["circle, rbf"], -1.0), "error must be greater than 0, got -1"),
     (lambda: required_n(PROBLEMS["circle, rbf"], math.nan), "error must be finite, got nan"),
     (
-        lambda: required_n(PROBLEMS["circle, rbf"], 0.1, "plascota"),
+        lambda: required_n(PROBLEMS["circle, rbf"], 0.1, "plascota"),  # type: ignore[arg-type]
         "unknown method 'plascota': did you mean 'plaskota'",
     ),
     (lambda: required_n(PROBLEMS["circle, rbf"], 0.1, noise=0.1), "noise is part of the problem"),

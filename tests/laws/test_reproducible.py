@@ -91,7 +91,7 @@ def sizes_of(problem: gpc.Problem) -> dict[str, Any]:
     return {"n": [3.0, 0.0, 8.0]} if problem.axis == "n" else {"nu": [0.5, 0.0, 1.3]}
 
 
-def asked(problem: gpc.Problem, method: str, **options: Any) -> gpc.LearningCurve:
+def asked(problem: gpc.Problem, method: Any, **options: Any) -> gpc.LearningCurve:
     return gpc.learning_curve(problem, method, **sizes_of(problem), **options)
 
 
@@ -260,7 +260,7 @@ def test_a_spectrum_with_a_tail_can_be_pickled_but_not_saved() -> None:
 
 def test_variances_can_be_pickled_and_copied() -> None:
     for name, method in (("tree", "simulation"), ("regular", "cavity")):
-        variances = gpc.vertex_variances(PROBLEMS[name], 0.5, method, rng=1)
+        variances = gpc.vertex_variances(PROBLEMS[name], 0.5, gpc.METHODS[method], rng=1)
         for other in copies(variances):
             assert_same_and_frozen(variances, other)
             assert other.mean == variances.mean

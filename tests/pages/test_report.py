@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ import pytest
 import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.goals import Goal
+from gpcurves.methods import MethodName
 from gpcurves.numerics.display import Display
 from gpcurves.render.formats import FORMATS, check_output, list_suffixes, output_format, render
 from gpcurves.render.plotly import figure
@@ -86,7 +88,7 @@ def test_colours_can_be_told_apart(curves: gpc.CurveSet) -> None:
     assert strokes(alone)["uc"].colour == looks["uc"].colour  # a method looks the same in every picture
 
 
-def sweep(count: int, methods: tuple[str, ...] = ("lc", "ov")) -> gpc.CurveSet:
+def sweep(count: int, methods: tuple[MethodName, ...] = ("lc", "ov")) -> gpc.CurveSet:
     problems = [gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1 / (k + 1)) for k in range(count)]
     curves = {f"{m} {k}": gpc.learning_curve(p, m, 5) for k, p in enumerate(problems) for m in methods}
     return gpc.CurveSet(curves)
@@ -108,7 +110,8 @@ def test_every_curve_of_a_sweep_has_its_own_style_and_label(count: int) -> None:
 
 def test_a_method_nobody_has_heard_of_can_be_drawn() -> None:
     lc = gpc.learning_curve(PROBLEM, "lc", 5)
-    ours = gpc.LearningCurve("ours", lc.n, 0.9 * lc.error, PROBLEM)
+    name: Any = "ours"
+    ours = gpc.LearningCurve(name, lc.n, 0.9 * lc.error, PROBLEM)
     curves = gpc.CurveSet.of(lc, ours)
     looks = strokes(curves)
     assert (looks["lc"].colour, looks["lc"].dash) != (looks["ours"].colour, looks["ours"].dash)

@@ -154,7 +154,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: simulated(replace(GIVEN, design=_Chosen()), datasets=3),
         "'simulation' does not apply: on a graph examples are drawn at random, and here they are chosen by",
     ),
-    "an unknown method": (lambda: learning_curve(GIVEN, "eigenvalues", nu=[1.0]), "did you mean 'eigenvalue'"),
+    "an unknown method": (lambda: learning_curve(GIVEN, "eigenvalues", nu=[1.0]), "did you mean 'eigenvalue'"),  # type: ignore[arg-type]
     "a kernel of vectors": (lambda: GraphProblem(RING, RBF(0.1), 0.1), "on a graph the kernel must be one such as"),  # type: ignore[arg-type]
     "a teacher of vectors": (
         lambda: GraphProblem(RING, LOCAL, 0.1, Teacher(RBF(0.1), 0.1)),
@@ -284,7 +284,7 @@ def test_a_set_of_curves_survives_a_file(name: str, tmp_path: Path) -> None:
     problem = KEPT[name]
     options = {"datasets": 3, "rng": 5} if isinstance(problem.graph, Graph) else FEW
     quick = problem.teacher is not None or isinstance(problem.graph, Graph)
-    methods = "all" if quick else ["eigenvalue", "simulation"]
+    methods: Any = "all" if quick else ["eigenvalue", "simulation"]
     curves = learning_curves(problem, nu=[0.5, 1.0], methods=methods, **options)
     path = tmp_path / "curves.json"
     curves.to_json(path)

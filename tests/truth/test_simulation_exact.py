@@ -32,6 +32,7 @@ from gpcurves import (
 )
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel, Stationary, Sum, as_kernel
+from gpcurves.methods import MethodName
 from gpcurves.methods.simulation import dataset
 from gpcurves.methods.simulation.dataset import Prior, errors, exact_test, training_errors
 from gpcurves.numerics.cholesky import Factor
@@ -248,7 +249,7 @@ def test_every_matern_kernel_can_be_simulated_on_the_torus(nu: float) -> None:
 
 @pytest.mark.parametrize("alpha", [0.8, 1.0])
 @pytest.mark.parametrize("method", ["simulation", "lc"])
-def test_images_that_never_die_out_are_an_error_in_words(alpha: float, method: str) -> None:
+def test_images_that_never_die_out_are_an_error_in_words(alpha: float, method: MethodName) -> None:
     # in two dimensions their sum is infinite
     with pytest.raises(NumericalError, match=r"the periodic images of RationalQuadratic.* do not die out"):
         learning_curve(Problem(RationalQuadratic(0.2, alpha=alpha), Torus(2), 0.1), method, [1, 5])

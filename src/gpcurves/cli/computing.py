@@ -43,8 +43,8 @@ def size_options(axis: str, default: str) -> list[Option]:
 def method_options(axis: str, taken: set[str], **aliases: str) -> list[Option]:
     """Return one option for each option of a method along an axis."""
     members = {
-        name: [each for each in parameters_of(method.Options) if each.axis in (None, axis)]
-        for name, method in METHODS.items()
+        method.name: [each for each in parameters_of(method.Options) if each.axis in (None, axis)]
+        for method in METHODS.values()
         if axis in method.axes
     }
     return parameter_options("method", members, taken, section="Options of methods", aliases=aliases)
@@ -71,7 +71,7 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
         options |= {each.name: getattr(run, each.name) for each in fields(run)}
     options[axis] = at
     try:
-        curves = learning_curves(problem, methods=[method.name for method in methods], **options)
+        curves = learning_curves(problem, methods=methods, **options)
     except KeyboardInterrupt as stop:
         return output.say_interrupted(stop, given["store"])
     curves = replace(curves, skipped=skipped)

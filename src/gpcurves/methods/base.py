@@ -12,19 +12,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from inspect import cleandoc
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from gpcurves.curve import LearningCurve
+from gpcurves.curve import MethodName as MethodName
 from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, NumericalError, check_name
 from gpcurves.montecarlo import Run
 from gpcurves.numerics import validation
 from gpcurves.numerics.parameters import check_parameters, parameters_of
 from gpcurves.numerics.plain import as_plain
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, Sizes
 from gpcurves.problem import Problem, as_problem
 
 State = TypeVar("State")
@@ -179,7 +179,8 @@ class Method(ABC, Generic[State]):
         result = self.evaluate(self.prepare(problem, options, run), sizes)
         about = {each.name: getattr(result, each.name) for each in fields(Result) if each.name != "interrupted"}
         seed = run.seed() if self.random and result.stderr is not None else None
-        curve = LearningCurve(str(self.name), sizes, problem=problem, options=options.to_dict(), rng=seed, **about)
+        name = cast(MethodName, str(self.name))
+        curve = LearningCurve(name, sizes, problem=problem, options=options.to_dict(), rng=seed, **about)
         if result.interrupted:
             raise CurveInterrupted(curve)
         bad = np.isinf(result.error) if self.random else ~np.isfinite(result.error)
@@ -189,12 +190,12 @@ class Method(ABC, Generic[State]):
             )
         return curve
 
-    def curve(self, problem: Problem, sizes: npt.ArrayLike, run: Run | None = None, **options: Any) -> LearningCurve:
+    def curve(self, problem: Problem, sizes: Sizes, run: Run | None = None, **options: Any) -> LearningCurve:
         """Return the learning curve, or raise if the method or an option does not apply."""
         at = validation.sizes(as_problem(problem).axis, sizes)
         return self.compute(problem, at, self.check(problem, at, options), run or Run(0))
 
-    def __call__(self, problem: Problem, sizes: npt.ArrayLike, **options: Any) -> FloatArray:
+    def __call__(self, problem: Problem, sizes: Sizes, **options: Any) -> FloatArray:
         """Return the error at each size, or raise if the method does not apply. Random methods use the seed 0."""
         return self.curve(problem, sizes, **options).error
 
@@ -251,15 +252,19 @@ class Formula(Method[tuple[Problem, Problem | None]]):
         return Result(error, spectrum_error=uncertainty, notes=tuple(notes))
 
 
-class Registry(dict[str, Method[Any]]):
+class Registry(dict[MethodName, Method[Any]]):
     """Methods by name, in the order in which they were defined; an unknown name is an error with a suggestion."""
 
     def add(self, method: Method[Any]) -> None:
         """Enter a method."""
         assert method.name not in self, f"two methods are called {method.name!r}"
-        self[str(method.name)] = method
+        self[cast(MethodName, str(method.name))] = method
 
-    def __getitem__(self, name: str) -> Method[Any]:
+    def __getitem__(self, name: str | Method[Any]) -> Method[Any]:
+        if isinstance(name, Method):
+            if name not in self.values():
+                raise InputError(f"method {name.name!r} is not registered: decorate its class with register")
+            return name
         return super().__getitem__(check_name("method", name, self))
 
 

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,16 @@ from gpcurves.errors import InputError
 from gpcurves.numerics.memory import check_memory
 
 FloatArray = npt.NDArray[np.float64]
+
+
+class NumberArray(Protocol):
+    """Numbers as NumPy has them, alone or in an array, or what becomes an array of them, such as a column of a table."""
+
+    def __array__(self) -> npt.NDArray[np.integer[Any] | np.floating[Any]]: ...
+
+
+Sizes = float | NumberArray | Sequence[float | NumberArray]
+"""Of training sets: a sequence of numbers, or an integer n that stands for 0, 1, …, n."""
 _LARGEST_SIZE = 1e15  # integers beyond are no longer exact as floating-point numbers
 
 
@@ -182,10 +192,10 @@ def path_of(name: str, value: object) -> Path:
     return Path(value)
 
 
-def names_of(name: str, value: object) -> list[str]:
-    """Return one name or several as a list that is not empty."""
+def names_of(name: str, value: object, named: type = str) -> list[Any]:
+    """Return one name or several as a list that is not empty; instances of ``named`` may stand for their names."""
     names: list[Any] = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
-    if not all(isinstance(each, str) for each in names):
+    if not all(isinstance(each, str | named) for each in names):
         raise InputError(f"{name} must be a name or a sequence of names, got {value!r}")
     if not names:
         raise InputError(f"{name} must not be empty")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gpcurves as gpc
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, Sizes
 from gpcurves.papers.gallery import Claim, Drawn, Figuring, Quality, Sheet, check, figure_of
 
 MARKS = 30  # how many points of the simulation are drawn
@@ -74,10 +74,10 @@ Saying = Callable[[Comparison], list[Claim]]  # checks what the text says about 
 
 
 def compare(
-    problem: gpc.Problem, n: npt.ArrayLike, methods: Sequence[str], datasets: tuple[int, int], quality: Quality
+    problem: gpc.Problem, n: Sizes, methods: Sequence[str], datasets: tuple[int, int], quality: Quality
 ) -> Comparison:
     """Compute the curves of some methods and simulate the truth, with so many data sets (full and quick)."""
-    theory = gpc.learning_curves(problem, n, methods)
+    theory = gpc.learning_curves(problem, n, [gpc.METHODS[name] for name in methods])
     truth = gpc.learning_curve(problem, "simulation", n, datasets=quality.choose(*datasets), rng=0, **quality.running)
     return Comparison(theory, truth)
 

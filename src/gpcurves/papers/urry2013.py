@@ -258,7 +258,7 @@ def curve_of(problem: gpc.Problem, method: str, quality: Quality) -> gpc.Learnin
     if method == "cavity":
         precision, population = quality.choose((0.05, 256), (0.3, 64))
         options = {"precision": precision, "population": population, "among": ["isolated"]}
-    return gpc.learning_curve(problem, method, nu=nu, rng=1, **options, **quality.running)
+    return gpc.learning_curve(problem, gpc.METHODS[method], nu=nu, rng=1, **options, **quality.running)
 
 
 def levels_of(ensemble: Ensemble, student: Normalisation, methods: Iterable[str], quality: Quality) -> NoiseLevels:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.methods.base import Kind, Scope, formula
-from gpcurves.numerics.validation import FloatArray, sizes
+from gpcurves.numerics.validation import FloatArray, Sizes, sizes
 from gpcurves.problem import Problem
 
 _STEP = 0.22  # the integrand is analytic for |Im ln t| < pi/2, so that the error is about e^(-pi^2/0.22) = 3e-20
@@ -57,7 +57,7 @@ def degenerate(problem: Problem, n: FloatArray) -> FloatArray:
     return np.array([never_seen + weight @ (_power(log_base, count) @ masses) for count in n.tolist()])
 
 
-def degenerate_best(problem: Problem, n: object) -> FloatArray:
+def degenerate_best(problem: Problem, n: Sizes) -> FloatArray:
     r"""Return the lowest error that any single data set of n examples has in the degenerate scenario.
 
     That is the minimum of :math:`\sum_\alpha\lambda_\alpha\sigma^2/(\sigma^2+n_\alpha\mathrm{tr}\Lambda)` over

@@ -264,9 +264,9 @@ def kind_of(curve: LearningCurve) -> Kind:
 
 def heading_of(name: str) -> str:
     """Return the heading under which a legend lists the curves of a method."""
-    method = METHODS.get(name)
-    if method is None:
+    if name not in METHODS:
         return "approximations"
+    method = METHODS[name]
     if method.kind is Kind.ESTIMATE:
         return TRUTH
     return ASIDE if method.kind is Kind.EXACT or method.scope is Scope.MODIFIED else f"{method.kind.value}s"
