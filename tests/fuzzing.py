@@ -51,7 +51,7 @@ _WARM = [
     "draw edges.csv --noise 0.1 --out drawn.svg",
     "diagnose edges.csv --out diagnosed.json",
     "plan table.csv --target y --draws 2 --report plan.html",
-    "plan table.xlsx --target y --draws 2 --goal-rmse 0.5 -q",
+    "plan table.xlsx --target y --draws 2 -q",
     "methods",
     "figures",
 ]

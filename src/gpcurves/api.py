@@ -82,7 +82,7 @@ def learning_curves(
     """
     asked = as_problem(problem, noise)
     at = _sizes_of(asked, n, nu)
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value is not None or name == "workers"}
     run, own = split_run(given)
     chosen, skipped = choose_methods(asked, at, methods, own)
     shares = share_options(asked, chosen, given)

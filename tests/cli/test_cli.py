@@ -145,6 +145,7 @@ def test_every_output_format(suffix: str, tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == [target.name]
 
 
+@pytest.mark.slow
 def test_every_kernel_and_input(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     from gpcurves.kernels import Kernel
 
@@ -352,7 +353,16 @@ def test_every_command_can_be_quiet_and_has_examples(command: str, capsys: pytes
 
 
 @pytest.mark.parametrize(
-    "command", [pytest.param("", marks=pytest.mark.slow), "curve", "methods", "plan", "diagnose", "predict", "draw"]
+    "command",
+    [
+        pytest.param("", marks=pytest.mark.slow),
+        "curve",
+        "methods",
+        pytest.param("plan", marks=pytest.mark.slow),
+        "diagnose",
+        "predict",
+        "draw",
+    ],
 )
 def test_examples_in_the_help_run(command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert run([*filter(None, [command]), "--help"]) == 0

@@ -106,6 +106,7 @@ def test_all_of_them(calls: Calls, capsys: pytest.CaptureFixture[str], tmp_path:
         assert (tmp_path / link).is_file(), link
 
 
+@pytest.mark.slow
 def test_what_is_finished_is_left_as_it_is(calls: Calls, tmp_path: Path) -> None:
     words = ["figures", "all", "--out", str(tmp_path)]
     assert run([*words, "--quick"]) == 0

@@ -118,7 +118,7 @@ def test_announcements_are_heard_where_progress_is_shown(
     assert capsys.readouterr() == ("", "a sentence\n")
 
 
-@pytest.mark.parametrize("suffix", [".png", ".html"])
+@pytest.mark.parametrize("suffix", [pytest.param(".png", marks=pytest.mark.slow), ".html"])
 def test_a_home_that_cannot_be_written_leaks_no_warning(suffix: str, tmp_path: Path) -> None:
     out = tmp_path / f"curve{suffix}"
     words = f"curve --kernel rbf --lengthscale 0.1 --noise 0.1 --n 0,5 --methods lc --out {out}"

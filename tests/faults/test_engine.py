@@ -114,7 +114,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 # --- the same numbers ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("problem", [PROBLEM, POINTS], ids=["closed form", "test points"])
+@pytest.mark.parametrize(
+    "problem", [PROBLEM, pytest.param(POINTS, marks=pytest.mark.slow)], ids=["closed form", "test points"]
+)
 def test_workers_and_batches_change_no_bit(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     options: dict[str, Any] = {"datasets": 30, "rng": 5, "also": ["training"], "test_points": 50}
     alone = learning_curve(problem, "simulation", [0, 1, 20, 150], **options)

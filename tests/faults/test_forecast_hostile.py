@@ -168,7 +168,12 @@ def odd() -> dict[str, tuple[FloatArray, FloatArray, bool]]:
     }
 
 
-@pytest.mark.parametrize("case", odd())
+_QUICK = ("ten rows", "heavy tails", "large with an offset", "noise said to be none")
+
+
+@pytest.mark.parametrize(
+    "case", [case if case in _QUICK else pytest.param(case, marks=pytest.mark.slow) for case in odd()]
+)
 def test_answers_are_sound_whatever_the_data_and_the_goal(case: str) -> None:
     X, y, deterministic = odd()[case]
     found = gpc.forecast(X, y, deterministic=deterministic, effort=QUICK)

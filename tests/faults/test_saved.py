@@ -180,7 +180,9 @@ def rename(value: Any, name: str) -> Any:
     return kept
 
 
-@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+@pytest.mark.parametrize(
+    "name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])], ids=range(len(NAMES))
+)
 def test_names_from_files_are_shown_to_the_letter(name: str, saved: list[Any], tmp_path: Path) -> None:
     for whole in (saved[2], saved[7], saved[-1]):
         data = rename({key: value for key, value in whole.items() if key != "checksum"}, name)

@@ -537,6 +537,7 @@ def drawn(degrees: list[int], samples: int) -> Counter[tuple[Any, ...]]:
     return Counter(tuple(map(tuple, pairs.tolist())) for pairs in graphs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("degrees", "graphs", "samples"),
     [

@@ -102,6 +102,7 @@ def test_the_error_of_a_required_n_is_named_if_it_matters() -> None:
     assert "Another seed changes the number by about" in str(moved.verdict(goal))
 
 
+@pytest.mark.slow
 def test_seeds_move_a_required_n_by_the_error_that_is_said() -> None:
     forecasts = [made(0.3, 12, seed) for seed in range(6)]
     goal = float(np.exp(np.mean([np.log(found.at([160])["rmse"][0]) for found in forecasts])))
