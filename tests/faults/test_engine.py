@@ -433,6 +433,7 @@ def _rows(store: Path) -> int:
         return 0
 
 
+@pytest.mark.slow
 def test_what_was_finished_survives_a_kill(tmp_path: Path, counted: list[int]) -> None:
     store = tmp_path / "results.db"
     process = _start(store, 5)

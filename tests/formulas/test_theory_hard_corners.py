@@ -213,6 +213,7 @@ def test_degenerate_scenario_at_a_billion_examples(noise: float) -> None:
 MILLION = np.arange(1.0, 1_000_001.0) ** -1.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [1e-12, *(pytest.param(noise, marks=pytest.mark.slow) for noise in (0.0, 1e-3, 1e3))])
 def test_a_million_eigenvalues(noise: float) -> None:
     problem = SpectrumProblem(Spectrum(MILLION), noise)

@@ -144,7 +144,7 @@ APPLIES = [
     if each.objection(problem) is None
 ]
 RANDOM = [
-    pytest.param(name, method, options, id=f"{name}, {method}, {k}")
+    pytest.param(name, method, options, id=f"{name}, {method}, {k}", marks=[pytest.mark.slow] * (k > 0))
     for name, method in APPLIES
     if METHODS[method].random
     for k, options in enumerate(OPTIONS[method, kind_of(PROBLEMS[name])])

@@ -37,6 +37,7 @@ def goals(forecast: Forecast) -> list[float | None]:
     return [None, float(np.sqrt(now * later)), 1e-300, 1e300]
 
 
+@pytest.mark.slow
 def test_names_are_escaped_and_goals_out_of_sight_leave_the_picture_alone(forecast: Forecast) -> None:
     for goal in goals(forecast):
         text = view_of(forecast, goal=goal).page()

@@ -89,6 +89,7 @@ def test_a_function_without_noise_gets_better_and_better() -> None:
     assert table["rmse"][2] < 0.3 * table["rmse"][0]
 
 
+@pytest.mark.slow
 def test_deterministic_promises_more() -> None:
     X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
     sure = gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]), deterministic=True, draws=4)
@@ -100,6 +101,7 @@ def test_deterministic_promises_more() -> None:
     assert sure.at([960])["rmse"][0] < 0.1 * sure.at([60])["rmse"][0]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer() -> None:
     X, y, _ = process(40, 0.1, 5)
     first, second, other = (gpc.forecast(X, y, rng=seed, draws=4).at([40, 400]) for seed in (1, 1, 2))
@@ -355,6 +357,7 @@ def test_a_pool_of_unlabelled_inputs_is_used() -> None:
     assert narrow < 0.85 * wide
 
 
+@pytest.mark.slow
 def test_many_rows_are_a_subsample() -> None:
     X, y, _ = process(90, 0.1, 7)
     for inputs in (X, pd.DataFrame(X)):

@@ -102,6 +102,7 @@ def test_the_forecast_of_part_of_the_rows_is_the_same_too() -> None:
     pd.testing.assert_frame_equal(model.forecast_.to_frame(), ours.to_frame(), check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_new_fit_has_a_new_forecast() -> None:
     X, y = rows()
     model = quick_model().fit(X, y)
@@ -154,6 +155,7 @@ def test_nothing_is_known_before_the_fit() -> None:
             ask()
 
 
+@pytest.mark.slow
 def test_pipelines_searches_and_scores() -> None:
     X, y = rows(40)
     pipeline = make_pipeline(StandardScaler(), quick_model())
