@@ -242,7 +242,8 @@ class Maker:
                 continue  # it would be refused at once
             if flag not in given and (flag not in ("--out", "--report", "names") or self.some(0.2)):
                 given[flag] = self.value(option, odd=self.some(0.35))
-            if flag.startswith("--teacher-") and "--simulate" in self.parameters:  # rather than with 200 data sets
+            sampled = flag.startswith("--teacher-") or set(owners) == {"simulation"}
+            if sampled and "--simulate" in self.parameters:  # rather than with 200 data sets
                 given |= {"--simulate": "2", "--test-points": "20"}
         if given and self.some(0.35):
             flag = self.rng.choice(list(given))
