@@ -157,10 +157,10 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         Display
             Has ``result_`` (the forecast), ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws once more.
         """
-        last, X, y = _find_last(estimator), _admit(X), _admit(y)
+        last, y = _find_last(estimator), _admit(y)
         if last is not estimator:
-            X = _transform(estimator, X, y)
-        model = clone(last).fit(X, y)
+            X = _transform(estimator, X, y)  # which may turn texts into numbers
+        model = clone(last).fit(_admit(X), y)
         result = model.forecast_ if isinstance(model, LearningCurveForecast) else forecast(model, rng=rng)
         return replace(result, target=find_name(y)).plot(ax, goal=goal)
 
