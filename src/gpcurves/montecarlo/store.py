@@ -40,7 +40,7 @@ class Store:
             # an absolute path, because ":memory:" would be no file
             self._connection = sqlite3.connect(self.path.absolute(), timeout=_LOCK_TIMEOUT, isolation_level=None)
             try:
-                self._prepare()
+                self._prepare_patiently()
             except BaseException:
                 self._connection.close()  # so that no files of SQLite are left beside it
                 raise
@@ -79,6 +79,19 @@ class Store:
             raise InputError(
                 f"{self.path} is a store of version {version}, and this gpcurves reads version {_VERSION}: name another file"
             )
+
+    def _prepare_patiently(self) -> None:
+        # SQLite does not wait for others while it turns on the write-ahead log, or while the last of them takes it away
+        deadline = time.monotonic() + _LOCK_TIMEOUT
+        while True:
+            try:
+                return self._prepare()
+            except sqlite3.OperationalError as error:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.05)
 
     def _prepare(self) -> None:
         # the marks that make the file ours come first, in the file itself; only then is there a write-ahead log
