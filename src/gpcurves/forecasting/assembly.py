@@ -276,7 +276,9 @@ def _read_regressor(regressor: Any, computation: Computation) -> Rows:
     mean, scale = float(np.mean(regressor._y_train_mean)), float(np.mean(regressor._y_train_std))
     usable = len(X)
     X, y, steps = reading.draw_rows(X, y.reshape(-1), computation.effort.most_rows, computation.rng)
-    return Rows(X, y, None, Columns(names, X.mean(axis=0), X.std(axis=0)), "y", mean, scale, usable, tuple(steps))
+    dim = len(names)
+    columns = Columns(names, tuple(range(dim)), (None,) * dim, X.mean(axis=0), X.std(axis=0))
+    return Rows(X, y, None, columns, "y", mean, scale, usable, tuple(steps))
 
 
 def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCurves:

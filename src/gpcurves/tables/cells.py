@@ -44,6 +44,7 @@ class Reading:
     kind: Kind
     read: Callable[[pd.Series[Any]], Values]
     words: str = ""
+    origin: pd.Timestamp | None = None  # the first of the dates, since which days are counted
 
 
 def check_cells(name: str, cells: pd.Series[Any]) -> None:
@@ -62,7 +63,8 @@ def check_cells(name: str, cells: pd.Series[Any]) -> None:
 def interpret(cells: pd.Series[Any], decimal: str) -> Reading:
     """Find out how the cells of a column are meant."""
     if isinstance(cells.dtype, pd.CategoricalDtype):
-        return Reading("text", as_texts)
+        ordered = [_as_word(level) for level in cells.cat.categories] if cells.dtype.ordered else []
+        return _order_reading(ordered) if len(ordered) > 2 else Reading("text", as_texts)
     if pd.api.types.is_bool_dtype(cells.dtype):
         return _flags_reading(("false", "true"))
     if pd.api.types.is_timedelta64_dtype(cells.dtype):
@@ -77,7 +79,8 @@ def interpret(cells: pd.Series[Any], decimal: str) -> Reading:
     flags = [_flags_reading(pair) for pair in _FLAGS if different and different <= set(pair)]
     if flags:
         return flags[0]
-    return _find_numbers(meant, decimal) or _find_dates(cells, meant, decimal) or Reading("text", as_texts)
+    found = _find_numbers(meant, decimal) or _find_dates(cells, meant, decimal) or _find_order(different)
+    return found or Reading("text", as_texts)
 
 
 def as_texts(cells: pd.Series[Any]) -> Values:
@@ -211,6 +214,41 @@ def _read_flags(cells: pd.Series[Any], pair: tuple[str, str]) -> FloatArray:
     return np.array([meaning.get((word or "").casefold(), np.nan) for word in as_texts(cells)])
 
 
+# Ordered categories
+
+_SCALES = (
+    ("very low", "low", "medium", "high", "very high"),
+    ("very low", "low", "moderate", "high", "very high"),
+    ("tiny", "small", "medium", "large", "huge"),
+    ("xxs", "xs", "s", "m", "l", "xl", "xxl"),
+    ("very bad", "bad", "fair", "good", "very good", "excellent"),
+    ("very poor", "poor", "fair", "good", "very good", "excellent"),
+    ("very poor", "poor", "average", "good", "very good", "excellent"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("none", "mild", "moderate", "severe"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+    ("first", "second", "third", "fourth", "fifth"),
+)
+
+
+def _find_order(words: Iterable[str]) -> Reading | None:
+    """Return how to read words that form a known scale, three or more of them, whatever their case."""
+    given = set(words)
+    scales = [scale for scale in _SCALES if len(given) > 2 and given <= set(scale)]
+    return _order_reading(scales[0], [word for word in scales[0] if word in given]) if scales else None
+
+
+def _order_reading(scale: Sequence[str], shown: Sequence[str] | None = None) -> Reading:
+    words = ", ".join(shown or scale)
+    return Reading("number", partial(_read_order, scale=tuple(word.casefold() for word in scale)), f"a scale: {words}")
+
+
+def _read_order(cells: pd.Series[Any], scale: tuple[str, ...]) -> FloatArray:
+    places = {word: float(place) for place, word in enumerate(scale)}
+    return np.array([places.get((word or "").casefold(), np.nan) for word in as_texts(cells)])
+
+
 # Dates
 
 _SLASHED = ("%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y", "%m/%d/%y", "%d/%m/%y")  # month first, day first
@@ -255,7 +293,8 @@ def _find_dates(cells: pd.Series[Any], words: Sequence[str], decimal: str) -> Re
 def _dates_reading(cells: pd.Series[Any], form: str, *details: str) -> Reading:
     first = _parse_dates(cells, form).min()
     since = f"dates, in days since {first:%Y-%m-%d}" if pd.notna(first) else "dates"
-    return Reading("date", partial(_read_dates, form=form, first=first), _join_details(since, details))
+    origin = first if pd.notna(first) else None
+    return Reading("date", partial(_read_dates, form=form, first=first), _join_details(since, details), origin)
 
 
 def _parse_dates(cells: pd.Series[Any], form: str) -> pd.Series[pd.Timestamp]:

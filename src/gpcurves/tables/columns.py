@@ -1,4 +1,4 @@
-"""The columns of a table: which are inputs, why others cannot be used, and the design columns that each becomes."""
+"""The columns of a table: which are inputs, and why others cannot be used."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import difflib
 import numbers
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,10 +20,7 @@ _MOST_MISSING = 0.5  # share of missing cells above which a column is not used
 _ID_NAME = re.compile(
     r"(?i:(.*[ _.-])?(id|idx|index|uuid|key)|#|no\.?|nr\.?|row([ _]?(names?|number))?|column 1)|.*[a-z]I[dD]"
 )
-OTHER, MISSING_LEVEL = "other", "missing"
-_MOST_LEVELS = 12  # categories of a column that are told apart
-_RAREST = 0.02  # share of rows, and
-_FEWEST_OF_A_LEVEL = 3  # number of them, below which a category is rare
+MISSING_LEVEL = "missing"
 _FEW_VALUES = 20  # different values that a discrete column may have, each three times on average
 
 
@@ -112,7 +108,7 @@ def find_defect(values: Values) -> str:
             return f"numbers mixed with {len(words):,} texts, such as {words[0]!r}"
         long = np.mean([len(text.split()) for text in present]) > 2
         return f"{'free text' if long else 'an identifier'}, {distinct:,} different texts in {len(present):,} rows"
-    return "" if choose_levels(present) else f"too many categories, {distinct:,} in {len(present):,} rows"
+    return ""
 
 
 def find_identity(name: str, values: FloatArray, positions: npt.NDArray[np.intp]) -> str:
@@ -140,54 +136,3 @@ def choose_filler(values: Values) -> float | str:
 def fill_missing(values: Values, filler: float | str) -> Values:
     """Return values with missing ones replaced."""
     return np.where(pd.isna(values), filler, values)
-
-
-@dataclass(frozen=True)
-class ColumnEncoding:
-    """The design columns that one column of the table becomes, such as ``colour=red``.
-
-    ``levels`` are the categories that are told apart (none for numbers), ``seen`` all that occur, rare ones included.
-    """
-
-    source: str
-    names: tuple[str, ...]
-    levels: tuple[str, ...] = ()
-    seen: frozenset[str] = frozenset()
-
-    def encode(self, values: Values) -> FloatArray:
-        """Return the design columns, NaN in rows whose category cannot be expressed."""
-        if not self.levels:
-            return np.asarray(values[:, None], dtype=np.float64)
-        positions = {level: position for position, level in enumerate(self.levels)}
-        codes = np.array([positions.get(text, positions.get(OTHER, -1)) for text in values], dtype=np.intp)
-        indicators: FloatArray = np.equal.outer(codes, np.arange(len(self.names))).astype(np.float64)
-        indicators[codes < 0] = np.nan
-        return indicators
-
-    def describe(self) -> str:
-        """Say how many categories there are, and how many of them are merged."""
-        merged = self.seen - set(self.levels)
-        rest = f", {len(merged):,} rare ones of them together as 'other'" if merged else ""
-        return f"{self.source!r} ({len(self.seen):,} categories{rest})"
-
-
-def choose_encoding(source: str, values: Values) -> ColumnEncoding:
-    """Return what a column without missing values becomes: k categories become k design columns, two a single one."""
-    if values.dtype != object:
-        return ColumnEncoding(source, (source,))
-    levels = choose_levels(values)
-    shown = levels[:1] if len(levels) == 2 else levels
-    return ColumnEncoding(source, tuple(f"{source}={level}" for level in shown), levels, frozenset(values))
-
-
-def choose_levels(texts: Values) -> tuple[str, ...]:
-    """Return the categories to tell apart, rare ones as "other"; none if that would be most of the rows."""
-    counts = pd.Series(texts).value_counts()
-    is_common = counts >= max(_FEWEST_OF_A_LEVEL, _RAREST * len(texts))
-    common = [str(level) for level in counts[is_common].index[:_MOST_LEVELS]]
-    rare = counts.drop(common)
-    if len(rare) < 2:
-        return tuple(sorted(str(level) for level in counts.index))
-    if 2 * rare.sum() > len(texts):
-        return ()
-    return (*sorted(set(common) - {OTHER}), OTHER)

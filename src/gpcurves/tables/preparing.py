@@ -15,7 +15,8 @@ from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray, frozen, integer
 from gpcurves.tables import columns
 from gpcurves.tables.cells import Reading, Values, as_texts, check_cells, interpret, is_number
-from gpcurves.tables.columns import ColumnEncoding, enumerate_names
+from gpcurves.tables.columns import enumerate_names
+from gpcurves.tables.encoding import Categories, ColumnEncoding, Dates, choose_encoding
 from gpcurves.tables.rows import FEWEST_ROWS, Prepared
 
 Names = Hashable | Sequence[Hashable]
@@ -71,7 +72,7 @@ def prepare(
     draft = _screen_columns(draft, keep_identifiers=features is not None)
     draft.check_target_varies()
 
-    encodings = [columns.choose_encoding(name, values) for name, values in draft.values.items()]
+    encodings = [choose_encoding(name, values, draft.readings[name]) for name, values in draft.values.items()]
     X = _encode(encodings, draft.values)
     _check_shape(X, encodings, draft)
     draft = _describe_design(draft, encodings, X)
@@ -84,6 +85,7 @@ def prepare(
         y=frozen(draft.y),
         pool=design,
         sources=tuple(encoding.source for encoding in encodings for _ in encoding.names),
+        blocks=_number_blocks(encodings),
         target=target,
         usable_rows=round(len(table) * usable / len(positions)),
         steps=draft.steps,
@@ -264,21 +266,30 @@ def _encode(encodings: Sequence[ColumnEncoding], values: Mapping[str, Values]) -
     return np.hstack([encoding.encode(values[encoding.source]) for encoding in encodings])
 
 
+def _number_blocks(encodings: Sequence[ColumnEncoding]) -> tuple[int, ...]:
+    """Return for every design column which lengthscale it has, counted over all of them."""
+    blocks: list[int] = []
+    for encoding in encodings:
+        begin = blocks[-1] + 1 if blocks else 0
+        blocks += [begin + number for number in encoding.blocks]
+    return tuple(blocks)
+
+
 def _check_shape(X: FloatArray, encodings: Sequence[ColumnEncoding], draft: Draft) -> None:
-    rows, width = X.shape
-    if width > rows:
-        largest = sorted(encodings, key=lambda encoding: -len(encoding.names))[:3]
-        listed = ", ".join(f"{each.source!r} ({len(each.names)})" for each in largest if len(each.names) > 1)
-        most = f", most of them from {listed}" if listed else ""
-        few = f"{width} design columns{most}, but only {rows} rows; choose fewer inputs with --features"
+    rows, count = len(X), _number_blocks(encodings)[-1] + 1
+    if count > rows:
+        few = f"{count} inputs, but only {rows} rows; choose fewer inputs with --features"
         raise InputError(few + draft.describe_losses())
 
 
 def _describe_design(draft: Draft, encodings: Sequence[ColumnEncoding], X: FloatArray) -> Draft:
     """Say what texts became, and what is used."""
-    categories = enumerate_names([each.describe() for each in encodings if each.levels], quote=False)
+    categories = enumerate_names([each.describe() for each in encodings if isinstance(each, Categories)], quote=False)
     if categories:
         draft = draft.say(f"One-hot encoded the text columns (one indicator for two categories): {categories}.")
+    dates = enumerate_names([each.describe() for each in encodings if isinstance(each, Dates) and each.parts], quote=False)
+    if dates:
+        draft = draft.say(f"Took dates apart: {dates}.")
     rows, design = _count(X.shape[0], "row"), _count(X.shape[1], "design column")
     sources = enumerate_names([encoding.source for encoding in encodings], most=30)
     return draft.say(f"Used {rows} and {design} from {_count(len(encodings), 'input')}: {sources}.")
@@ -306,7 +317,7 @@ def _encode_pool(
         values[name] = values[name][~gone] if fillers is None else columns.fill_missing(values[name], fillers[name])
     X = _encode(encodings, values)
     unknown = np.isnan(X).any(axis=1)
-    new = [f"{each.source}={text}" for each in encodings if each.levels for text in {*values[each.source]} - each.seen]
+    new = [f"{each.source}={text}" for each in encodings if isinstance(each, Categories) for text in {*values[each.source]} - each.seen]
     if new:
         fate = f"dropped {_count(unknown.sum(), 'row')} for it" if unknown.any() else "took it as 'other'"
         said.append(f"met categories that no row with a target has ({enumerate_names(sorted(new))}) and {fate}")

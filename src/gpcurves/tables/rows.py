@@ -10,6 +10,7 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray, as_numbers
+from gpcurves.tables.bends import Bend, find_bend
 from gpcurves.tables.frames import as_frame, is_table
 
 FEWEST_ROWS = 10
@@ -34,16 +35,41 @@ class Prepared:
     usable_rows: int
     steps: tuple[str, ...]
     names: tuple[str, ...] = ()
+    blocks: tuple[int, ...] = ()  # columns with the same number share a lengthscale; each has its own if empty
     dropped: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of X: the user's column that each comes from (a category has several), its mean and its deviation."""
+    """The columns of X: the user's column that each comes from (a category has several), and how it is standardised.
+
+    Columns with the same number in ``blocks`` share a lengthscale and a deviation. ``bends`` compress the tails of skewed ones.
+    """
 
     sources: tuple[str, ...]
+    blocks: tuple[int, ...]
+    bends: tuple[Bend | None, ...]
     centres: FloatArray
     deviations: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, sources: tuple[str, ...], blocks: tuple[int, ...]) -> Columns:
+        """Measure the columns of X."""
+        number = np.array(blocks)
+        bends = tuple(
+            find_bend(column) if (number == block).sum() == 1 else None
+            for column, block in zip(X.T, blocks, strict=True)
+        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            X = _bend(X, bends)
+            variances = X.var(axis=0)
+            deviations = np.sqrt(np.bincount(number, weights=variances)[number])
+            return cls(sources, blocks, bends, X.mean(axis=0), deviations)
+
+    def standardise(self, X: FloatArray) -> FloatArray:
+        """Return other rows on the same scale."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray((_bend(X, self.bends) - self.centres) / self.deviations)
 
     @property
     def groups(self) -> dict[str, list[int]]:
@@ -54,9 +80,15 @@ class Columns:
         return positions
 
 
+def _bend(X: FloatArray, bends: Sequence[Bend | None]) -> FloatArray:
+    if not any(bends):
+        return X
+    return np.column_stack([column if bend is None else bend(column) for column, bend in zip(X.T, bends, strict=True)])
+
+
 @dataclass(frozen=True)
 class Rows:
-    """Standardised rows: each column of X, and y, has mean 0 and variance 1.
+    """Standardised rows: each column of X (all columns of a block together), and y, has mean 0 and variance 1.
 
     The pool of unlabelled inputs, if any, is on the same scale. ``mean`` and ``scale`` are those of the target in its own
     units. Of ``usable`` rows, X may be a part. ``steps`` are sentences about what was done.
@@ -76,15 +108,15 @@ class Rows:
 def standardise(given: Prepared) -> Rows:
     """Bring rows to zero mean and unit variance."""
     X, y, pool = given.X, given.y, given.pool
+    columns = Columns.of(X, given.sources, given.blocks or tuple(range(X.shape[1])))
     with np.errstate(over="ignore", invalid="ignore"):
-        centres, deviations, mean, scale = X.mean(axis=0), X.std(axis=0), float(y.mean()), float(y.std())
-    for name, deviation in (("the target", scale), *zip(map(repr, given.sources), deviations, strict=True)):
+        mean, scale = float(y.mean()), float(y.std())
+    for name, deviation in (("the target", scale), *zip(map(repr, given.sources), columns.deviations, strict=True)):
         if not _LEAST_DEVIATION < deviation < _MOST_DEVIATION:
             size = "little" if deviation <= _LEAST_DEVIATION else "much"
             raise InputError(f"{name} varies too {size} for double precision: give it in other units, or leave it out")
-    pool = None if pool is None else check_distance((pool - centres) / deviations, given.sources)
-    columns = Columns(given.sources, centres, deviations)
-    standard = (X - centres) / deviations, (y - mean) / scale
+    pool = None if pool is None else check_distance(columns.standardise(pool), given.sources)
+    standard = columns.standardise(X), (y - mean) / scale
     return Rows(*standard, pool, columns, given.target, mean, scale, given.usable_rows, given.steps)
 
 

@@ -1,0 +1,162 @@
+"""The design columns that one column of a table becomes: a number stays one, categories and dates become several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.tables.cells import Reading, Values
+
+OTHER = "other"
+_MOST_LEVELS = 100  # categories of a column that are told apart
+_SEASON, _WEEKS, _TIMES = 300, 14, 3  # days that show a season, or weekdays; different times of day that show hours
+_YEAR = 365.2425
+
+
+class ColumnEncoding(Protocol):
+    """What one column becomes: design columns, of which those with the same number in ``blocks`` share a lengthscale."""
+
+    source: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The design columns, such as ``colour=red``."""
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """One number per design column, counted from 0."""
+
+    def encode(self, values: Values) -> FloatArray:
+        """Return the design columns, NaN in rows that cannot be expressed."""
+
+
+def choose_encoding(source: str, values: Values, reading: Reading) -> ColumnEncoding:
+    """Return what a column without missing values becomes."""
+    if values.dtype == object:
+        return Categories.of(source, values)
+    if reading.origin is not None:
+        return Dates.of(source, values, reading.origin)
+    return Number(source)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A column of numbers, which stays as it is."""
+
+    source: str
+    blocks = (0,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.source,)
+
+    def encode(self, values: Values) -> FloatArray:
+        return np.asarray(values[:, None], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Categories:
+    """One indicator for each category and one for all others, all with one lengthscale; a single one for two categories.
+
+    So any two categories are equally far from each other, and one that no row has is as far from all.
+    """
+
+    source: str
+    levels: tuple[str, ...]
+    seen: frozenset[str]
+
+    @classmethod
+    def of(cls, source: str, texts: Values) -> Categories:
+        """Tell the most frequent categories apart."""
+        counts = pd.Series(texts).value_counts()
+        common = sorted(str(level) for level in counts.index[:_MOST_LEVELS] if level != OTHER)
+        return cls(source, tuple(common) if len(common) == len(counts) == 2 else (*common, OTHER), frozenset(texts))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        shown = self.levels[:1] if len(self.levels) == 2 else self.levels
+        return tuple(f"{self.source}={level}" for level in shown)
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        return (0,) * len(self.names)
+
+    def encode(self, values: Values) -> FloatArray:
+        positions = {level: position for position, level in enumerate(self.levels)}
+        codes = np.array([positions.get(text, positions.get(OTHER, -1)) for text in values], dtype=np.intp)
+        indicators: FloatArray = np.equal.outer(codes, np.arange(len(self.names))).astype(np.float64)
+        indicators[codes < 0] = np.nan
+        return indicators
+
+    def describe(self) -> str:
+        """Say how many categories there are, and how many of them are merged."""
+        merged = self.seen - set(self.levels)
+        rest = f", {len(merged):,} rare ones of them together as 'other'" if merged else ""
+        return f"{self.source!r} ({len(self.seen):,} categories{rest})"
+
+
+_Part = tuple[tuple[str, ...], Callable[[pd.DatetimeIndex], FloatArray]]
+
+
+def _circle(turns: FloatArray) -> FloatArray:
+    return np.column_stack((np.sin(2 * np.pi * turns), np.cos(2 * np.pi * turns)))
+
+
+def _hours(stamps: pd.DatetimeIndex) -> FloatArray:
+    return np.asarray((stamps - stamps.normalize()) / pd.Timedelta(days=1), dtype=np.float64)
+
+
+_PARTS: dict[str, _Part] = {
+    "season": (("sin", "cos"), lambda stamps: _circle(np.asarray(stamps.day_of_year, dtype=np.float64) / _YEAR)),
+    "weekday": (
+        ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"),
+        lambda stamps: np.equal.outer(np.asarray(stamps.day_of_week), np.arange(7)).astype(np.float64),
+    ),
+    "hour": (("sin", "cos"), lambda stamps: _circle(_hours(stamps))),
+}
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Days since the first date, and season, weekday and hour where the dates tell them apart; each has a lengthscale."""
+
+    source: str
+    origin: pd.Timestamp
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, source: str, days: FloatArray, origin: pd.Timestamp) -> Dates:
+        """Find out which parts the dates tell apart."""
+        stamps, span = _as_stamps(days, origin), np.ptp(days)
+        tells = {
+            "season": span > _SEASON,
+            "weekday": span > _WEEKS and len(np.unique(stamps.day_of_week)) > 2,
+            "hour": len(np.unique(_hours(stamps).round(6))) >= _TIMES,
+        }
+        return cls(source, origin, tuple(part for part, told in tells.items() if told))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.source, *(f"{self.source} {part}={name}" for part in self.parts for name in _PARTS[part][0]))
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        return (0, *(number for number, part in enumerate(self.parts, 1) for _ in _PARTS[part][0]))
+
+    def encode(self, values: Values) -> FloatArray:
+        stamps = _as_stamps(values, self.origin)
+        return np.column_stack((values, *(_PARTS[part][1](stamps) for part in self.parts)))
+
+    def describe(self) -> str:
+        """Say what was made of the dates."""
+        return f"{self.source!r} ({', '.join(('trend', *self.parts))})"
+
+
+def _as_stamps(days: FloatArray, origin: pd.Timestamp) -> pd.DatetimeIndex:
+    seconds = (np.asarray(days) * 86_400).round().astype("timedelta64[s]")
+    return pd.DatetimeIndex(origin.tz_localize(None).as_unit("s") + seconds)
