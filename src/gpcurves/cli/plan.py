@@ -27,7 +27,12 @@ REPORT = File(written=True, beside=(".png", ".json"))
 @click.option("--goal-rmse", help="Error to reach, in the target's own units.")
 @click.option("--features", help='Columns to use as inputs: a,b,"c, d".  [all but the target]')
 @click.option("--drop", help="Columns not to use, separated by commas.")
-@click.option("--missing", default="drop", show_default=True, help="Missing inputs: drop the row, or impute them.")
+@click.option(
+    "--missing",
+    default="auto",
+    show_default=True,
+    help="Missing inputs: drop the row, impute them, or auto: drop if they are few.",
+)
 @click.option("--pool", type=READ, help="Table of unlabelled inputs, where new rows come from.")
 @click.option("--n", "sizes", help="Numbers of rows to forecast for.  [1, 2, 4, 8 and 16 times your rows]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
@@ -54,8 +59,8 @@ def plan(given: Given) -> None:
     goal, out = given["goal_rmse"], given["out"]
     if goal is not None:
         goal = positive("--goal-rmse", parse.number("--goal-rmse", goal))
-    if given["missing"] not in ("drop", "impute"):
-        raise InputError(f"--missing must be drop or impute, got {given['missing']!r}")
+    if given["missing"] not in ("auto", "drop", "impute"):
+        raise InputError(f"--missing must be auto, drop or impute, got {given['missing']!r}")
     n = None if given["sizes"] is None else _sizes(given["sizes"])
     output.check_out(given)
     written = [] if given["report"] is None else _report_files(given["report"])

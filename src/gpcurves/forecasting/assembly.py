@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ from gpcurves.tables import rows as reading
 from gpcurves.tables.columns import is_name, name_columns, spell_names
 from gpcurves.tables.files import read_table
 from gpcurves.tables.frames import as_column, as_frame, is_table, name_array
-from gpcurves.tables.preparing import Names, prepare
+from gpcurves.tables.preparing import Missing, Names, prepare
 from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows
 
 _SAME_TARGET = 1e-3  # targets, in standard deviations, that differ by less may be those of a function without noise
@@ -49,7 +49,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     deterministic: bool = False,
     features: Names = None,
     drop: Names = None,
-    missing: Literal["drop", "impute"] = "drop",
+    missing: Missing = "auto",
     draws: int | None = None,
     effort: ForecastEffort | None = None,
     progress: bool | None = False,
@@ -74,7 +74,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     features, drop
         Columns of a table to use, or not to use.
     missing
-        With "drop" rows of a table with a missing input are dropped, with "impute" it is filled in.
+        Rows of a table with a missing input: "drop" them, "impute" the input, or "auto": drop them if they are few.
     draws
         Draws from the posterior of each covariance function, for 200 rows or more (16 unless given); fewer are faster
         and rougher.
@@ -99,7 +99,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
             return forecast_regressor(X, pool, computation)
         if isinstance(X, str | Path) or is_table(X):
             rows = _read_table(X, y, pool, computation, features=features, drop=drop, missing=missing)
-        elif features is not None or drop is not None or missing != "drop":
+        elif features is not None or drop is not None or missing != "auto":
             raise InputError("features, drop and missing are for tables: give a table or a file")
         elif isinstance(y, str | numbers.Number):
             raise InputError(f"y must be one number per row, got {y!r}: names of columns are for tables, and X is none")

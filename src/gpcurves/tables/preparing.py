@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,14 @@ from gpcurves.numerics.validation import FloatArray, frozen, integer
 from gpcurves.tables import columns
 from gpcurves.tables.cells import Reading, Values, as_texts, check_cells, interpret, is_number
 from gpcurves.tables.columns import enumerate_names
-from gpcurves.tables.encoding import Categories, ColumnEncoding, Dates, choose_encoding
+from gpcurves.tables.design import Design
+from gpcurves.tables.encoding import Categories, Dates, choose_encoding
 from gpcurves.tables.rows import FEWEST_ROWS, Prepared
 
+Missing = Literal["auto", "drop", "impute"]
 Names = Hashable | Sequence[Hashable]
 """One name of a column, or several; None for no choice."""
+_FEW_AFFECTED = 0.05  # share of the rows with a missing input that are dropped; if there are more, cells are filled in
 _MOST_LOOKED_AT = 20_000  # rows of a longer table, or pool, that are drawn at random before anything else
 
 
@@ -31,7 +34,7 @@ def prepare(
     features: Names = None,
     drop: Names = None,
     pool: pd.DataFrame | None = None,
-    missing: Literal["drop", "impute"] = "drop",
+    missing: Missing = "auto",
     rng: int | np.random.Generator = 0,
     most_rows: int = 1_000,
 ) -> Prepared:
@@ -41,12 +44,13 @@ def prepare(
     no 1 and 0, texts with few different values categories: one design column for each, a single one if there are
     two, rare ones together as "other". Identifiers (unless asked for by ``features``), free text, constant columns and
     columns that are mostly missing are left out. Rows without a target are dropped; so are, with ``missing="drop"``,
-    rows with a missing input, which ``"impute"`` fills with the median or the category "missing". Rows that
+    rows with a missing input, which ``"impute"`` fills with the median or the category "missing"; ``"auto"`` drops them
+    if they are at most one in twenty. Rows that
     repeat another one exactly are dropped, unless values are so coarse that repeats are natural.
     Of more than ``most_rows`` rows, that many are drawn at random.
     """
-    if missing not in ("drop", "impute"):
-        raise InputError(f"missing must be 'drop' or 'impute', got {missing!r}")
+    if missing not in get_args(Missing):
+        raise InputError(f"missing must be 'auto', 'drop' or 'impute', got {missing!r}")
     most_rows = integer("most_rows", most_rows, FEWEST_ROWS)
     generator = np.random.default_rng(rng)
     chosen = None if features is None else columns.spell_names(features, table)
@@ -62,7 +66,7 @@ def prepare(
     draft = Draft(target, positions, steps=tuple(steps), dropped=dict.fromkeys(drop, "left out as asked"))
     draft = _read_columns(draft, table.iloc[positions], inputs, decimal)
     draft = _describe_readings(_screen_columns(draft, keep_identifiers=features is not None))
-    draft = _drop_copies(_settle_missing(draft, impute=missing == "impute"))
+    draft = _drop_copies(_settle_missing(draft, missing))
     draft.check_enough_rows(len(table))
     usable = len(draft.y)
     if usable > most_rows:
@@ -72,25 +76,27 @@ def prepare(
     draft = _screen_columns(draft, keep_identifiers=features is not None)
     draft.check_target_varies()
 
-    encodings = [choose_encoding(name, values, draft.readings[name]) for name, values in draft.values.items()]
-    X = _encode(encodings, draft.values)
-    _check_shape(X, encodings, draft)
-    draft = _describe_design(draft, encodings, X)
-    design = None
+    encodings = tuple(choose_encoding(name, values, draft.readings[name]) for name, values in draft.values.items())
+    design = Design(draft.readings, encodings, draft.fillers)
+    X = design.encode(draft.values)
+    _check_shape(X, design, draft)
+    draft = _describe_design(draft, design, X)
+    unlabelled = None
     if pool is not None:
-        design, sentence = _encode_pool(columns.name_columns(pool, "pool"), encodings, draft, generator)
+        unlabelled, sentence = _encode_pool(columns.name_columns(pool, "pool"), design, generator)
         draft = draft.say(sentence)
     return Prepared(
         X=frozen(X),
         y=frozen(draft.y),
-        pool=design,
-        sources=tuple(encoding.source for encoding in encodings for _ in encoding.names),
-        blocks=_number_blocks(encodings),
+        pool=unlabelled,
+        sources=design.sources,
+        blocks=design.blocks,
         target=target,
         usable_rows=round(len(table) * usable / len(positions)),
         steps=draft.steps,
-        names=tuple(name for encoding in encodings for name in encoding.names),
+        names=design.names,
         dropped=draft.dropped,
+        design=design,
     )
 
 
@@ -214,13 +220,14 @@ def _describe_readings(draft: Draft) -> Draft:
     return draft.say(*(f"Read {enumerate_names(names)} as {words}." for words, names in alike.items() if words))
 
 
-def _settle_missing(draft: Draft, *, impute: bool) -> Draft:
+def _settle_missing(draft: Draft, missing: Missing) -> Draft:
     """Fill missing cells in, or drop their rows."""
     gone = {name: pd.isna(values) for name, values in draft.values.items()}
     cells = {name: int(mask.sum()) for name, mask in gone.items() if mask.any()}
     listed = enumerate_names([f"{name!r}: {number:,}" for name, number in cells.items()], quote=False)
-    if not impute:
-        return draft.lose(np.any(list(gone.values()), axis=0), f"with a missing input ({listed})")
+    affected = np.any(list(gone.values()), axis=0)
+    if missing == "drop" or (missing == "auto" and affected.mean() <= _FEW_AFFECTED):
+        return draft.lose(affected, f"with a missing input ({listed})")
     fillers = {name: columns.choose_filler(values) for name, values in draft.values.items()}
     draft = replace(draft, fillers=fillers)
     if not cells:
@@ -262,65 +269,46 @@ def _equal_pairs(rows: pd.DataFrame | pd.Series[float]) -> int:
     return int((counts * (counts - 1)).sum()) // 2
 
 
-def _encode(encodings: Sequence[ColumnEncoding], values: Mapping[str, Values]) -> FloatArray:
-    return np.hstack([encoding.encode(values[encoding.source]) for encoding in encodings])
-
-
-def _number_blocks(encodings: Sequence[ColumnEncoding]) -> tuple[int, ...]:
-    """Return for every design column which lengthscale it has, counted over all of them."""
-    blocks: list[int] = []
-    for encoding in encodings:
-        begin = blocks[-1] + 1 if blocks else 0
-        blocks += [begin + number for number in encoding.blocks]
-    return tuple(blocks)
-
-
-def _check_shape(X: FloatArray, encodings: Sequence[ColumnEncoding], draft: Draft) -> None:
-    rows, count = len(X), _number_blocks(encodings)[-1] + 1
+def _check_shape(X: FloatArray, design: Design, draft: Draft) -> None:
+    rows, count = len(X), design.blocks[-1] + 1
     if count > rows:
         few = f"{count} inputs, but only {rows} rows; choose fewer inputs with --features"
         raise InputError(few + draft.describe_losses())
 
 
-def _describe_design(draft: Draft, encodings: Sequence[ColumnEncoding], X: FloatArray) -> Draft:
-    """Say what texts became, and what is used."""
+def _describe_design(draft: Draft, design: Design, X: FloatArray) -> Draft:
+    """Say what texts and dates became, and what is used."""
+    encodings = design.encodings
     categories = enumerate_names([each.describe() for each in encodings if isinstance(each, Categories)], quote=False)
     if categories:
         draft = draft.say(f"One-hot encoded the text columns (one indicator for two categories): {categories}.")
-    dates = enumerate_names([each.describe() for each in encodings if isinstance(each, Dates) and each.parts], quote=False)
+    dates = [each.describe() for each in encodings if isinstance(each, Dates) and each.parts]
     if dates:
-        draft = draft.say(f"Took dates apart: {dates}.")
-    rows, design = _count(X.shape[0], "row"), _count(X.shape[1], "design column")
+        draft = draft.say(f"Took dates apart: {enumerate_names(dates, quote=False)}.")
+    rows, width = _count(X.shape[0], "row"), _count(X.shape[1], "design column")
     sources = enumerate_names([encoding.source for encoding in encodings], most=30)
-    return draft.say(f"Used {rows} and {design} from {_count(len(encodings), 'input')}: {sources}.")
+    return draft.say(f"Used {rows} and {width} from {_count(len(encodings), 'input')}: {sources}.")
 
 
-def _encode_pool(
-    pool: pd.DataFrame, encodings: Sequence[ColumnEncoding], draft: Draft, generator: np.random.Generator
-) -> tuple[FloatArray, str]:
+def _encode_pool(pool: pd.DataFrame, design: Design, generator: np.random.Generator) -> tuple[FloatArray, str]:
     """Return the pool in the design of the table, without rows that cannot be expressed in it, and a sentence about it."""
-    for encoding in encodings:
-        columns.check_column("pool", encoding.source, pool.columns)
-    fillers, said = draft.fillers, [f"Read the pool of {_count(len(pool), 'row')}"]
+    said = [f"Read the pool of {_count(len(pool), 'row')}"]
     positions = _draw_positions(len(pool), _MOST_LOOKED_AT, generator)
     if len(positions) < len(pool):
         said.append(f"drew {_count(len(positions), 'row')} of it at random")
-    pool = pool.iloc[positions]
-    for encoding in encodings:
-        check_cells(encoding.source, pool[encoding.source])
-    values = {each.source: draft.readings[each.source].read(pool[each.source]) for each in encodings}
+    values = design.read(pool.iloc[positions], "pool")
     gone = np.any([pd.isna(cells) for cells in values.values()], axis=0)
     if gone.any():
-        how = "dropped" if fillers is None else "filled in missing inputs of"
-        said.append(f"{how} {_count(gone.sum(), 'row')}{' with a missing input' if fillers is None else ''}")
-    for name in values:
-        values[name] = values[name][~gone] if fillers is None else columns.fill_missing(values[name], fillers[name])
-    X = _encode(encodings, values)
+        how = "dropped" if design.fillers is None else "filled in missing inputs of"
+        said.append(f"{how} {_count(gone.sum(), 'row')}{' with a missing input' if design.fillers is None else ''}")
+    if design.fillers is None:
+        values = {name: cells[~gone] for name, cells in values.items()}
+    X = design.encode(values)
     unknown = np.isnan(X).any(axis=1)
-    new = [f"{each.source}={text}" for each in encodings if isinstance(each, Categories) for text in {*values[each.source]} - each.seen]
+    new = design.find_new(values)
     if new:
         fate = f"dropped {_count(unknown.sum(), 'row')} for it" if unknown.any() else "took it as 'other'"
-        said.append(f"met categories that no row with a target has ({enumerate_names(sorted(new))}) and {fate}")
+        said.append(f"met categories that no row with a target has ({enumerate_names(new)}) and {fate}")
     sentence = ", ".join(said)
     if unknown.all():
         raise InputError(f"no row of the pool can be used: {sentence[0].lower()}{sentence[1:]}")
