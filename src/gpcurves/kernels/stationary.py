@@ -93,6 +93,7 @@ class RBF(Stationary):
     r"""Radial basis function, squared exponential: :math:`e^{-r^2/2}`. Infinitely smooth."""
 
     smoothness = math.inf
+    unit = math.sqrt(0.5)  # of `evaluate`
 
     def correlation(self, r: FloatArray) -> FloatArray:
         return np.exp(np.maximum(-0.5 * r * r, _SMALLEST_LOG))
@@ -101,6 +102,13 @@ class RBF(Stationary):
         r"""Return :math:`\rho` and :math:`-2\,d\rho/d(r^2)` at squared scaled distances."""
         rho = np.exp(-0.5 * squared)
         return rho, rho.copy()
+
+    @staticmethod
+    def evaluate(squared: FloatArray, slope: FloatArray, work: FloatArray, log_variance: float) -> None:
+        r"""Replace :math:`q = (r\cdot\mathrm{unit})^2` by the covariance `C`, and ``slope`` by :math:`-2\,dC/dq`, in place."""
+        np.subtract(log_variance, squared, out=squared)
+        np.exp(squared, out=squared)
+        np.add(squared, squared, out=slope)
 
     def loss(self, r: FloatArray) -> FloatArray:
         return -np.expm1(-0.5 * r * r)
@@ -150,6 +158,7 @@ class Matern52(_MaternFamily):
     r"""Matérn with nu = 5/2: :math:`(1 + x + x^2/3) e^{-x}`, :math:`x = \sqrt5 r`."""
 
     smoothness = 2.5
+    unit = math.sqrt(5)  # of `evaluate`
 
     def correlation(self, r: FloatArray) -> FloatArray:
         x = math.sqrt(5) * r
@@ -163,6 +172,23 @@ class Matern52(_MaternFamily):
         rho = slope + (squared * (5.0 / 3.0)) * decay
         slope *= 5.0 / 3.0
         return rho, slope
+
+    @staticmethod
+    def evaluate(squared: FloatArray, slope: FloatArray, work: FloatArray, log_variance: float) -> None:
+        r"""Replace :math:`q = (r\cdot\mathrm{unit})^2` by the covariance `C`, and ``slope`` by :math:`-2\,dC/dq`, in place.
+
+        With :math:`x = \sqrt q` the slope is a third of :math:`(1 + x)e^{-x}`, and `C` three slopes and
+        :math:`x^2e^{-x}/3`. ``work`` is overwritten.
+        """
+        np.abs(squared, out=squared)  # rounding may leave a little less than zero, and this is faster than a maximum
+        np.sqrt(squared, out=work)
+        np.subtract(log_variance - math.log(3), work, out=slope)
+        np.exp(slope, out=slope)
+        squared *= slope
+        work += 1.0
+        slope *= work
+        np.multiply(slope, 3.0, out=work)
+        squared += work
 
     def loss(self, r: FloatArray) -> FloatArray:
         x = math.sqrt(5) * r
