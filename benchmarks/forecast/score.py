@@ -43,7 +43,8 @@ def cases(folder: Path | None, sizes: list[int], draws: int, only: list[str]) ->
     true = json.loads((truth.FILE if folder is None else folder / "truth.json").read_text())
     for task in only or true:
         if folder is None:
-            X, y = (part[-PILOT:] for part in tasks.load(task))
+            X, y, held = truth.numbers(tasks.load(task))
+            X, y = X[held:][-PILOT:], y[held:][-PILOT:]
         else:
             data = np.load(folder / "pilot.npz")
             X, y = data[f"{task}_X"].astype(float), data[f"{task}_y"].astype(float)

