@@ -18,11 +18,15 @@ from gpcurves.errors import InputError
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, cross_validate, hold_out
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
 from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
+from gpcurves.forecasting.evidence import JITTER
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
-from gpcurves.forecasting.posterior import JITTER, Draws, Peak, draw_problems, find_peaks
+from gpcurves.forecasting.posterior import Draws, Member, draw_problems, find_members
+from gpcurves.forecasting.regression import Mixture, mix
 from gpcurves.forecasting.result import Forecast, Relevance
 from gpcurves.forecasting.verdict import FAR_OUT, count_extreme
+from gpcurves.forecasting.warping import NoWarp, Warped
 from gpcurves.inputs import Copula, Inputs, Pool
+from gpcurves.kernels import Linear
 from gpcurves.kernels.stationary import Stationary
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
@@ -107,7 +111,13 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
             rows = reading.standardise_arrays(X, y, pool, computation.rng, effort.most_rows)
         if deterministic:
             _check_function(rows)
-        return forecast_rows(rows, find_peaks(rows.X, rows.y, deterministic), computation)
+        return forecast_rows(rows, fit_members(rows, effort.fitted_rows, deterministic), computation)
+
+
+def fit_members(rows: Rows, most_rows: int, deterministic: bool = False) -> list[Member]:
+    """Return the members of the model at their most probable hyperparameters, given at most so many rows."""
+    pick = np.random.default_rng(1).permutation(len(rows.y))[:most_rows] if len(rows.y) > most_rows else slice(None)
+    return find_members(rows.X[pick], rows.columns.blocks, rows.level[pick], deterministic=deterministic)
 
 
 def _is_model(X: Any, y: Any) -> bool:
@@ -180,47 +190,57 @@ class FittedRows:
     deterministic: bool = False
 
 
-def forecast_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> Forecast:
-    """Forecast from rows, starting at the most probable hyperparameters of each covariance function."""
-    fit = fit_rows(rows, peaks, computation)
+def forecast_rows(rows: Rows, members: list[Member], computation: Computation) -> Forecast:
+    """Forecast from rows, starting at the most probable hyperparameters of each member."""
+    fit = fit_rows(rows, members, mix(members, rows.X, rows.level), computation)
     return assemble(fit, simulate_posterior(fit, computation), computation)
 
 
-def fit_rows(rows: Rows, peaks: list[Peak], computation: Computation) -> FittedRows:
+def fit_rows(rows: Rows, members: list[Member], mixture: Mixture, computation: Computation) -> FittedRows:
     """Draw from the posterior over problems, and cross-validate."""
     inputs = find_inputs(rows)
-    draws = draw_problems(peaks, inputs, computation)
-    observed = cross_validate(peaks, inputs, computation.rng)
-    computation.progress.advance(10)
+    draws = draw_problems(members, mixture.weights, inputs, computation)
+    computation.progress.advance(40)
+    observed = cross_validate(members, mixture.weights, computation.rng)
+    computation.progress.advance(30)
     relevance = _measure_relevance(rows, draws.problems, draws.weights)
-    deterministic = peaks[0].density.fixed_noise is not None
+    deterministic = members[0].density.fixed_noise is not None
     notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
     return FittedRows(rows, draws, observed, relevance, notes, deterministic)
 
 
 def _measure_relevance(rows: Rows, problems: Sequence[Problem], weights: FloatArray) -> Relevance:
-    r"""Read off the lengthscales what each input contributes, on average over problems with their probabilities.
+    r"""Read off the hyperparameters what each input contributes, on average over problems with their probabilities.
 
-    If input i were not known, a function from the prior would vary by :math:`s^2(1-\langle\rho(x_i,x_i')\rangle)` while all
-    other inputs stay as they are, with the average over pairs of rows. The share of an input is this in proportion to the
-    sum over inputs.
+    If input i were not known, a function from the prior would vary by :math:`s^2(1-\langle\rho(x_i,x_i')\rangle)`, and by the
+    variance of the linear part along it, while all other inputs stay as they are, with the average over pairs of rows. The share
+    of an input is this in proportion to the sum over inputs.
     """
     X, groups = rows.X, rows.columns.groups
-    kernels = [kernel for problem in problems if isinstance(kernel := problem.kernel, Stationary)]
-    logs = weights @ np.log([kernel.lengthscale for kernel in kernels])
-    effects = np.array([[_effect(kernel, X[:_PAIRS], at) for at in groups.values()] for kernel in kernels])
+    kernels = [_split_kernel(problem) for problem in problems]
+    logs = weights @ np.log([kernel.lengthscale for kernel, _ in kernels])
+    effects = np.array([[_effect(*kernel, X[:_PAIRS], at) for at in groups.values()] for kernel in kernels])
     share = weights @ (effects / effects.sum(axis=1, keepdims=True))
     shortest = [positions[int(np.argmin(logs[positions]))] for positions in groups.values()]
     lengthscales = np.exp(logs[shortest])
-    is_number = [len(at) == 1 and len(np.unique(X[:, at[0]])) > 2 for at in groups.values()]
-    units = np.where(is_number, lengthscales * rows.columns.deviations[shortest], np.nan)
+    plain = [
+        len(at) == 1 and len(np.unique(X[:, at[0]])) > 2 and not rows.columns.bends[at[0]] for at in groups.values()
+    ]
+    units = np.where(plain, lengthscales * rows.columns.deviations[shortest], np.nan)
     return Relevance(tuple(groups), lengthscales, units, share)
 
 
-def _effect(kernel: Stationary, X: FloatArray, positions: list[int]) -> float:
-    """Return which share of the variance is along some columns, the others being equal."""
+def _split_kernel(problem: Problem) -> tuple[Stationary, float]:
+    """Return the part of the covariance that depends on distances, and the factor of the scalar product in the other."""
+    (stationary,) = (term for term in problem.kernel.terms if isinstance(term, Stationary))
+    return stationary, sum(term.variance for term in problem.kernel.terms if isinstance(term, Linear))
+
+
+def _effect(kernel: Stationary, linear: float, X: FloatArray, positions: list[int]) -> float:
+    """Return the variance along some columns, the others being equal."""
     lengthscales = kernel.lengthscales(X.shape[1])[positions]
-    return 1 - float(type(kernel)(tuple(lengthscales.tolist()))(X[:, positions]).mean())
+    alone = type(kernel)(tuple(lengthscales.tolist()))(X[:, positions])
+    return kernel.variance * (1 - float(alone.mean())) + linear * float(X[:, positions].var(axis=0).sum())
 
 
 def find_inputs(rows: Rows) -> Inputs:
@@ -244,7 +264,8 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
     inputs = Copula(rows.X) if pool is None else Pool(_read_pool(pool, rows))
     problem = Problem(from_sklearn(signal), inputs, max(noise, JITTER * float(np.mean(variance))))
     observed = hold_out(problem, rows.X, rows.y, computation.rng)
-    draws = Draws((problem,) * _REPEATS, np.full(_REPEATS, 1 / _REPEATS), ((1,) * _REPEATS,))
+    plain = Warped(NoWarp(rows.y), np.empty(0), 0.0, 1.0)
+    draws = Draws((problem,) * _REPEATS, (plain,) * _REPEATS, np.full(_REPEATS, 1 / _REPEATS), ((1,) * _REPEATS,))
     note = "The hyperparameters are those of your regressor: the interval does not allow for errors in them."
     fit = FittedRows(rows, draws, observed, None, (note,))
     return assemble(fit, simulate_posterior(fit, computation), computation)
@@ -286,14 +307,15 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
 
     Each family of covariance functions has random numbers of its own, so that with more draws the first curves stay the same.
     """
-    rows, effort, problems = len(fit.rows.y), computation.effort, iter(fit.draws.problems)
+    rows, effort = len(fit.rows.y), computation.effort
+    drawn = zip(fit.draws.problems, fit.draws.warps, strict=True)
     size = max(min(16 * rows, effort.simulated_rows), (4 * rows) // 3)
     inputs = fit.draws.problems[0].inputs
     curves = []
     for batches, rng in zip(fit.draws.batches, computation.rng.spawn(len(fit.draws.batches)), strict=True):
         for count in batches:
             X, test = inputs.draw(size, rng), inputs.draw(effort.test_inputs, rng)
-            curves += [simulate_curve(problem, X, test) for problem in islice(problems, count)]
+            curves += [simulate_curve(problem, X, test, warped) for problem, warped in islice(drawn, count)]
     if fit.relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise), since=rows) for curve in curves]
     computation.progress.advance(5)

@@ -8,16 +8,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
-from gpcurves.forecasting.posterior import Peak, Regression, build_problem
-from gpcurves.inputs import Inputs
+from gpcurves.forecasting.posterior import Member
+from gpcurves.forecasting.regression import Regression
+from gpcurves.forecasting.warping import NoWarp, Warped
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 _SHARES = (0.125, 0.25, 0.5, 0.9)  # training sets as shares of the rows; the last is ten-fold cross-validation
-Split = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+_Rows = npt.NDArray[np.int64]
+Split = tuple[_Rows, _Rows]
 _SMALLEST = 4
-_WORK = 4_000  # refits times rows, about
-_REPEATS, _ITERATIONS, _SPLITS = 4, 20, 20
+_WORK, _REFITS = 2_000, 2  # refits times rows, about, and how many refits at least
+_REPEATS, _ITERATIONS, _SPLITS = 4, 12, 20
+_SMALL = 0.02  # weight of members that are left out
+Groups = npt.NDArray[np.int64] | None
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class CrossValidation:
     """Mean squared errors on rows held out, after training on n rows, fewer than there are.
 
     ``stderr`` are the standard errors of ``mse``, from the scatter of the squared residuals; both have the units of the
-    target, squared. ``mse`` is the geometric mean over the covariance functions, ``stderr / mse`` the arithmetic one.
+    target, squared.
     """
 
     n: FloatArray
@@ -42,21 +46,33 @@ class CrossValidation:
         return CrossValidation(self.n, self.mse * scale**2, self.stderr * scale**2)
 
 
-def cross_validate(peaks: list[Peak], inputs: Inputs, rng: np.random.Generator) -> CrossValidation:
-    """Refit on parts of the rows, starting at the modes for all of them, and test on the others."""
-    count = len(peaks[0].density.evidence.y)
+def cross_validate(
+    members: list[Member], weights: FloatArray, rng: np.random.Generator, groups: Groups = None
+) -> CrossValidation:
+    """Refit all members on parts of the rows, starting at the modes for all of them, and test their mixture on the others.
+
+    Rows with the same number in ``groups`` stay together.
+    """
+    y = members[0].density.y
+    kept = [(member, weight) for member, weight in zip(members, weights, strict=True) if weight > _SMALL]
+    units = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    count = int(units.max()) + 1
     sizes, errors, scatter = [], [], []
     for share in _SHARES:
-        size = round(share * count)
-        if size < _SMALLEST:
+        if round(share * count) < _SMALLEST:
             continue
-        splits = _draw_splits(count, share, rng)
-        residuals = [_refit_and_predict(peak, inputs, splits) for peak in peaks]
-        means = [float(np.mean(r**2)) for r in residuals]
-        sizes.append(size)
-        errors.append(float(np.exp(np.mean(np.log(means)))))
-        each = [np.std(r**2) / (m * np.sqrt(min(count, len(r)))) for r, m in zip(residuals, means, strict=True)]
-        scatter.append(errors[-1] * float(np.mean(each)))
+        squares, place = [], []
+        for number, (train, test) in enumerate(_draw_splits(count, share, rng)):
+            rows, others = (np.flatnonzero(np.isin(units, each)) for each in (train, test))
+            refit = number < _REFITS or number < _WORK // len(rows)  # of many rows a tenth does not change the mode
+            predicted = sum(weight * _refit_and_predict(member, rows, others, refit) for member, weight in kept)
+            squares.append((y[others] - predicted / sum(weight for _, weight in kept)) ** 2)
+            place.append(units[others])
+        sizes.append(round(share * count))
+        errors.append(float(np.mean(np.concatenate(squares))))
+        # rows of a group, and repeats of a row, count once
+        sums = np.bincount(np.concatenate(place), np.concatenate(squares) - errors[-1])
+        scatter.append(float(np.sqrt((sums**2).sum()) / len(np.concatenate(place))))
     return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter))
 
 
@@ -83,23 +99,18 @@ def _draw_splits(count: int, share: float, rng: np.random.Generator) -> list[Spl
     return [(np.setdiff1d(np.arange(count), part), part) for part in parts]
 
 
-def _refit_and_predict(peak: Peak, inputs: Inputs, splits: list[Split]) -> FloatArray:
-    """Return the residuals of all splits, one after the other."""
-    evidence = peak.density.evidence
-    residuals = []
-    for number, split in enumerate(splits):
-        theta = peak.mode
-        if number < max(3, _WORK // len(evidence.y)):  # of many rows a tenth does not change the mode
-            theta = peak.density.of_rows(split[0]).find_mode([peak.mode], _ITERATIONS)
-        problem = build_problem(evidence.family, theta, inputs)
-        residuals.append(_predict(problem, evidence.X, evidence.y, split))
-    return np.concatenate(residuals)
+def _refit_and_predict(member: Member, rows: _Rows, others: _Rows, refit: bool) -> FloatArray:
+    """Return the predictions of a member for some rows after training on others."""
+    density = member.density.of_rows(rows)
+    part = Member(density, density.find_mode([member.mode], _ITERATIONS) if refit else member.mode)
+    return Regression.of(part).predict(member.density.evidence.X[others])
 
 
 def _predict(problem: Problem, X: FloatArray, y: FloatArray, split: Split) -> FloatArray:
-    """Return the residuals of some rows after training on others."""
+    """Return the residuals of some rows after training on others, with a model that is taken as it is."""
     train, test = split
-    return np.asarray(y[test] - Regression(problem, X[train], y[train]).mean(X[test]))
+    plain = Warped(NoWarp(y), np.empty(0), 0.0, 1.0)
+    return np.asarray(y[test] - Regression(problem, X[train], y[train], plain).mean(X[test]))
 
 
 @dataclass(frozen=True)

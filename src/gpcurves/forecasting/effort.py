@@ -17,10 +17,9 @@ from gpcurves.tables.rows import FEWEST_ROWS
 class ForecastEffort:
     """How much a forecast computes. The intervals were calibrated with the defaults; less is faster and rougher."""
 
-    draws: int = 16  # from the posterior of each covariance function, for 200 rows or more
-    most_draws: int = 4  # multiple of them for fewer rows, which allow for quite different curves
-    evaluations: int = 12_500  # of the posterior density per draw, times rows
-    most_rows: int = 1_000  # of more rows, so many are drawn at random
+    draws: int = 16  # from the posterior of all members of the model together
+    most_rows: int = 5_000  # of more rows, so many are drawn at random
+    fitted_rows: int = 1_000  # the posterior is that given so many of them, drawn at random
     simulated_rows: int = 1_200  # the largest data set whose learning curve is simulated
     test_inputs: int = 250  # over which errors are averaged
     candidates: int = 500  # inputs from which further ones are chosen one by one
@@ -28,7 +27,7 @@ class ForecastEffort:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            least = FEWEST_ROWS if each.name == "most_rows" else 1
+            least = FEWEST_ROWS if each.name.endswith("_rows") else 1
             object.__setattr__(self, each.name, integer(each.name, getattr(self, each.name), least))
 
 

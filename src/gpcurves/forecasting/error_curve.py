@@ -16,7 +16,8 @@ import numpy as np
 
 from gpcurves.designs.greedy import choose_greedily
 from gpcurves.forecasting.effort import Computation
-from gpcurves.forecasting.posterior import JITTER
+from gpcurves.forecasting.evidence import JITTER
+from gpcurves.forecasting.warping import Warped
 from gpcurves.methods.simulation.dataset import Prior, TestPoints, errors
 from gpcurves.numerics.cholesky import Factor
 from gpcurves.numerics.roots import bisect
@@ -32,7 +33,8 @@ class ErrorCurve:
     """Average posterior variance after 0, 1, … examples, with the noise that is not in it.
 
     What looks like noise to ``since`` rows may fade as more rows resolve it, in proportion to n to the power -``fade``.
-    From ``resolved`` on, double precision does not resolve the error, and the values are an upper limit to it.
+    From ``resolved`` on, double precision does not resolve the error, and the values are an upper limit to it. Values are for
+    the standardised target; if it is ``warped``, calling the curve gives shares of the variance of the target as it is.
     """
 
     error: FloatArray
@@ -40,6 +42,7 @@ class ErrorCurve:
     fade: float = 0.0
     since: float = 1.0
     resolved: float = math.inf
+    warped: Warped | None = None
 
     def __call__(self, n: FloatArray) -> FloatArray:
         """Return the mean squared error against noisy targets at any n."""
@@ -47,11 +50,17 @@ class ErrorCurve:
         error = np.interp(n, np.arange(last + 1), self.error)
         if (beyond := n > last).any():
             error[beyond] = self._extrapolate(n[beyond])
-        return np.asarray(error + self.noise_at(n))
+        return self._in_units(error + self._left(n))
 
     def noise_at(self, n: FloatArray) -> FloatArray:
         """Return the noise variance that is left at n."""
+        return self._in_units(self._left(n))
+
+    def _left(self, n: FloatArray) -> FloatArray:
         return self.noise * np.maximum(n / self.since, 1.0) ** -self.fade
+
+    def _in_units(self, error: FloatArray) -> FloatArray:
+        return np.asarray(error if self.warped is None else self.warped.error_in_units(error))
 
     def _extrapolate(self, n: FloatArray) -> FloatArray:
         r"""Continue :math:`\ln g` in a straight line in :math:`\ln h`, with its slope over the last doubling of n."""
@@ -68,7 +77,7 @@ class ErrorCurve:
         return error_at(bisect(lambda at: np.exp(at) * (self.noise + error_at(at)) > n, start, end, 60)[0])
 
 
-def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray) -> ErrorCurve:
+def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray, warped: Warped | None = None) -> ErrorCurve:
     """Return the learning curve for training inputs in the order of the rows of X, averaged over test inputs."""
     prior = Prior(problem.kernel, problem.inputs, problem.noise)
     factor = Factor.from_matrix(prior.observe(X), _MARGIN)  # as far as the jitter in the noise carries it
@@ -80,7 +89,7 @@ def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray) -> ErrorCu
     limit = JITTER * before
     unresolved = ~(error > limit)  # or NaN
     resolved = int(np.argmax(unresolved)) if unresolved.any() else math.inf
-    return ErrorCurve(np.where(unresolved, limit, error), problem.noise, resolved=resolved)
+    return ErrorCurve(np.where(unresolved, limit, error), problem.noise, resolved=resolved, warped=warped)
 
 
 def measure_savings(problem: Problem, known: FloatArray, computation: Computation) -> FloatArray:

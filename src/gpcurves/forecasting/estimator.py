@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting.assembly import find_inputs, forecast, forecast_rows
+from gpcurves.forecasting.assembly import fit_members, forecast, forecast_rows
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
-from gpcurves.forecasting.posterior import Regression, build_problem, find_peaks, weigh_families
+from gpcurves.forecasting.regression import mix
 from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
@@ -31,7 +31,8 @@ from gpcurves.tables.rows import FEWEST_ROWS, find_name, standardise_arrays
 class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A Gaussian process regressor that forecasts how much better it gets with more rows.
 
-    It predicts with the most probable hyperparameters of two covariance functions, mixed with their probabilities. The
+    It predicts with the most probable hyperparameters of several models, mixed with the weights that are best on rows left out:
+    two covariance functions, and the target as it is or warped. The
     forecast is that of `forecast` for an array of numbers: of more than 1,000 rows a random part is used.
 
     Parameters
@@ -50,8 +51,8 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     ----------
     forecast_
         The `Forecast`. It is computed when first used, so that cross-validation, which only predicts, does not wait for it.
-    odds_
-        The probabilities of the two covariance functions, RBF and Matérn-5/2.
+    weights_
+        The weights of the models: RBF and Matérn-5/2 for the target as it is, then both for the warped one.
     n_features_in_, feature_names_in_
         How many columns there were, and their names if they had any.
 
@@ -94,12 +95,11 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         data = replace(standardise_arrays(X, y, None, rng, effort.most_rows, names), target=called)
         self._data = data
         with threadpool_limits(1):
-            peaks = find_peaks(data.X, data.y, bool(self.deterministic))
-            modes = [build_problem(peak.density.evidence.family, peak.mode, find_inputs(data)) for peak in peaks]
-            self.odds_ = weigh_families(peaks)
-            self._regressions = [Regression(mode, data.X, data.y) for mode in modes]
+            members = fit_members(data, effort.fitted_rows, bool(self.deterministic))
+            self._mixture = mix(members, data.X, data.level)
+        self.weights_ = self._mixture.weights
         self._used = np.isin(names, data.columns.sources)
-        self._begun = (peaks, effort, seed, rng)
+        self._begun = (members, effort, seed, rng)
         self.__dict__.pop("forecast_", None)  # of former rows
         return self
 
@@ -107,24 +107,22 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     def forecast_(self) -> Forecast:
         """The error to expect when there are more rows."""
         check_is_fitted(self)
-        peaks, effort, seed, rng = self._begun
+        members, effort, seed, rng = self._begun
         with threadpool_limits(1), Progress(False, "%") as shown:
-            return forecast_rows(self._data, peaks, Computation(seed, deepcopy(rng), effort, shown))
+            return forecast_rows(self._data, members, Computation(seed, deepcopy(rng), effort, shown))
 
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""
         check_is_fitted(self)
         X = validate_data(self, _admit(X), dtype=np.float64, reset=False)
-        columns = self._data.columns
-        standard = (X[:, self._used] - columns.centres) / columns.deviations
-        means = np.array([each.mean(standard) for each in self._regressions])
-        mean = self._data.mean + self._data.scale * (self.odds_ @ means)
+        data = self._data
+        standard = data.columns.standardise(X[:, self._used])
+        mean = np.asarray(data.scale * self._mixture.predict(standard))
         if not return_std:
-            return np.asarray(mean)
-        # the variance of a mixture is that within the covariance functions and that between their means
-        between = self.odds_ @ (means - self.odds_ @ means) ** 2
-        within = self.odds_ @ np.array([each.variance(standard) for each in self._regressions])
-        return mean, self._data.scale * np.sqrt(within + between)
+            return mean
+        # half the distance of the quantiles of two thirds: for a normal distribution the standard deviation
+        low, high = (self._mixture.quantile(standard, side) for side in (-1.0, 1.0))
+        return mean, data.scale * (high - low) / 2
 
     def plot(self, ax: Any = None, goal: float | None = None) -> Display:
         """Draw the forecast, and the rows that a goal (a root mean squared error) needs; returns a `Display`."""

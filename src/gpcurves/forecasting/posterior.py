@@ -1,182 +1,126 @@
-r"""What the rows say about kernel and noise: the evidence, the posterior density of the hyperparameters, and draws from it.
+r"""What the rows say about the model: its members, the posterior density of their hyperparameters, and draws from it.
 
-For standardised data and hyperparameters :math:`\theta = (\ln s^2, \ln l_1, \dots, \ln l_d, \ln\sigma^2)`,
+A member is a covariance function (squared exponential or Matérn-5/2, with a linear part) and a warp of the target (none, or that
+of `choose_warp`). Its hyperparameters are :math:`\theta = (\ln s^2, \ln b^2, \ln l_1, \dots, \ln l_B, \ln\sigma^2, w)`: see
+`evidence` and `warping`. Priors are Student's t: weak, with tails heavy enough for noise-free simulators. That of a lengthscale is
+nearly flat above its centre, so that inputs which do nothing are switched off: a long lengthscale costs nothing, and the
+evidence gains by it.
 
-.. math:: \ln p(y|\theta) = -\tfrac12 y^TK^{-1}y - \tfrac12\ln\det K - \tfrac n2\ln 2\pi, \quad K = s^2\rho(r) + \sigma^2 I
-
-(Rasmussen & Williams 2.30) with the gradient :math:`\tfrac12\mathrm{tr}[(\alpha\alpha^T - K^{-1})\,\partial K/\partial\theta]`,
-:math:`\alpha = K^{-1}y` (5.9). Both correlations depend on :math:`r^2 = \sum_i z_i^2`, differences in units of the
-lengthscale, so with :math:`M = (\alpha\alpha^T - K^{-1})\circ 2s^2|\rho'(r^2)|` all lengthscales together need one product
-`MZ`: :math:`\tfrac12\sum_{jk}M_{jk}(z_{ji}-z_{ki})^2 = \sum_j z_{ji}^2\sum_kM_{jk} - (Z^TMZ)_{ii}`.
-
-With known hyperparameters, the posterior mean and the variance of a new observation are (2.25, 2.26)
-
-.. math:: m(x) = k^T\alpha, \qquad v(x) = C(x,x) - |L^{-1}k|^2 + \sigma^2, \qquad k = C(X, x), \qquad K = LL^T.
-
-The prior of each log hyperparameter is Student's t: weak, and with tails heavy enough for irrelevant inputs and for
-noise-free simulators. Draws are made by Hamiltonian Monte Carlo in coordinates whitened by the curvature at the mode; the two
-families of covariance functions are weighted by Laplace's approximation to their evidence.
+Draws come from the normal distribution with the curvature at the mode (Laplace's approximation), with importance weights; those
+that are kept are spread evenly over all of them in the order of their noise, which decides most of the error far ahead.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import blas, lapack
 from scipy.optimize import minimize
 
-from gpcurves.errors import NumericalError
 from gpcurves.forecasting.effort import Computation
+from gpcurves.forecasting.evidence import JITTER, Evidence, Family
+from gpcurves.forecasting.warping import NoWarp, Warp, Warped, choose_warp
 from gpcurves.inputs import Inputs
-from gpcurves.kernels import RBF, Matern52
-from gpcurves.numerics.cholesky import factorise, solve_factorised, solve_lower
+from gpcurves.kernels import RBF, Linear, Matern52
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-Family = type[RBF] | type[Matern52]
 FAMILIES: tuple[Family, ...] = (RBF, Matern52)
-JITTER = 1e-12  # added to the noise in units of the signal, so that factors exist; far below what forecasts resolve
 NOISELESS = math.log(1e-8)  # log noise variance of a deterministic simulator, in units of the target's variance
-_LIMITS = ((-12.0, 12.0), (-5.0, 12.0), (-20.0, 5.0))
-"""Of the log variance, lengthscales and noise, beyond which double precision gets difficult and nothing changes."""
-_SCOUTING, _ITERATIONS = 25, 100  # iterations from each start before the best one is chosen, and from that one
-_WARM = 400  # more rows than this are fitted starting from a fit to so many
-_BATCH = 4  # consecutive draws whose learning curves share their inputs
-_LEAST = 1 / 8  # share of the draws that each covariance function has however improbable it is
-_TUNING = 8  # a third of the evaluations of up to so many draws tunes the step of a chain
-_KEPT = 5 / 6  # of the evaluations per draw those that follow tuning, so that all are used with 16 draws
-_MANY = 200  # so many rows pin the hyperparameters down: fewer need more draws, more need shorter chains
+_VARIANCE, _LINEAR, _LENGTHSCALE, _NOISE = (-12.0, 12.0), (-14.0, 8.0), (-5.0, 12.0), (-20.0, 5.0)
+"""Limits of the log hyperparameters, beyond which double precision gets difficult and nothing changes."""
+_SCOUTING, _ITERATIONS = 15, 80  # iterations from each start before the best one is chosen, and from that one
+_WARM = 400  # more rows than this are fitted starting from a fit to so many,
+_POLISHING = 12  # with so many iterations
+_STEP = 1e-4  # of differences by the parameters of a warp
+_BATCH = 4  # draws whose learning curves share their inputs
+_PROPOSALS = 4  # times as many draws are proposed as are kept
+_TAILS = 6.0  # degrees of freedom of the proposals
+_SMALL = 0.02  # members with less weight are left out of the draws
 
 
-class Evidence:
-    """The log evidence of data as a function of log hyperparameters."""
-
-    def __init__(self, family: Family, X: FloatArray, y: FloatArray) -> None:
-        self.family, self.X, self.y = family, X, y
-        self._shape = family()
-
-    def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
-        """Return the log evidence and its gradient; minus infinity if double precision has no factor."""
-        variance, lengthscales, noise = unpack(theta)
-        Z = self.X / lengthscales
-        rho, slope = self._shape.correlation_and_slope(_squared_distances(Z))
-        gradient = np.zeros(len(theta))
-        K = variance * rho
-        n = len(K)
-        K.ravel()[:: n + 1] += noise + JITTER * variance
-        try:
-            L = factorise(K.T, overwrite=True)  # symmetric, and in LAPACK's order without a copy
-        except NumericalError:
-            return -math.inf, gradient
-        alpha = solve_factorised(L, self.y)
-        value = -0.5 * float(self.y @ alpha) - float(np.log(L.diagonal()).sum()) - 0.5 * n * math.log(2 * math.pi)
-        inverse = lapack.dpotri(L, lower=1, overwrite_c=1)[0]
-        # minus the matrix of (5.9), of which only the lower triangle is computed: what is above the diagonal is zero
-        M = blas.dsyr(-1.0, alpha, a=inverse, lower=1, overwrite_a=1)
-        gradient[-1] = -0.5 * noise * float(np.trace(M))
-        gradient[0] = -variance * (float(np.vdot(M.T, rho)) - 0.5 * float(M.diagonal() @ rho.diagonal()))
-        M = np.multiply(M.T, slope, out=slope).T
-        product = blas.dsymm(-variance, M, np.column_stack((Z, np.ones(n))), lower=1)
-        gradient[1:-1] = product[:, -1] @ (Z * Z) - np.einsum("ij,ij->j", Z, product[:, :-1])
-        return value, gradient
-
-
-def _squared_distances(Z: FloatArray) -> FloatArray:
-    """Return squared distances between rows by one matrix product, which is what makes the evidence fast."""
-    distances = -2.0 * (Z @ Z.T)
-    distances += (Z * Z).sum(axis=1)[:, None]
-    distances += (Z * Z).sum(axis=1)
-    np.maximum(distances, 0.0, out=distances)  # rounding may leave a little less than zero
-    np.fill_diagonal(distances, 0.0)
-    return distances
-
-
-def unpack(theta: FloatArray) -> tuple[float, FloatArray, float]:
-    """Return the signal variance, the lengthscales and the noise variance."""
-    return math.exp(theta[0]), np.exp(theta[1:-1]), math.exp(theta[-1])
-
-
-def build_problem(family: Family, theta: FloatArray, inputs: Inputs) -> Problem:
-    """Return the problem with these log hyperparameters."""
-    variance, lengthscales, noise = unpack(theta)
-    return Problem(family(tuple(lengthscales.tolist()), variance), inputs, noise + JITTER * variance)
-
-
-class Regression:
-    """A Gaussian process that has learnt from rows: the factor L, and the weights of the posterior mean."""
-
-    def __init__(self, problem: Problem, X: FloatArray, y: FloatArray) -> None:
-        self.problem, self.X = problem, X
-        K = problem.kernel(X)
-        K.ravel()[:: len(K) + 1] += problem.noise
-        self.factor = factorise(K)
-        self.alpha = solve_factorised(self.factor, y)
-
-    def mean(self, X: FloatArray) -> FloatArray:
-        """Return the posterior mean at each input."""
-        return np.asarray(self.problem.kernel(X, self.X) @ self.alpha)
-
-    def variance(self, X: FloatArray) -> FloatArray:
-        """Return the variance of a noisy observation at each input, which is never below the noise."""
-        W = solve_lower(self.factor, self.problem.kernel(self.X, X))
-        left = self.problem.kernel.diag(X) - np.einsum("ij,ij->j", W, W)
-        return np.asarray(np.maximum(left, 0.0) + self.problem.noise)
-
-
-@dataclass(frozen=True)
 class HyperPrior:
-    """Independent Student t distributions of the log hyperparameters."""
+    """Independent Student t distributions of the log hyperparameters, wider above the centre for lengthscales."""
 
-    location: FloatArray
-    scale: FloatArray
-    tails: float = 4.0
-
-    @classmethod
-    def default(cls, dim: int) -> HyperPrior:
-        """Return the prior for standardised data: learnt from the tasks of ``benchmarks/forecast``."""
-        lengthscale = math.log(3 * math.sqrt(dim))
-        return cls(np.array([1.0, *[lengthscale] * dim, -1.5]), np.array([2.0, *[1.4] * dim, 2.2]))
+    def __init__(self, blocks: int, tails: float = 4.0) -> None:
+        lengthscale = math.log(3 * math.sqrt(blocks))
+        self.location = np.array([1.0, -1.0, *[lengthscale] * blocks, -1.5])
+        self.below = np.array([2.0, 2.0, *[1.4] * blocks, 2.2])
+        self.above = np.array([2.0, 2.0, *[4 * 1.4] * blocks, 2.2])
+        self.tails = tails
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log density, up to a constant, and its gradient."""
-        z = (theta - self.location) / self.scale
-        tails = self.tails
-        value = -0.5 * (tails + 1) * float(np.log1p(z * z / tails).sum())
-        return value, -(tails + 1) * z / (tails + z * z) / self.scale
+        away, tails = theta - self.location, self.tails
+        scale = np.where(away > 0, self.above, self.below)
+        z = away / scale
+        return -0.5 * (tails + 1) * float(np.log1p(z * z / tails).sum()), -(tails + 1) * z / (tails + z * z) / scale
 
 
 class LogPosterior:
-    """Log posterior density of the hyperparameters, up to a constant, and its gradient; the noise may be fixed."""
+    """Log posterior density of the hyperparameters, up to a constant, and its gradient; the noise may be fixed.
 
-    def __init__(self, evidence: Evidence, prior: HyperPrior, fixed_noise: float | None = None) -> None:
-        self.evidence, self.prior, self.fixed_noise = evidence, prior, fixed_noise
-        variance, lengthscale, noise = _LIMITS
-        self.bounds = [variance, *[lengthscale] * evidence.X.shape[1], noise]
+    ``y`` is the target in units of its standard deviation, not centred.
+    """
+
+    def __init__(
+        self, evidence: Evidence, y: FloatArray, warp: Warp, prior: HyperPrior, fixed_noise: float | None = None
+    ) -> None:
+        self.evidence, self.y, self.warp, self.prior, self.fixed_noise = evidence, y, warp, prior, fixed_noise
+        self.split = len(prior.location)  # where the parameters of the warp begin
+        self.bounds = [_VARIANCE, _LINEAR, *[_LENGTHSCALE] * (self.split - 3), _NOISE, *warp.limits]
         self._low, self._high = np.array(self.bounds).T
+
+    def warped(self, theta: FloatArray) -> Warped:
+        """Return the warp with these parameters."""
+        return Warped.of(self.warp, theta[self.split :], self.y)
+
+    def _target(self, theta: FloatArray) -> tuple[FloatArray, float]:
+        """Return the standardised target, and what the log density gains by the warp and its prior."""
+        warped = self.warped(theta)
+        return warped.standardise(self.y), warped.log_slope(self.y) + self.warp.log_prior(warped.w)
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log density and its gradient; minus infinity outside the limits."""
         if (theta < self._low).any() or (theta > self._high).any():
             return -math.inf, np.zeros(len(theta))
-        value, gradient = self.evidence(theta)
-        prior, slope = self.prior(theta)
+        split = self.split
+        z, gain = self._target(theta)
+        value, gradient, alpha = self.evidence(theta[:split], z)
+        prior, slope = self.prior(theta[:split])
         gradient += slope
         if self.fixed_noise is not None:
             gradient[-1] = 0.0
-        return value + prior, gradient
+        changes = []
+        for step in _STEP * np.eye(len(theta))[split:]:
+            (up, more), (down, less) = self._target(theta + step), self._target(theta - step)
+            changes.append((more - less - alpha @ (up - down)) / (2 * _STEP))
+        return value + prior + gain, np.concatenate((gradient, changes))
 
-    def of_rows(self, rows: slice | npt.NDArray[np.int64]) -> LogPosterior:
+    def value(self, theta: FloatArray) -> float:
+        """Return the log density alone; minus infinity outside the limits."""
+        if (theta < self._low).any() or (theta > self._high).any():
+            return -math.inf
+        z, gain = self._target(theta)
+        return self.evidence.value(theta[: self.split], z) + self.prior(theta[: self.split])[0] + gain
+
+    def of_rows(self, rows: npt.NDArray[np.int64]) -> LogPosterior:
         """Return the density given a part of the rows."""
-        evidence = self.evidence
-        part = Evidence(evidence.family, evidence.X[rows], evidence.y[rows])
-        return LogPosterior(part, self.prior, self.fixed_noise)
+        own = self.evidence
+        part = Evidence(own.family, own.X[rows], own.blocks, linear=own.linear, weights=own.weights[rows])
+        return LogPosterior(part, self.y[rows], self.warp, self.prior, self.fixed_noise)
 
-    def find_mode(self, starts: list[FloatArray], iterations: int) -> FloatArray:
+    @property
+    def thinned(self) -> LogPosterior:
+        """The density given so many rows that it is fast, drawn at random; itself if there are not more."""
+        count = len(self.y)
+        return self.of_rows(np.random.default_rng(0).permutation(count)[:_WARM]) if count > _WARM else self
+
+    def find_mode(self, starts: Sequence[FloatArray], iterations: int) -> FloatArray:
         """Return the highest of the modes reached from the starts: a few steps from each, the rest from the best."""
         if len(starts) > 1:
             starts = [max((self._climb(start, _SCOUTING) for start in starts), key=lambda pair: pair[0])[1]]
@@ -188,121 +132,125 @@ class LogPosterior:
             return (-value, -gradient) if math.isfinite(value) else (1e12, np.zeros(len(theta)))
 
         if self.fixed_noise is not None:
-            start = np.concatenate((start[:-1], [self.fixed_noise]))
+            start = start.copy()
+            start[self.split - 1] = self.fixed_noise
         options = {"maxiter": iterations, "ftol": 1e-7, "gtol": 1e-3}
+        start = np.clip(start, self._low, self._high)
         top = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=self.bounds, options=options)
         return -float(top.fun), np.asarray(top.x)
 
     def curvature(self, mode: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return eigenvalues and eigenvectors of minus the Hessian at a mode, the former kept from vanishing."""
-        step = 1e-3
-        rows = [self(mode + step * unit)[1] - self(mode - step * unit)[1] for unit in np.eye(len(mode))]
+        step, inside = 1e-3, np.clip(mode, self._low + 2e-3, self._high - 2e-3)
+        rows = [self(inside + step * unit)[1] - self(inside - step * unit)[1] for unit in np.eye(len(mode))]
         H = -np.array(rows) / (2 * step)
         if self.fixed_noise is not None:
-            H[-1], H[:, -1] = 0.0, 0.0
-            H[-1, -1] = 1.0
+            at = self.split - 1
+            H[at], H[:, at] = 0.0, 0.0
+            H[at, at] = 1.0
         values, vectors = np.linalg.eigh((H + H.T) / 2)
         return np.maximum(values, 0.2), vectors
 
 
-class Peak:
-    """The most probable hyperparameters under one family, and how the density falls off around them.
+@dataclass(frozen=True)
+class Member:
+    """One member of the family of models, at its most probable hyperparameters."""
 
-    Steps along the columns of ``whitening`` change the density about equally. The evidence is Laplace's approximation, up to
-    a constant that is the same for all families.
+    density: LogPosterior
+    mode: FloatArray
+
+    def problem(self, theta: FloatArray, inputs: Inputs) -> Problem:
+        """Return the problem with these log hyperparameters, for the standardised target."""
+        split, blocks = self.density.split, self.density.evidence.blocks
+        variance, linear, noise = math.exp(theta[0]), math.exp(theta[1]), math.exp(theta[split - 1])
+        scales = np.exp(theta[2 : split - 1])
+        count = len(scales)
+        kernel = self.density.evidence.family(tuple(scales[list(blocks)].tolist()), variance)
+        return Problem(kernel + Linear(linear / count, float(count)), inputs, noise + JITTER * variance)
+
+
+def find_members(
+    X: FloatArray,
+    blocks: tuple[int, ...],
+    y: FloatArray,
+    weights: FloatArray | None = None,
+    deterministic: bool = False,
+) -> list[Member]:
+    """Return all members at their most probable hyperparameters; ``y`` is in units of its deviation, not centred.
+
+    The first is looked for from many starts, and the others from there.
     """
-
-    def __init__(self, density: LogPosterior) -> None:
-        self.density = density
-        X, y = density.evidence.X, density.evidence.y
-        starts = suggest_starts(X[:_WARM], y[:_WARM])
-        if len(y) > _WARM:  # starting from the mode given a part of the rows
-            starts = [density.of_rows(slice(_WARM)).find_mode(starts, _ITERATIONS)]
-        self.mode = density.find_mode(starts, _ITERATIONS)
-        values, vectors = density.curvature(self.mode)
-        self.whitening = vectors / np.sqrt(values)
-        if density.fixed_noise is not None:
-            self.whitening[-1] = 0.0
-        self.log_evidence = density(self.mode)[0] - 0.5 * float(np.log(values).sum())
-
-
-def find_peaks(X: FloatArray, y: FloatArray, deterministic: bool) -> list[Peak]:
-    """Return the most probable hyperparameters of each covariance function; this needs no random numbers."""
-    noise = NOISELESS if deterministic else None
-    prior = HyperPrior.default(X.shape[1])
-    return [Peak(LogPosterior(Evidence(family, X, y), prior, noise)) for family in FAMILIES]
+    noise, prior = NOISELESS if deterministic else None, HyperPrior(max(blocks) + 1)
+    members: list[Member] = []
+    for warp in (NoWarp(y), choose_warp(y)):
+        for family in FAMILIES:
+            density = LogPosterior(Evidence(family, X, blocks, linear=True, weights=weights), y, warp, prior, noise)
+            part = density.thinned
+            if members:
+                common = density.split
+                starts = [np.concatenate((each.mode[:common], warp.start)) for each in members]
+            else:
+                starts = suggest_starts(part)
+            mode = part.find_mode(starts, _ITERATIONS)
+            members.append(Member(density, density.find_mode([mode], _POLISHING) if part is not density else mode))
+    return members
 
 
-class Draws(NamedTuple):
-    """Problems drawn from the posterior with their probabilities, and how many of each family were drawn together."""
-
-    problems: tuple[Problem, ...]
-    weights: FloatArray
-    batches: tuple[tuple[int, ...], ...]
-
-
-def weigh_families(peaks: list[Peak]) -> FloatArray:
-    """Return the probability of each covariance function."""
-    evidence = np.array([peak.log_evidence for peak in peaks])
-    relative = np.exp(evidence - evidence.max())
-    return np.asarray(relative / relative.sum())
-
-
-def suggest_starts(X: FloatArray, y: FloatArray) -> list[FloatArray]:
+def suggest_starts(density: LogPosterior) -> list[FloatArray]:
     """Return hyperparameters to start from, since there are many modes.
 
     Some have equal lengthscales. In the others, inputs along which a cubic polynomial explains little begin with long ones.
     """
-    dim = X.shape[1]
-    explained = [_explained_share(column, y) for column in X.T]
+    X, blocks, y = density.evidence.X, np.array(density.evidence.blocks), density.y
+    count = int(blocks.max()) + 1
+    explained = [_explained_share(X[:, blocks == block], y) for block in range(count)]
     longer = np.clip(0.5 * np.log(max(explained) / np.array(explained)), 0.0, 2.5)
-    equal = np.full(dim, 0.5 * math.log(dim))
+    equal = np.full(count, 0.5 * math.log(count))
     return [
-        np.concatenate(([math.log(variance)], shape + shift, [math.log(noise)]))
+        np.concatenate(([math.log(variance), math.log(0.3)], shape + shift, [math.log(noise)], density.warp.start))
         for shape, variance, shift, noise in (
             (equal, 1.0, 0.4, 0.1),
-            (equal, 1.0, -0.5, 0.01),
             (equal, 3.0, 1.2, 0.5),
             (longer, 7.0, 1.5, 0.05),
             (longer, 7.0, 1.0, 0.005),
             (longer, 3.0, 0.0, 0.05),
-            (longer, 3.0, -1.0, 0.005),
             (longer, 1.0, -2.5, 0.1),
         )
     ]
 
 
-def _explained_share(x: FloatArray, y: FloatArray) -> float:
-    """Return the share of the variance of y that a cubic polynomial in x explains, at least a thousandth."""
-    powers = np.vander(x, 4)
-    residual = y - powers @ np.linalg.lstsq(powers, y, rcond=None)[0]
+def _explained_share(columns: FloatArray, y: FloatArray) -> float:
+    """Return the share of the variance of y that an input explains, as a cubic polynomial or as categories; at least 0.001."""
+    terms = np.vander(columns[:, 0], 4) if columns.shape[1] == 1 else np.column_stack((columns, np.ones(len(y))))
+    residual = y - terms @ np.linalg.lstsq(terms, y, rcond=None)[0]
     return max(1e-3, 1 - float(np.var(residual) / np.var(y)))
 
 
-def draw_problems(peaks: list[Peak], inputs: Inputs, computation: Computation) -> Draws:
-    """Draw problems from the posterior of each family, more from the more probable one.
+class Draws(NamedTuple):
+    """Problems drawn from the posterior with their probabilities, their warps, and how many of each member share inputs."""
 
-    More draws begin with the same ones, so that their effect is not hidden by others: each family has its own random numbers.
-    """
-    effort, rows = computation.effort, len(peaks[0].density.evidence.y)
-    multiple = min(effort.most_draws, max(1.0, _MANY / rows))
-    total = len(peaks) * math.ceil(effort.draws * multiple)
-    least = max(1, round(_LEAST * total))
-    evaluations = effort.evaluations / (rows * multiple) * min(1.0, math.sqrt(_MANY / rows))
+    problems: tuple[Problem, ...]
+    warps: tuple[Warped, ...]
+    weights: FloatArray
+    batches: tuple[tuple[int, ...], ...]
+
+
+def draw_problems(members: list[Member], weights: FloatArray, inputs: Inputs, computation: Computation) -> Draws:
+    """Draw problems from the posterior of each member, more from those with more weight."""
+    kept = [(member, weight) for member, weight in zip(members, weights, strict=True) if weight >= _SMALL]
+    total = sum(weight for _, weight in kept)
     problems: list[Problem] = []
-    weights: list[float] = []
+    warps: list[Warped] = []
+    shares: list[float] = []
     batches: list[tuple[int, ...]] = []
-    probabilities = weigh_families(peaks)
-    for peak, probability, rng in zip(peaks, probabilities, computation.rng.spawn(len(peaks)), strict=True):
-        count = least + round((total - len(peaks) * least) * probability)
-        report = computation.start_stage(80 // len(peaks))
-        sizes = split_draws(count)
-        limits = evaluations * (min(count, _TUNING * multiple) / 3 + _KEPT * np.cumsum((0, *sizes)))
-        draws = draw_hyperparameters(peak, sizes, limits, rng, report)
-        problems += [build_problem(peak.density.evidence.family, theta, inputs) for theta in draws]
-        weights += [probability / count] * count
-        batches.append(sizes)
-    return Draws(tuple(problems), np.array(weights), tuple(batches))
+    for (member, weight), rng in zip(kept, computation.rng.spawn(len(kept)), strict=True):
+        count = max(2, round(computation.effort.draws * weight / total))
+        draws = draw_hyperparameters(member, count, rng)
+        problems += [member.problem(theta, inputs) for theta in draws]
+        warps += [member.density.warped(theta) for theta in draws]
+        shares += [weight / total / count] * count
+        batches.append(split_draws(count))
+    return Draws(tuple(problems), tuple(warps), np.array(shares), tuple(batches))
 
 
 def split_draws(count: int) -> tuple[int, ...]:
@@ -311,57 +259,27 @@ def split_draws(count: int) -> tuple[int, ...]:
     return tuple(min(size, count - begin) for begin in range(0, count, size))
 
 
-def draw_hyperparameters(
-    peak: Peak, sizes: tuple[int, ...], limits: FloatArray, rng: np.random.Generator, report: Callable[[float], None]
-) -> FloatArray:
-    """Return draws of the log hyperparameters, one per row, in batches of these sizes from one piece of a chain each.
-
-    The chain starts at the mode. ``limits`` are the evaluations of the density after which it ends to tune its step, and
-    after which each batch ends; ``report`` takes the share that is done. Noise decides most of the error far ahead: the draws
-    of a batch are spread evenly over the states in the order of their noise, so that they represent more states than they are.
-    """
-    chain = _Chain(peak, rng)
-    while chain.spent < limits[0]:
-        chain.step *= math.exp(0.15 * (chain.advance() - 0.8))  # 80 % of the proposals accepted is about best
-        report(min(1.0, chain.spent / limits[-1]))
-    chosen = []
-    for size, limit in zip(sizes, limits[1:], strict=True):
-        states: list[FloatArray] = []
-        while not states or chain.spent < limit:
-            chain.advance()
-            states.append(chain.theta)
-            report(min(1.0, chain.spent / limits[-1]))
-        order = np.argsort([theta[-1] for theta in states], kind="stable")
-        place = (rng.permutation(size) + rng.random(size)) / size  # in any order, so that no place in it is special
-        chosen += [states[i] for i in order[(place * len(states)).astype(int)]]
-    return np.array(chosen)
-
-
-class _Chain:
-    """Hamiltonian Monte Carlo in coordinates whitened by the curvature at the mode, from where it starts."""
-
-    def __init__(self, peak: Peak, rng: np.random.Generator) -> None:
-        self.density, self.whitening, self.rng = peak.density, peak.whitening, rng
-        self.theta, self.step, self.spent = peak.mode, 0.4, 0
-        self._value, self._gradient = self.density(self.theta)
-
-    def advance(self) -> float:
-        """Propose one state, go there or stay, and return the probability with which it was accepted."""
-        rng, whitening = self.rng, self.whitening
-        momentum = rng.standard_normal(len(self.theta))
-        leaps = int(rng.integers(3, 9))
-        new, speed, slope = self.theta, momentum, self._gradient
-        size = self.step * rng.uniform(0.8, 1.2)
-        ahead = -math.inf
-        for _ in range(leaps):
-            speed = speed + 0.5 * size * (slope @ whitening)
-            new = new + size * (whitening @ speed)
-            ahead, slope = self.density(new)
-            self.spent += 1
-            if not math.isfinite(ahead):
-                break
-            speed = speed + 0.5 * size * (slope @ whitening)
-        acceptance = math.exp(min(0.0, ahead - self._value + 0.5 * float(momentum @ momentum - speed @ speed)))
-        if rng.random() < acceptance:
-            self.theta, self._value, self._gradient = new, ahead, slope
-        return acceptance
+def draw_hyperparameters(member: Member, count: int, rng: np.random.Generator) -> FloatArray:
+    """Return draws of the log hyperparameters, one per row."""
+    density, mode = member.density, member.mode
+    rows = len(density.y)
+    values, vectors = density.thinned.curvature(mode)
+    whitening = vectors / np.sqrt(values * max(1.0, rows / _WARM))  # information grows with the rows
+    if density.fixed_noise is not None:
+        whitening[density.split - 1] = 0.0
+    size = _PROPOSALS * count
+    normal = rng.standard_normal((size, len(mode)))
+    z = normal * np.sqrt(_TAILS / rng.chisquare(_TAILS, size))[:, None]
+    proposals = np.clip(mode + z @ whitening.T, *np.array(density.bounds).T)
+    dim = len(mode)
+    proposed = -0.5 * (_TAILS + dim) * np.log1p((z * z).sum(axis=1) / _TAILS)
+    logs = np.array([density.value(theta) for theta in proposals]) - proposed
+    if not np.isfinite(logs).any():
+        return np.tile(mode, (count, 1))
+    importance = np.exp(logs - logs.max())
+    importance = np.minimum(importance, importance.mean() * math.sqrt(size))  # none decides alone
+    order = np.argsort(proposals[:, density.split - 1], kind="stable")
+    cumulated = np.cumsum(importance[order]) / importance.sum()
+    place = (np.arange(count) + rng.random()) / count
+    chosen = order[np.minimum(np.searchsorted(cumulated, place), size - 1)]
+    return np.asarray(proposals[rng.permutation(chosen)])

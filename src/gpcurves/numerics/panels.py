@@ -8,6 +8,7 @@ meaning.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -27,7 +28,7 @@ class Panels:
         count = max(1, round(size / _WIDTH))
         self.width = -(-size // count)  # of the widest
         edges = [size * k // count for k in range(count + 1)]
-        self.spans = list(zip(edges[:-1], edges[1:], strict=True))
+        self.spans = list(itertools.pairwise(edges))
         self.rows: list[FloatArray] = [np.zeros((stop - start, size - start), order="F") for start, stop in self.spans]
         self._work = np.empty(size * self.width)
 

@@ -16,11 +16,11 @@ from gpcurves.tables.encoding import Categories, ColumnEncoding
 
 @dataclass(frozen=True)
 class Design:
-    """What each column that is used becomes; ``fillers`` stand for missing cells, None if they are not filled in."""
+    """What each column that is used becomes; ``fillers`` stand for missing cells where those are filled in."""
 
     readings: Mapping[str, Reading]
     encodings: tuple[ColumnEncoding, ...]
-    fillers: Mapping[str, float | str] | None
+    fillers: Mapping[str, float | str]
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -48,10 +48,10 @@ class Design:
             check_cells(encoding.source, table[encoding.source])
         return {each.source: self.readings[each.source].read(table[each.source]) for each in self.encodings}
 
-    def encode(self, values: Mapping[str, Values]) -> FloatArray:
-        """Return design columns, with missing cells filled in if that was asked for; NaN in rows that cannot be expressed."""
-        fillers = self.fillers
-        values = {name: _fill(cells, None if fillers is None else fillers[name]) for name, cells in values.items()}
+    def encode(self, values: Mapping[str, Values], *, fill: bool) -> FloatArray:
+        """Return design columns, NaN in rows that cannot be expressed, such as those with missing cells that are not filled."""
+        if fill:
+            values = {name: columns.fill_missing(cells, self.fillers[name]) for name, cells in values.items()}
         gone = np.any([pd.isna(cells) for cells in values.values()], axis=0)
         X = np.full((len(gone), len(self.names)), np.nan)
         if not gone.all():
@@ -66,7 +66,3 @@ class Design:
             if isinstance(each, Categories)
             for text in {text for text in values[each.source] if text is not None} - each.seen - {columns.MISSING_LEVEL}
         )
-
-
-def _fill(values: Values, filler: float | str | None) -> Values:
-    return values if filler is None else columns.fill_missing(values, filler)

@@ -78,12 +78,12 @@ def prepare(
 
     encodings = tuple(choose_encoding(name, values, draft.readings[name]) for name, values in draft.values.items())
     design = Design(draft.readings, encodings, draft.fillers)
-    X = design.encode(draft.values)
+    X = design.encode(draft.values, fill=False)  # nothing is missing any more
     _check_shape(X, design, draft)
     draft = _describe_design(draft, design, X)
     unlabelled = None
     if pool is not None:
-        unlabelled, sentence = _encode_pool(columns.name_columns(pool, "pool"), design, generator)
+        unlabelled, sentence = _encode_pool(columns.name_columns(pool, "pool"), design, draft.filled, generator)
         draft = draft.say(sentence)
     return Prepared(
         X=frozen(X),
@@ -107,7 +107,7 @@ class Draft:
     ``y`` are the values of the target, ``values`` those of each input. ``positions`` are those of the rows in the table,
     ``readings`` say how the cells of each column are read, the target included. ``steps`` are sentences about what was
     done, ``losses`` words about rows that were dropped, and ``dropped`` says why a column is not used. ``fillers`` stand for
-    missing cells; None if rows that have some are dropped.
+    missing cells, if those are ``filled`` in.
     """
 
     target: str
@@ -118,7 +118,8 @@ class Draft:
     steps: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()
     dropped: Mapping[str, str] = field(default_factory=dict)
-    fillers: Mapping[str, float | str] | None = None
+    fillers: Mapping[str, float | str] = field(default_factory=dict)
+    filled: bool = False
 
     def say(self, *sentences: str) -> Draft:
         """Add to what was done."""
@@ -226,10 +227,11 @@ def _settle_missing(draft: Draft, missing: Missing) -> Draft:
     cells = {name: int(mask.sum()) for name, mask in gone.items() if mask.any()}
     listed = enumerate_names([f"{name!r}: {number:,}" for name, number in cells.items()], quote=False)
     affected = np.any(list(gone.values()), axis=0)
-    if missing == "drop" or (missing == "auto" and affected.mean() <= _FEW_AFFECTED):
-        return draft.lose(affected, f"with a missing input ({listed})")
     fillers = {name: columns.choose_filler(values) for name, values in draft.values.items()}
     draft = replace(draft, fillers=fillers)
+    if missing == "drop" or (missing == "auto" and affected.mean() <= _FEW_AFFECTED):
+        return draft.lose(affected, f"with a missing input ({listed})")
+    draft = replace(draft, filled=True)
     if not cells:
         return draft
     filled = {name: columns.fill_missing(values, fillers[name]) for name, values in draft.values.items()}
@@ -290,7 +292,9 @@ def _describe_design(draft: Draft, design: Design, X: FloatArray) -> Draft:
     return draft.say(f"Used {rows} and {width} from {_count(len(encodings), 'input')}: {sources}.")
 
 
-def _encode_pool(pool: pd.DataFrame, design: Design, generator: np.random.Generator) -> tuple[FloatArray, str]:
+def _encode_pool(
+    pool: pd.DataFrame, design: Design, fill: bool, generator: np.random.Generator
+) -> tuple[FloatArray, str]:
     """Return the pool in the design of the table, without rows that cannot be expressed in it, and a sentence about it."""
     said = [f"Read the pool of {_count(len(pool), 'row')}"]
     positions = _draw_positions(len(pool), _MOST_LOOKED_AT, generator)
@@ -299,11 +303,11 @@ def _encode_pool(pool: pd.DataFrame, design: Design, generator: np.random.Genera
     values = design.read(pool.iloc[positions], "pool")
     gone = np.any([pd.isna(cells) for cells in values.values()], axis=0)
     if gone.any():
-        how = "dropped" if design.fillers is None else "filled in missing inputs of"
-        said.append(f"{how} {_count(gone.sum(), 'row')}{' with a missing input' if design.fillers is None else ''}")
-    if design.fillers is None:
+        how = "filled in missing inputs of" if fill else "dropped"
+        said.append(f"{how} {_count(gone.sum(), 'row')}{'' if fill else ' with a missing input'}")
+    if not fill:
         values = {name: cells[~gone] for name, cells in values.items()}
-    X = design.encode(values)
+    X = design.encode(values, fill=fill)
     unknown = np.isnan(X).any(axis=1)
     new = design.find_new(values)
     if new:

@@ -105,6 +105,12 @@ class Rows:
     scale: float
     usable: int
     steps: tuple[str, ...]
+    design: Design | None = None  # how other tables are brought into this form; None for arrays
+
+    @property
+    def level(self) -> FloatArray:
+        """The targets in units of their standard deviation, not centred."""
+        return self.y + self.mean / self.scale
 
 
 def standardise(given: Prepared) -> Rows:
@@ -119,7 +125,7 @@ def standardise(given: Prepared) -> Rows:
             raise InputError(f"{name} varies too {size} for double precision: give it in other units, or leave it out")
     pool = None if pool is None else check_distance(columns.standardise(pool), given.sources)
     standard = columns.standardise(X), (y - mean) / scale
-    return Rows(*standard, pool, columns, given.target, mean, scale, given.usable_rows, given.steps)
+    return Rows(*standard, pool, columns, given.target, mean, scale, given.usable_rows, given.steps, given.design)
 
 
 def check_distance(pool: FloatArray, sources: Sequence[str]) -> FloatArray:
