@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
 from gpcurves.numerics.validation import FloatArray
 
-_WIDTH = 105  # rows of a panel, of which products are fast; more would be wasted below the diagonal
+_WIDTH = 128  # rows of a panel, of which products are fast; more would be wasted below the diagonal
 
 
 class Panels:
@@ -27,7 +28,7 @@ class Panels:
         count = max(1, round(size / _WIDTH))
         self.width = -(-size // count)  # of the widest
         edges = [size * k // count for k in range(count + 1)]
-        self.spans = list(zip(edges[:-1], edges[1:], strict=True))
+        self.spans = list(pairwise(edges))
         self.rows: list[FloatArray] = [np.zeros((stop - start, size - start), order="F") for start, stop in self.spans]
         self._work = np.empty(size * self.width)
 
