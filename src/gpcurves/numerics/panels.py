@@ -18,6 +18,7 @@ from scipy.linalg import blas, lapack
 from gpcurves.numerics.validation import FloatArray
 
 _WIDTH = 128  # rows of a panel, of which products are fast; more would be wasted below the diagonal
+_PANELS = 20  # of larger matrices, whose products gain from wider panels while little is wasted
 
 
 class Panels:
@@ -25,7 +26,7 @@ class Panels:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        count = max(1, round(size / _WIDTH))
+        count = min(_PANELS, max(1, round(size / _WIDTH)))
         self.width = -(-size // count)  # of the widest
         edges = [size * k // count for k in range(count + 1)]
         self.spans = list(pairwise(edges))
