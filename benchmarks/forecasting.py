@@ -1,4 +1,4 @@
-"""Benchmarks of forecasts: the evidence against scikit-learn's, and seconds per forecast: ``python -m benchmarks.forecasting``."""
+"""Benchmarks of forecasts: the evidence against that of other libraries, and seconds per forecast: ``python -m benchmarks.forecasting``."""
 
 import sys
 import time
@@ -8,6 +8,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from threadpoolctl import threadpool_limits
 
+import benchmarks.evidence
 import gpcurves as gpc
 from benchmarks.cavity import cpu_seconds
 from benchmarks.goals import Report, judge
@@ -39,6 +40,7 @@ def evidence() -> float:
 def run(report: Report) -> None:
     """Report the ratio and the seconds of whole forecasts."""
     report.add("evidence and gradient, 200 rows, 8 inputs: scikit-learn / gpcurves", evidence(), above=5)
+    benchmarks.evidence.run(report)
     for count, goal in ((200, 10), (1000, 60)):
         began = time.perf_counter()
         gpc.forecast(*rows(count))

@@ -80,13 +80,16 @@ def test_calls_do_not_depend_on_earlier_ones_and_memory_is_not_pickled() -> None
     evidence, theta, y = make(Matern52, True, True, 300)
     first = evidence(theta, y)
     evidence(theta + 1, -y)
-    assert all(np.array_equal(a, b) for a, b in zip(first, evidence(theta, y), strict=True))
+    second = evidence(theta, y)
+    assert first[0] == second[0]
+    assert np.array_equal(first[1], second[1])
+    assert np.array_equal(first[2], second[2])
     text = pickle.dumps(evidence)
     assert len(text) < 300_000  # the panels have 300 * 300 * 8 bytes
     assert pickle.loads(text).value(theta, y) == first[0]
 
 
-@pytest.mark.parametrize("size", [1, 2, 104, 158, 500])
+@pytest.mark.parametrize("size", [1, 2, 128, 193, 500])
 def test_panels_hold_the_factor_and_then_the_inverse(size: int) -> None:
     rng = np.random.default_rng(size)
     A = rng.standard_normal((size, size))

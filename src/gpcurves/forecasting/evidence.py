@@ -97,6 +97,8 @@ class Evidence:
         """Return covariances, slopes, and the scaled inputs as columns, with ones and squared norms below them."""
         if self._memory is None:
             self._memory = Panels(len(self.X)), Panels(len(self.X))
+            width = self._memory[0].width
+            self._ones, self._above = np.ones(width), np.tri(width, k=-1).T  # the latter strictly above the diagonal
         covariances, slopes = self._memory
         n, dim = self.X.shape
         variance, noise = math.exp(theta[0]), math.exp(theta[-1])
@@ -113,7 +115,7 @@ class Evidence:
             width = stop - start
             blas.dgemm(1.0, others[:, start:stop], points[:, start:], trans_a=1, c=K, overwrite_c=1)
             self.family.evaluate(K, S, covariances.borrow(*K.shape), float(theta[0]))
-            np.einsum("ii->i", K[:, :width])[:] = diagonal[start:stop]
+            K.ravel(order="K")[: width * width : width + 1] = diagonal[start:stop]
             if self.linear:
                 factor = math.exp(theta[1]) / self._count
                 rows, columns = self._lines[:, start:stop], self._lines[:, start:]
@@ -126,16 +128,15 @@ class Evidence:
         r"""Return the gradient, but without :math:`(y^T\alpha - n)/2` for the variance; overwrite the panels."""
         n, dim = self.X.shape
         diagonal, sums, products = np.empty(n), np.zeros(n), np.empty((dim + 2, n), order="F")
-        ones, above = np.ones(inverse.width), np.tri(inverse.width, k=-1).T  # strictly above the diagonal
         square = 0.0  # the sum of lines times M times lines
         for (start, stop, M), S in zip(inverse, slopes.rows, strict=True):
             width = stop - start
             blas.dger(-1.0, alpha[start:stop], alpha[start:], a=M, overwrite_a=1)
             diagonal[start:stop] = M[:, :width].diagonal()
-            M[:, :width] *= above[:width, :width]
+            M[:, :width] *= self._above[:width, :width]
             S *= M
             blas.dgemm(1.0, points[:, start:], S, trans_b=1, c=products[:, start:stop], overwrite_c=1)
-            blas.dgemv(1.0, S, ones[:width], trans=1, beta=1.0, y=sums[start:], overwrite_y=1)
+            blas.dgemv(1.0, S, self._ones[:width], trans=1, beta=1.0, y=sums[start:], overwrite_y=1)
             if self.linear:
                 product = blas.dgemm(1.0, self._lines[:, start:], M, trans_b=1)
                 square += 2.0 * float(np.sum(product * self._lines[:, start:stop]))

@@ -8,16 +8,17 @@ meaning.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
 from gpcurves.numerics.validation import FloatArray
 
-_WIDTH = 105  # rows of a panel, of which products are fast; more would be wasted below the diagonal
+_WIDTH = 128  # rows of a panel, of which products are fast; more would be wasted below the diagonal
+_PANELS = 20  # of larger matrices, whose products gain from wider panels while little is wasted
 
 
 class Panels:
@@ -25,10 +26,10 @@ class Panels:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        count = max(1, round(size / _WIDTH))
+        count = min(_PANELS, max(1, round(size / _WIDTH)))
         self.width = -(-size // count)  # of the widest
         edges = [size * k // count for k in range(count + 1)]
-        self.spans = list(itertools.pairwise(edges))
+        self.spans = list(pairwise(edges))
         self.rows: list[FloatArray] = [np.zeros((stop - start, size - start), order="F") for start, stop in self.spans]
         self._work = np.empty(size * self.width)
 
