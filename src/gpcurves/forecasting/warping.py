@@ -74,7 +74,7 @@ class Power(Warp):
     c is the median. If the target is zero in some rows, a twentieth of c is added to it before.
     """
 
-    start, limits, centre, deviation = (0.3,), ((-0.3, 1.6),), (0.6,), (0.6,)
+    start, limits, centre, deviation = (0.3,), ((0.0, 1.6),), (0.6,), (0.6,)
 
     def __init__(self, y: FloatArray) -> None:
         super().__init__(y)
