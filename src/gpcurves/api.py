@@ -45,9 +45,10 @@ def learning_curve(
     method
         Name of a method, or the method; ``gpcurves.METHODS`` lists them.
     n
-        Training-set sizes; an integer means 0..n. Not for graphs.
+        Numbers of examples, on a given graph of labels; an integer means 0..n. The graphs of an ensemble have no given size:
+        there they are per vertex, as ``nu``.
     nu
-        Examples per vertex of a graph: numbers, at least 0.
+        Examples per vertex of a graph, instead of n: numbers, at least 0.
     noise
         Noise variance, for a bare spectrum only.
     **options
@@ -81,7 +82,7 @@ def learning_curves(
     method gets those options that it has and that belong to the problem; one that no method uses is an error.
     """
     asked = as_problem(problem, noise)
-    at = _sizes_of(asked, n, nu)
+    at = sizes_of(asked, n, nu)
     given = {name: value for name, value in options.items() if value is not None or name == "workers"}
     run, own = split_run(given)
     chosen, skipped = choose_methods(asked, at, methods, own)
@@ -284,12 +285,26 @@ def vertex_variances(
     return variances
 
 
-def _sizes_of(problem: Problem, n: object, nu: object) -> FloatArray:
+def sizes_of(problem: Problem, n: object, nu: object) -> FloatArray:
     """Return the sizes asked for, along the axis that the problem has."""
-    if problem.axis == "nu":
-        if n is not None or nu is None:
-            raise InputError("on a graph the examples per vertex are asked for: pass nu=, not n")
-        return sizes("nu", nu)
-    if nu is not None or n is None:
+    if (n is None) == (nu is None):
+        raise InputError("pass either n, the numbers of examples, or nu, on a graph the examples per vertex")
+    if n is None and problem.axis == "n":
         raise InputError("pass n, the numbers of examples; nu, examples per vertex, belongs to graphs")
-    return sizes("n", n)
+    if n is None:
+        return sizes("nu", nu)
+    return _per_vertex(sizes("n", n), problem.examples_per_size)
+
+
+def _per_vertex(examples: FloatArray, vertices: int) -> FloatArray:
+    """Return examples per vertex that times the vertices are the examples again.
+
+    Some numbers per vertex share their number of examples, because floating-point numbers are not equally dense everywhere.
+    Of these the one with few digits is returned, as people write them, so that the sizes of a curve come back from its n. The
+    errors do in any case: on a given graph they depend on the number of examples alone.
+    """
+    if vertices == 1:
+        return examples
+    per_vertex = examples / vertices
+    short = np.array([float(f"{each:.15g}") for each in per_vertex.tolist()])
+    return np.where(short * vertices == examples, short, per_vertex)

@@ -77,7 +77,7 @@ def required_n(
     given = {name: value for name, value in options.items() if value is not None}
     share_options(asked, [chosen], given)
     run, own = split_run(given)
-    return math.ceil(required_size(asked, chosen, error, run, own) * _examples_per_unit(asked) - 1e-9)
+    return math.ceil(required_size(asked, chosen, error, run, own) * asked.examples_per_size - 1e-9)
 
 
 def required_size(
@@ -136,7 +136,7 @@ def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: E
 
 def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors, most: float) -> float:
     """Bracket the goal on a growing grid and refine it; random methods use the same data sets on every grid."""
-    smallest = 1 / _examples_per_unit(problem) if problem.ensemble is None else 1e-3
+    smallest = 1 / problem.examples_per_size if problem.ensemble is None else 1e-3
     low, high = 0.0, max(smallest, min(100.0 if problem.axis == "n" else 1.0, most))
     grid = _sizes_between(0.0, high, 8, problem)
     while True:
@@ -166,17 +166,12 @@ def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors, 
 
 def _sizes_between(low: float, high: float, count: int, problem: Problem) -> FloatArray:
     """Return sizes from low to high; on vectors and on a given graph they are integer numbers of examples."""
-    per_unit = _examples_per_unit(problem)
+    per_unit = problem.examples_per_size
     start = max(low, high / 64) if low == 0 else low
     grid = np.geomspace(start, high, count)
     if isinstance(problem.inputs, Vertices) or problem.axis == "n":
         grid = np.rint(grid * per_unit) / per_unit
     return np.unique(np.concatenate(([low], grid)))
-
-
-def _examples_per_unit(problem: Problem) -> float:
-    """Return how many examples a size of 1 stands for: the number of vertices of a given graph."""
-    return float(problem.inputs.graph.vertices) if isinstance(problem.inputs, Vertices) else 1.0
 
 
 def _unreachable(method: Method[Any], goal: float, most: float, floor: float, axis: str) -> GoalUnreachableError:
@@ -199,7 +194,7 @@ def answer_goal(curves: CurveSet, error: float, run: Run | None = None) -> Goal:
         except GoalUnreachableError as unreachable:
             missing[label] = str(unreachable)
             continue
-        per_unit = _examples_per_unit(problem)
+        per_unit = problem.examples_per_size
         # the number of examples is an integer; examples per vertex of an ensemble are any number
         needed[label] = math.ceil(size * per_unit - 1e-9) / per_unit if problem.ensemble is None else size
     return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed), seen)
@@ -212,7 +207,7 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> st
     for label, size in needed.items():
         method = METHODS[curves[label].method]
         if method.scope in (Scope.AVERAGE, Scope.EVERY_DATASET):
-            by_kind.setdefault(Kind(method.kind), []).append(size * _examples_per_unit(curves[label].problem))
+            by_kind.setdefault(Kind(method.kind), []).append(size * curves[label].problem.examples_per_size)
     parts = []
     for kind, source in ((Kind.ESTIMATE, "simulation"), (Kind.EXACT, "exact"), (Kind.APPROXIMATION, "approximations")):
         if kind in by_kind:
