@@ -83,7 +83,7 @@ def learning_curves(
     asked = as_problem(problem, noise)
     at = sizes_of(asked, n, nu)
     given = {name: value for name, value in options.items() if value is not None or name == "workers"}
-    requests, skipped = request_curves(asked, at, methods, given, split_run(given)[0])
+    requests, skipped = request_curves(asked, at, methods, given, read_run(given))
     return CurveSet.of(*(each.curve(at) for each in requests), skipped=skipped)
 
 
@@ -113,8 +113,7 @@ def request_curves(
         reasons |= {method.name: method.spare(problem) for method in chosen}
         asked = _asked_by_options([method for method in chosen if reasons[method.name] is None], taken, options)
         chosen = [method for method in chosen if method in asked]
-        skipped = {method.name: reasons[method.name] or "" for method in named if method not in chosen}
-        skipped = {name: why for name, why in skipped.items() if why}
+        skipped = {method.name: why for method in named if method not in chosen and (why := reasons[method.name])}
         if not chosen:
             raise NotApplicableError(f"no method applies: {next(iter(skipped.values()))}")
     _refuse_unused(problem, {method: taken[method][1] for method in chosen}, options, flags or {})
@@ -168,10 +167,9 @@ def default_method(problem: Problem) -> Method[Any]:
     return next(method for method in METHODS.values() if problem.axis in method.axes and method.answers(problem))
 
 
-def split_run(options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
-    """Return how to run, and all other options."""
-    own = {name: value for name, value in options.items() if name not in _RUN}
-    return Run(**{name: value for name, value in options.items() if name in _RUN}), own
+def read_run(options: Mapping[str, Any]) -> Run:
+    """Return what options say about how to run."""
+    return Run(**{name: value for name, value in options.items() if name in _RUN})
 
 
 def sweep(
@@ -269,7 +267,7 @@ def vertex_variances(
     at = nonnegative("nu", nu)
     if not isinstance(problem, Problem) or problem.axis != "nu":
         raise InputError("a problem on a graph is needed, a GraphProblem")
-    run, own = split_run(options)
+    run, own = read_run(options), {name: value for name, value in options.items() if name not in _RUN}
     checked = chosen.check(problem, np.array([at]), own, chosen.VarianceOptions)
     variances: VarianceDistribution = chosen.variances(problem, at, checked, replace(run, rng=run.seed()))
     return variances

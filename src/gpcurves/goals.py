@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gpcurves.api import default_method, request_curves, split_run
+from gpcurves.api import default_method, read_run, request_curves
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import GoalUnreachableError, InputError
 from gpcurves.graphs import Graph
@@ -75,8 +75,7 @@ def required_n(
             "learning_curve(...).reaches(error) finds them on a curve, and --goal on the command line solves for them"
         )
     given = {name: value for name, value in options.items() if value is not None}
-    run, _ = split_run({"rng": 0} | given)
-    (request,), _ = request_curves(asked, np.zeros(1), [chosen], given, run)
+    (request,), _ = request_curves(asked, np.zeros(1), [chosen], given, read_run({"rng": 0} | given))
     return math.ceil(required_size(request, positive("error", error)) * asked.examples_per_size - 1e-9)
 
 
@@ -190,7 +189,7 @@ def answer_goal(curves: CurveSet, requests: Sequence[Request], error: float) -> 
 
 def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> str:
     """Say what approximations expect, what is certain, and what the simulated truth needs."""
-    unit = _unit(curves)
+    unit = unit_of(curves)
     by_kind: dict[Kind, list[float]] = {}
     for label, size in needed.items():
         method = METHODS[curves[label].method]
@@ -221,7 +220,8 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> st
     return f"For an error of {error:g}, {'; '.join(parts)}.{warning}"
 
 
-def _unit(curves: CurveSet) -> str:
+def unit_of(curves: CurveSet) -> str:
+    """Return what goals are counted in, in words."""
     if curves.axis == "n":
         return "examples"
     graph, *others = {id(curve.problem.graph): curve.problem.graph for curve in curves.values()}.values()

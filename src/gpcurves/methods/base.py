@@ -118,6 +118,7 @@ class Method(ABC, Generic[State]):
     misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
     any_labels: bool = False  # whether labels may be of any kind (an `Observation` without Gaussian noise)
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
+    default: bool = False  # whether it answers goals for all problems along its axes
     optimistic: bool = False  # whether it expects too few examples if noise is low, as eigenvalues of graphs do
     explicit: Callable[[Problem, float], float] | None = None  # returns the examples at an error, if that is simple
     Options: ClassVar[type[MethodOptions]] = MethodOptions
@@ -148,7 +149,7 @@ class Method(ABC, Generic[State]):
 
     def answers(self, problem: Problem) -> bool:
         """Tell whether this method answers best how many examples an error needs; of each problem one does."""
-        return False
+        return self.default
 
     def spare(self, problem: Problem) -> str | None:
         """Say why a method that applies is not among "all", or return None if it is; an empty text needs no words.

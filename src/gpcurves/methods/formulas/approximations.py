@@ -29,11 +29,6 @@ def lc_examples(problem: Problem, error: float) -> float:
     return float(np.exp(high[0]) / scaled.unit / problem.observation.information(np.array(error)))
 
 
-def _is_best_theory(problem: Problem) -> bool:
-    """Return that goals are answered by LC: of all that applies to every problem on vectors it is closest to the truth."""
-    return True
-
-
 @formula(
     "lc",
     "Lower Continuous",
@@ -42,7 +37,7 @@ def _is_best_theory(problem: Problem) -> bool:
     source="Sollich & Halees 2002, eq. (16); Sollich 1999, eq. (11)",
     any_labels=True,
     explicit=lc_examples,
-    answers=_is_best_theory,
+    default=True,
 )
 def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return the solution of :math:`\epsilon = g(n/(\sigma^2+\epsilon))`, SH02 (16).
