@@ -18,9 +18,13 @@ The package is laid out as the theory is:
 """
 
 import ast
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
+from gpcurves.numerics.display import Shown as _Shown
+
+_Shown.renderer = partial(import_module, "gpcurves.render")  # loaded when a result is first shown
 _STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
 _IMPORTS = [node for node in _STUB.body if isinstance(node, ast.ImportFrom)]
 _MODULE_OF = {alias.name: str(node.module) for node in _IMPORTS for alias in node.names}

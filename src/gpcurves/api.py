@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, check_name
-from gpcurves.graphs import Ensemble, Graph
+from gpcurves.graphs import Ensemble
 from gpcurves.inputs import RandomVertices
-from gpcurves.methods import METHODS, Kind, Method, MethodName
+from gpcurves.methods import METHODS, Method, MethodName
+from gpcurves.methods.base import Request
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray, Sizes, names_of, nonnegative, sizes
@@ -24,7 +24,6 @@ from gpcurves.spectra import Spectrum
 
 Methods = MethodName | Method[Any] | Literal["all"] | Iterable[MethodName | Method[Any]]
 _RUN = tuple(each.name for each in fields(Run))
-_SMALL_GRAPH = 1_500  # vertices up to which a given graph is simulated: dense algebra is quick there, and exact
 
 
 def learning_curve(
@@ -45,9 +44,10 @@ def learning_curve(
     method
         Name of a method, or the method; ``gpcurves.METHODS`` lists them.
     n
-        Training-set sizes; an integer means 0..n. Not for graphs.
+        Numbers of examples, on a given graph of labels; an integer means 0..n. The graphs of an ensemble have no given size:
+        there they are per vertex, as ``nu``.
     nu
-        Examples per vertex of a graph: numbers, at least 0.
+        Examples per vertex of a graph, instead of n: numbers, at least 0.
     noise
         Noise variance, for a bare spectrum only.
     **options
@@ -81,106 +81,95 @@ def learning_curves(
     method gets those options that it has and that belong to the problem; one that no method uses is an error.
     """
     asked = as_problem(problem, noise)
-    at = _sizes_of(asked, n, nu)
+    at = sizes_of(asked, n, nu)
     given = {name: value for name, value in options.items() if value is not None or name == "workers"}
-    run, own = split_run(given)
-    chosen, skipped = choose_methods(asked, at, methods, own)
-    shares = share_options(asked, chosen, given)
-    checked = [(method, method.check(asked, at, share)) for method, share in zip(chosen, shares, strict=True)]
-    return CurveSet.of(*(method.compute(asked, at, each, run) for method, each in checked), skipped=skipped)
+    requests, skipped = request_curves(asked, at, methods, given, read_run(given))
+    return CurveSet.of(*(each.curve(at) for each in requests), skipped=skipped)
 
 
-def choose_methods(
+def request_curves(
     problem: Problem,
     at: FloatArray,
     methods: str | Method[Any] | Iterable[str | Method[Any]],
     options: Mapping[str, Any],
-) -> tuple[list[Method[Any]], dict[str, str]]:
-    """Return the methods that were asked for, and why others of "all" are left out."""
-    if not (isinstance(methods, str) and methods == "all"):
-        return list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method))), {}
-    along = [method for method in METHODS.values() if problem.axis in method.axes]
-    reasons = {method.name: method.objection(problem, at) for method in along}
-    able = [method for method in along if reasons[method.name] is None]
-    reasons |= {method.name: _spare(method, problem) for method in able}
-    chosen = [method for method in able if reasons[method.name] is None]
-    for name, value in options.items():  # an option that no other method takes asks for its own
-        if not any(_refuses(method, name, value, problem) is None for method in chosen):
-            chosen += (method for method in able if _refuses(method, name, value, problem) is None)
-    skipped = {name: why for name, why in reasons.items() if why and METHODS[name] not in chosen}
-    if not chosen:
-        raise NotApplicableError(f"no method applies: {next(iter(skipped.values()))}")
-    return sorted(chosen, key=along.index), skipped
-
-
-def default_method(problem: Problem) -> MethodName:
-    """Return the method that answers questions about goals best."""
-    if problem.axis == "n":
-        return "lc"
-    small = isinstance(problem.graph, Graph) and problem.graph.vertices <= _SMALL_GRAPH
-    return "simulation" if small or problem.observation.noise == 0 or problem.teacher is not None else "cavity"
-
-
-def _spare(method: Method[Any], problem: Problem) -> str | None:
-    """Say why a method that applies is not among "all", or return None if it is; an empty text needs no words.
-
-    A simulation of vectors takes long, so that it is asked for. On a given graph that is small it is exact and quick, whereas
-    the cavity method is an approximation; on a large one dense algebra takes long.
-    """
-    default = default_method(problem)
-    if method.name == default:
-        return None
-    if problem.axis == "nu" and isinstance(problem.graph, Graph):
-        vertices = f"{problem.graph.vertices:,} vertices"
-        if method.name == "cavity":
-            return f"on {vertices} the simulation is quick, and exact; name it among the methods to compute it"
-        if method.name in ("eigenvalue", "simulation") and default == "cavity":
-            return f"dense algebra on {vertices} takes long; name it among the methods to compute it"
-    usual = problem.teacher is None and problem.design == Random()  # otherwise little theory applies
-    return "" if method.kind is Kind.ESTIMATE and usual else None
-
-
-def _refuses(method: Method[Any], name: str, value: Any, problem: Problem) -> str | None:
-    """Say why a method does not take an option for a problem, or return None; the text is empty if it has no such option."""
-    return method.Options(**{name: value}).objection(problem, (name,)) if name in method.option_names() else ""
-
-
-def share_options(
-    problem: Problem,
-    methods: Sequence[Method[Any]],
-    options: Mapping[str, Any],
+    run: Run,
     flags: Mapping[str, str] | None = None,
-) -> list[dict[str, Any]]:
-    """Return the options of each method; refuse one that none of them uses. ``flags`` are its names on the command line."""
-    names = ", ".join(method.name for method in methods)
-    who = f"method {names!r} takes no" if len(methods) == 1 else f"none of the methods {names} takes"
-    shares: list[dict[str, Any]] = [{} for _ in methods]
-    for name, value in options.items():
-        flag = (flags or {}).get(name)
+) -> tuple[list[Request], dict[str, str]]:
+    """Return what is to be computed, and why others of "all" methods are left out; the one place that checks methods and options.
+
+    Each method gets those ``options`` that it has and that belong to the problem; one that none of them uses is refused, and
+    so are fields of `Run` that were given if nothing is random. ``flags`` are names of options on the command line.
+    """
+    everything = isinstance(methods, str) and methods == "all"
+    if everything:
+        named = [method for method in METHODS.values() if problem.axis in method.axes]
+    else:
+        named = list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method)))
+    reasons = {method.name: method.objection(problem, at) for method in named}
+    chosen = [method for method in named if reasons[method.name] is None] if everything else named
+    taken = {method: method.take_options(problem, options) for method in chosen}
+    skipped: dict[str, str] = {}
+    if everything:
+        reasons |= {method.name: method.spare(problem) for method in chosen}
+        asked = _asked_by_options([method for method in chosen if reasons[method.name] is None], taken, options)
+        chosen = [method for method in chosen if method in asked]
+        skipped = {method.name: why for method in named if method not in chosen and (why := reasons[method.name])}
+        if not chosen:
+            raise NotApplicableError(f"no method applies: {next(iter(skipped.values()))}")
+    _refuse_unused(problem, {method: taken[method][1] for method in chosen}, options, flags or {})
+    if not everything:
+        for method in chosen:
+            method.refuse(reasons[method.name])
+    return [Request(method, problem, taken[method][0], run) for method in chosen], skipped
+
+
+def _asked_by_options(
+    chosen: list[Method[Any]], taken: Mapping[Method[Any], tuple[Any, Mapping[str, str]]], options: Iterable[str]
+) -> list[Method[Any]]:
+    """Return the chosen methods, and with an option that none of them takes those that do."""
+    for name in options:
+        takers = [method for method, (_, refused) in taken.items() if name in method.option_names() - set(refused)]
+        if not set(takers) & set(chosen):
+            chosen = chosen + takers
+    return chosen
+
+
+def _refuse_unused(
+    problem: Problem,
+    refused: Mapping[Method[Any], Mapping[str, str]],
+    options: Iterable[str],
+    flags: Mapping[str, str],
+) -> None:
+    """Refuse an option that none of the methods uses; ``refused`` says which options of its own each does not take, and why."""
+    names = ", ".join(method.name for method in refused)
+    who = f"method {names!r} takes no" if len(refused) == 1 else f"none of the methods {names} takes"
+    for name in options:
+        flag = flags.get(name)
         if name in _RUN:
-            if not any(method.draws(problem) for method in methods):
+            if not any(method.draws(problem) for method in refused):
                 raise InputError(
                     f"{flag or name} is not used: nothing is drawn at random by {names}; add the method simulation"
                 )
             continue
-        reasons = [_refuses(method, name, value, problem) for method in methods]
-        for share, reason in zip(shares, reasons, strict=True):
-            share |= {name: value} if reason is None else {}
+        reasons = [why.get(name) for method, why in refused.items() if name in method.option_names()]
         if None in reasons:
             continue
-        if reason := next(filter(None, reasons), None):
-            raise InputError(f"{flag}: {reason}" if flag else reason)
+        if reasons:
+            raise InputError(f"{flag}: {reasons[0]}" if flag else str(reasons[0]))
         owners = [method for method in METHODS.values() if name in method.option_names()]
         whose = f": it belongs to {', '.join(owner.name for owner in owners)}" if owners else ""
         why = owners[0].objection(problem) if owners else None
         raise InputError(f"{who} {flag or f'option {name!r}'}{whose}{f', but {why}' if why else ''}")
-    return shares
 
 
-def split_run(options: Mapping[str, Any]) -> tuple[Run, dict[str, Any]]:
-    """Return how to run, and all other options."""
-    own = {name: value for name, value in options.items() if name not in _RUN}
-    return Run(**{name: value for name, value in options.items() if name in _RUN}), own
+def default_method(problem: Problem) -> Method[Any]:
+    """Return the method that answers questions about goals best."""
+    return next(method for method in METHODS.values() if problem.axis in method.axes and method.answers(problem))
+
+
+def read_run(options: Mapping[str, Any]) -> Run:
+    """Return what options say about how to run."""
+    return Run(**{name: value for name, value in options.items() if name in _RUN})
 
 
 def sweep(
@@ -278,18 +267,32 @@ def vertex_variances(
     at = nonnegative("nu", nu)
     if not isinstance(problem, Problem) or problem.axis != "nu":
         raise InputError("a problem on a graph is needed, a GraphProblem")
-    run, own = split_run(options)
+    run, own = read_run(options), {name: value for name, value in options.items() if name not in _RUN}
     checked = chosen.check(problem, np.array([at]), own, chosen.VarianceOptions)
     variances: VarianceDistribution = chosen.variances(problem, at, checked, replace(run, rng=run.seed()))
     return variances
 
 
-def _sizes_of(problem: Problem, n: object, nu: object) -> FloatArray:
+def sizes_of(problem: Problem, n: object, nu: object) -> FloatArray:
     """Return the sizes asked for, along the axis that the problem has."""
-    if problem.axis == "nu":
-        if n is not None or nu is None:
-            raise InputError("on a graph the examples per vertex are asked for: pass nu=, not n")
-        return sizes("nu", nu)
-    if nu is not None or n is None:
+    if (n is None) == (nu is None):
+        raise InputError("pass either n, the numbers of examples, or nu, on a graph the examples per vertex")
+    if n is None and problem.axis == "n":
         raise InputError("pass n, the numbers of examples; nu, examples per vertex, belongs to graphs")
-    return sizes("n", n)
+    if n is None:
+        return sizes("nu", nu)
+    return _per_vertex(sizes("n", n), problem.examples_per_size)
+
+
+def _per_vertex(examples: FloatArray, vertices: int) -> FloatArray:
+    """Return examples per vertex that times the vertices are the examples again.
+
+    Some numbers per vertex share their number of examples, because floating-point numbers are not equally dense everywhere.
+    Of these the one with few digits is returned, as people write them, so that the sizes of a curve come back from its n. The
+    errors do in any case: on a given graph they depend on the number of examples alone.
+    """
+    if vertices == 1:
+        return examples
+    per_vertex = examples / vertices
+    short = np.array([float(f"{each:.15g}") for each in per_vertex.tolist()])
+    return np.where(short * vertices == examples, short, per_vertex)

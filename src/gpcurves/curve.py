@@ -16,7 +16,7 @@ from gpcurves.numerics.display import Shown
 from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.frozen import FrozenMapping, ReadOnly, frozen_array
 from gpcurves.numerics.schema import checksum
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, frozen
 from gpcurves.problem import Problem
 
 if TYPE_CHECKING:
@@ -36,15 +36,15 @@ _ARRAYS = ("sizes", "error", "stderr", "spectrum_error")
 class LearningCurve(Shown, ReadOnly):
     """The error after n examples, or after nu examples per vertex of a graph, by one method.
 
-    ``learning_curve(c.problem, c.method, c.n, rng=c.rng, **c.options)`` gives the same curve again (``nu=c.nu`` on a graph).
+    ``learning_curve(c.problem, c.method, c.n, rng=c.rng, **c.options)`` gives the same curve again.
 
     Attributes
     ----------
     method
         Name of the method.
     sizes, error
-        How many examples, and the error at each; read-only. ``n`` and ``nu`` are other names of ``sizes``: the number of
-        examples, and on a graph the number of examples per vertex.
+        How many examples, on a graph how many per vertex, and the error at each; read-only. ``n`` is always the number of
+        examples (labels, on a given graph), and ``nu`` that per vertex; an ensemble of graphs has only the latter.
     problem
         What was asked.
     stderr
@@ -104,17 +104,14 @@ class LearningCurve(Shown, ReadOnly):
 
     @property
     def n(self) -> FloatArray:
-        """Number of examples."""
-        return self._along("n")
+        """Number of examples: on a given graph of labels; on an ensemble, whose graphs have no given size, per vertex."""
+        return frozen(self.sizes * self.problem.examples_per_size)
 
     @property
     def nu(self) -> FloatArray:
         """Number of examples per vertex of a graph."""
-        return self._along("nu")
-
-    def _along(self, axis: str) -> FloatArray:
-        if axis != self.axis:
-            raise AttributeError(f"this curve is along {self.axis}: it has no {axis}")
+        if self.axis != "nu":
+            raise AttributeError("this curve is not on a graph: it has no nu, examples per vertex")
         return self.sizes
 
     def reaches(self, error: float) -> float | None:

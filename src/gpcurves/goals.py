@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 
-from gpcurves.api import default_method, share_options, split_run
+from gpcurves.api import default_method, read_run, request_curves
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import GoalUnreachableError, InputError
 from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
 from gpcurves.methods import METHODS, Kind, Method, MethodName, Scope
-from gpcurves.montecarlo import Run
+from gpcurves.methods.base import Request
 from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.observations import Observation
-from gpcurves.problem import Problem, SpectrumProblem, as_problem
+from gpcurves.problem import Problem, as_problem
 from gpcurves.spectra import Spectrum
 
 Errors = Callable[[FloatArray], FloatArray]  # returns the error at each size
@@ -68,52 +68,40 @@ def required_n(
         If the error stays above the goal as far as the search goes.
     """
     asked = as_problem(problem, noise)
-    chosen = METHODS[method or default_method(asked)]
+    chosen = METHODS[default_method(asked) if method is None else method]
     if asked.ensemble is not None:
         raise InputError(
             "the graphs of an ensemble have no given size, so that a goal needs examples per vertex: "
             "learning_curve(...).reaches(error) finds them on a curve, and --goal on the command line solves for them"
         )
     given = {name: value for name, value in options.items() if value is not None}
-    share_options(asked, [chosen], given)
-    run, own = split_run(given)
-    return math.ceil(required_size(asked, chosen, error, run, own) * _examples_per_unit(asked) - 1e-9)
+    (request,), _ = request_curves(asked, np.zeros(1), [chosen], given, read_run({"rng": 0} | given))
+    return math.ceil(required_size(request, positive("error", error)) * asked.examples_per_size - 1e-9)
 
 
 def required_size(
-    problem: Problem,
-    method: Method[Any],
-    error: float,
-    run: Run,
-    options: Mapping[str, Any] | None = None,
-    most: float | None = None,
-    seen: list[LearningCurve] | None = None,
+    request: Request, goal: float, most: float | None = None, seen: list[LearningCurve] | None = None
 ) -> float:
-    """Return the smallest size, along the axis of the problem, at which the method's error is at most ``error``.
+    """Return the smallest size, along the axis of the problem, at which the method's error is at most the goal.
 
     ``most`` is how far a random method is searched, and what it computes on the way is added to ``seen``.
     """
-    goal = positive("error", error)
-    checked = method.check(problem, np.zeros(1), options or {})
-    run = replace(run, rng=run.seed() if run.rng is not None else 0)
+    problem = request.problem
 
     def errors(sizes: FloatArray) -> FloatArray:
-        curve = method.compute(problem, sizes, checked, run)
-        if random and seen is not None:
+        curve = request.curve(sizes)
+        if request.draws and seen is not None:
             seen.append(curve)
         return curve.error
 
-    most = most or (_MOST_SIMULATED if problem.axis == "n" else _MOST_PER_VERTEX)
-    random = method.draws(problem)
-    if problem.axis == "n" and not random:
-        first = _first_reached(problem, method, goal, errors)
-        if first is None:
-            raise _unreachable(method, goal, MOST_EXAMPLES, float(errors(np.array([MOST_EXAMPLES]))[0]), "n")
-        return float(first)
-    if isinstance(problem.inputs, Vertices) and method.name == "eigenvalue" and not random:
-        bare = SpectrumProblem(problem.spectrum, problem.observation)  # labels are integers, and LC is explicit in them
-        return required_size(bare, METHODS["lc"], goal, run) / problem.inputs.graph.vertices
-    return _search(problem, method, goal, errors, most)
+    if request.draws or problem.ensemble is not None:
+        most = most or (_MOST_SIMULATED if problem.axis == "n" else _MOST_PER_VERTEX)
+        return _search(problem, request.method, goal, errors, most)
+    first = _first_reached(problem, request.method, goal, lambda n: errors(n / problem.examples_per_size))
+    if first is None:
+        most = MOST_EXAMPLES / problem.examples_per_size
+        raise _unreachable(request.method, goal, most, float(errors(np.array([most]))[0]), problem.axis)
+    return first / problem.examples_per_size
 
 
 def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: Errors) -> int | None:
@@ -136,7 +124,7 @@ def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: E
 
 def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors, most: float) -> float:
     """Bracket the goal on a growing grid and refine it; random methods use the same data sets on every grid."""
-    smallest = 1 / _examples_per_unit(problem) if problem.ensemble is None else 1e-3
+    smallest = 1 / problem.examples_per_size if problem.ensemble is None else 1e-3
     low, high = 0.0, max(smallest, min(100.0 if problem.axis == "n" else 1.0, most))
     grid = _sizes_between(0.0, high, 8, problem)
     while True:
@@ -166,17 +154,12 @@ def _search(problem: Problem, method: Method[Any], goal: float, errors: Errors, 
 
 def _sizes_between(low: float, high: float, count: int, problem: Problem) -> FloatArray:
     """Return sizes from low to high; on vectors and on a given graph they are integer numbers of examples."""
-    per_unit = _examples_per_unit(problem)
+    per_unit = problem.examples_per_size
     start = max(low, high / 64) if low == 0 else low
     grid = np.geomspace(start, high, count)
     if isinstance(problem.inputs, Vertices) or problem.axis == "n":
         grid = np.rint(grid * per_unit) / per_unit
     return np.unique(np.concatenate(([low], grid)))
-
-
-def _examples_per_unit(problem: Problem) -> float:
-    """Return how many examples a size of 1 stands for: the number of vertices of a given graph."""
-    return float(problem.inputs.graph.vertices) if isinstance(problem.inputs, Vertices) else 1.0
 
 
 def _unreachable(method: Method[Any], goal: float, most: float, floor: float, axis: str) -> GoalUnreachableError:
@@ -186,33 +169,32 @@ def _unreachable(method: Method[Any], goal: float, most: float, floor: float, ax
     )
 
 
-def answer_goal(curves: CurveSet, error: float, run: Run | None = None) -> Goal:
-    """Return how many examples an error needs by each curve of a set, and the sentence that answers."""
+def answer_goal(curves: CurveSet, requests: Sequence[Request], error: float) -> Goal:
+    """Return how many examples an error needs by each curve of a set, computed as requested, and the sentence that answers."""
     needed: dict[str, float] = {}
     missing: dict[str, str] = {}
     seen: dict[str, list[LearningCurve]] = {label: [] for label in curves}
-    for label, curve in curves.items():
-        problem, method, how = curve.problem, METHODS[curve.method], replace(run or Run(), rng=curve.rng)
+    for (label, curve), request in zip(curves.items(), requests, strict=True):
         far = max(_FEW_SIMULATED, float(curve.sizes.max())) if curve.axis == "n" else None
         try:
-            size = required_size(problem, method, error, how, curve.options, far, seen[label])
+            size = required_size(request, error, far, seen[label])
         except GoalUnreachableError as unreachable:
             missing[label] = str(unreachable)
             continue
-        per_unit = _examples_per_unit(problem)
+        per_unit = request.problem.examples_per_size
         # the number of examples is an integer; examples per vertex of an ensemble are any number
-        needed[label] = math.ceil(size * per_unit - 1e-9) / per_unit if problem.ensemble is None else size
+        needed[label] = size if request.problem.ensemble is not None else math.ceil(size * per_unit - 1e-9) / per_unit
     return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed), seen)
 
 
 def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> str:
     """Say what approximations expect, what is certain, and what the simulated truth needs."""
-    unit = _unit(curves)
+    unit = unit_of(curves)
     by_kind: dict[Kind, list[float]] = {}
     for label, size in needed.items():
         method = METHODS[curves[label].method]
         if method.scope in (Scope.AVERAGE, Scope.EVERY_DATASET):
-            by_kind.setdefault(Kind(method.kind), []).append(size * _examples_per_unit(curves[label].problem))
+            by_kind.setdefault(Kind(method.kind), []).append(size * curves[label].problem.examples_per_size)
     parts = []
     for kind, source in ((Kind.ESTIMATE, "simulation"), (Kind.EXACT, "exact"), (Kind.APPROXIMATION, "approximations")):
         if kind in by_kind:
@@ -232,13 +214,14 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> st
     if not parts:
         return f"No curve reaches an error of {error:g}."
     warning = ""
-    if curves.axis == "nu" and not {"simulation", "cavity"} & {curves[label].method for label in needed}:
-        better = default_method(curves[next(iter(needed))].problem)
+    if all(METHODS[curves[label].method].optimistic for label in needed):
+        better = default_method(curves[next(iter(needed))].problem).name
         warning = f" Eigenvalue theory expects too few if noise is low: compare the method {better}."
     return f"For an error of {error:g}, {'; '.join(parts)}.{warning}"
 
 
-def _unit(curves: CurveSet) -> str:
+def unit_of(curves: CurveSet) -> str:
+    """Return what goals are counted in, in words."""
     if curves.axis == "n":
         return "examples"
     graph, *others = {id(curve.problem.graph): curve.problem.graph for curve in curves.values()}.values()

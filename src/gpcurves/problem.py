@@ -105,6 +105,14 @@ class Problem:
         return self.inputs.axis
 
     @property
+    def examples_per_size(self) -> int:
+        """How many examples a size of 1 stands for: on a given graph the number of its vertices, and otherwise 1.
+
+        The graphs of an ensemble have no given size, so that examples are counted per vertex there.
+        """
+        return self.inputs.graph.vertices if isinstance(self.inputs, Vertices) else 1
+
+    @property
     def noise(self) -> float:
         """The variance of Gaussian noise; labels of another kind have none."""
         level = self.observation.noise

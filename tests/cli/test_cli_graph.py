@@ -49,12 +49,9 @@ def test_a_small_graph_is_simulated(edges: Path, capsys: pytest.CaptureFixture[s
     assert "left out cavity: on 6 vertices the simulation" in captured.err
 
 
-def test_a_large_graph_is_left_to_the_cavity_method(
-    edges: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gpcurves.api.default_method", lambda problem: "cavity")
+def test_a_large_graph_is_left_to_the_cavity_method(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--p", "2", "--precision", "0.2"]
-    assert run(words) == 0
+    assert run([*words, "--vertices", "1501"]) == 0
     captured = capsys.readouterr()
     assert {r["method"] for r in rows(captured.out)} == {"cavity"}
     assert "simulation, eigenvalue: dense algebra" in captured.err

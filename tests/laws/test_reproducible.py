@@ -96,9 +96,7 @@ def asked(problem: gpc.Problem, method: Any, **options: Any) -> gpc.LearningCurv
 
 
 def again(curve: gpc.LearningCurve) -> gpc.LearningCurve:
-    """Return what the curve itself says how to compute."""
-    if curve.axis == "nu":
-        return gpc.learning_curve(curve.problem, curve.method, nu=curve.nu, rng=curve.rng, **curve.options)
+    """Return what the curve itself says how to compute: one call for every method and problem."""
     return gpc.learning_curve(curve.problem, curve.method, curve.n, rng=curve.rng, **curve.options)
 
 

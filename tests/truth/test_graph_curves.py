@@ -37,6 +37,7 @@ from gpcurves import (
     required_n,
     vertex_variances,
 )
+from gpcurves.api import sizes_of
 from gpcurves.designs import Random
 from gpcurves.methods.base import CurveInterrupted
 from gpcurves.methods.eigenvalue import GraphEigenvalues
@@ -72,12 +73,10 @@ def same(one: LearningCurve, other: LearningCurve) -> bool:
 # --- what may be asked -----------------------------------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "n on a graph": (lambda: learning_curve(GIVEN, "eigenvalue", [1]), "on a graph .* pass nu=, not n"),
-    "n and nu on a graph": (lambda: learning_curve(GIVEN, "eigenvalue", [1], nu=[1.0]), "pass nu=, not n"),
-    "neither n nor nu": (lambda: learning_curve(GIVEN, "eigenvalue"), "pass nu=, not n"),
-    "n for several": (lambda: learning_curves(GIVEN, [1, 2]), "pass nu=, not n"),
+    "n and nu on a graph": (lambda: learning_curve(GIVEN, "eigenvalue", [1], nu=[1.0]), "pass either n, .* or nu"),
+    "neither n nor nu": (lambda: learning_curve(GIVEN, "eigenvalue"), "pass either n, .* or nu"),
     "nu on vectors": (lambda: learning_curve(VECTORS, "lc", nu=[1.0]), "nu, examples per vertex, belongs to graphs"),
-    "n and nu on vectors": (lambda: learning_curve(VECTORS, "lc", [1], nu=[1.0]), "belongs to graphs"),
+    "n and nu on vectors": (lambda: learning_curve(VECTORS, "lc", [1], nu=[1.0]), "pass either n, .* or nu"),
     "negative nu": (lambda: simulated(GIVEN, [0.5, -1.0]), "nu must be finite and at least 0, got -1"),
     "nan": (lambda: simulated(GIVEN, [float("nan")]), "nu must be finite"),
     "no nu": (lambda: simulated(GIVEN, []), "nu must not be empty"),
@@ -324,15 +323,36 @@ def test_tables_have_a_column_nu() -> None:
     assert learning_curve(GIVEN, "eigenvalue", nu=[1.0]).to_frame()["stderr"].isna().all()
 
 
-def test_a_curve_on_a_graph_has_nu_and_no_n() -> None:
+def test_on_a_given_graph_n_is_the_number_of_labels() -> None:
     curve = learning_curve(GIVEN, "eigenvalue", nu=[0.5, 1.0])
+    vertices = GIVEN.examples_per_size
     assert curve.axis == "nu"
     assert curve.nu is curve.sizes
-    with pytest.raises(AttributeError, match="this curve is along nu: it has no n"):
-        _ = curve.n
-    assert not hasattr(curve, "n")
-    with pytest.raises(AttributeError, match="this curve is along n: it has no nu"):
+    assert curve.n.tolist() == [0.5 * vertices, vertices]
+    assert not curve.n.flags.writeable
+    labels = learning_curve(GIVEN, "eigenvalue", 3)
+    assert labels.n.tolist() == [0, 1, 2, 3]
+    assert labels.nu.tolist() == [k / vertices for k in range(4)]
+    with pytest.raises(AttributeError, match="not on a graph: it has no nu"):
         _ = learning_curve(VECTORS, "lc", [1]).nu
+
+
+def test_the_graphs_of_an_ensemble_have_no_size_so_that_n_is_per_vertex() -> None:
+    curve = simulated(DRAWN, **FEW)
+    assert curve.n.tolist() == curve.nu.tolist() == [0.5, 1.0]
+    assert same(learning_curve(DRAWN, "simulation", curve.n, rng=curve.rng, **curve.options), curve)
+
+
+@pytest.mark.parametrize("vertices", [2, 7, 9, 34, 49, 77, 1000, 12_345])
+def test_any_examples_per_vertex_come_back_from_the_number_of_labels(vertices: int) -> None:
+    graph = GraphProblem(Graph.from_edges([(0, 1)], vertices), RandomWalkKernel(1), 0.1)
+    few = np.arange(1, 2_000) / 1_000
+    many = np.random.default_rng(vertices).lognormal(0, 3, 2_000)
+    for nu, digits in ((few, 0), (many, 1)):
+        asked = LearningCurve("lc", nu, np.ones(len(nu)), graph)
+        back = LearningCurve("lc", sizes_of(graph, asked.n, None), asked.error, graph)
+        np.testing.assert_array_max_ulp(back.nu, asked.nu, maxulp=digits)
+        np.testing.assert_array_equal(back.n, asked.n)  # on which errors depend
 
 
 def test_curves_say_what_they_are() -> None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gpcurves import goals
-from gpcurves.api import choose_methods, learning_curves, share_options, split_run
+from gpcurves.api import request_curves
 from gpcurves.cli import output, parse
 from gpcurves.cli.options import Given, Option, parameter_options
 from gpcurves.cli.streams import tell
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import NumericalError
 from gpcurves.methods import METHODS, Kind
+from gpcurves.methods.base import Request
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.parameters import parameters_of
 from gpcurves.numerics.validation import positive, sizes
@@ -62,27 +63,22 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     errors = [positive("--goal", parse.number("--goal", goal)) for goal in given["goals"]]
     options, flags = _read_options(given)
     named = given["methods"].strip()
-    methods, skipped = choose_methods(
-        problem, at, named if named == "all" else [*parse.names("--methods", named), *adding], split_run(options)[1]
-    )
-    share_options(problem, methods, options, flags)
+    methods = named if named == "all" else [*parse.names("--methods", named), *adding]
     run = Run(given["rng"], given["workers"] or 1, given["store"], False if given["quiet"] else None)
-    if any(method.draws(problem) for method in methods):
-        options |= {each.name: getattr(run, each.name) for each in fields(run)}
-    options[axis] = at
+    requests, skipped = request_curves(problem, at, methods, options, run, flags)
     try:
-        curves = learning_curves(problem, methods=methods, **options)
+        curves = CurveSet.of(*(each.curve(at) for each in requests), skipped=skipped)
     except KeyboardInterrupt as stop:
         return output.say_interrupted(stop, given["store"])
-    curves = replace(curves, skipped=skipped)
     answers: list[goals.Goal] = []
     stopped = False
     try:
         for error in errors:
-            answers.append(goals.answer_goal(curves, error, run))  # noqa: PERF401  (those before an interruption are kept)
+            answers.append(goals.answer_goal(curves, requests, error))  # noqa: PERF401  (those before an interruption are kept)
     except KeyboardInterrupt:
         stopped = True
-    output.emit_curves(_continue_to_goals(curves, answers) if output.is_shown(given) else curves, answers, given)
+    longer = _continue_to_goals(curves, requests, answers) if output.is_shown(given) else curves
+    output.emit_curves(longer, answers, given)
     if stopped:
         tell("gpcurves: interrupted before all goals were answered")
         return 130
@@ -103,7 +99,7 @@ def _read_options(given: Given) -> tuple[dict[str, Any], dict[str, str]]:
     return options, flags
 
 
-def _continue_to_goals(curves: CurveSet, answers: Sequence[goals.Goal]) -> CurveSet:
+def _continue_to_goals(curves: CurveSet, requests: Sequence[Request], answers: Sequence[goals.Goal]) -> CurveSet:
     """Return curves that a picture can show up to the goals; random ones get the points that the search computed."""
     needed = [(METHODS[curves[label].method].kind, size) for goal in answers for label, size in goal.needed.items()]
     upper = [size for kind, size in needed if kind is Kind.UPPER_BOUND]
@@ -112,18 +108,18 @@ def _continue_to_goals(curves: CurveSet, answers: Sequence[goals.Goal]) -> Curve
     near = max((size for kind, size in needed if kind not in (Kind.LOWER_BOUND, Kind.UPPER_BOUND)), default=tight)
     reach = max((size for _, size in needed if size <= _LOOSE * near), default=0.0)  # a loose bound squeezes the rest
     longer = dict(curves)
-    for label, curve in curves.items():
+    for (label, curve), request in zip(curves.items(), requests, strict=True):
         last = float(curve.sizes.max())
         if reach <= last:
             continue
-        if METHODS[curve.method].draws(curve.problem):
+        if request.draws:
             seen = [each for goal in answers for each in goal.seen[label]]
             longer[label] = _join(curve, seen, reach)
             continue
         more = np.geomspace(max(last, reach / 1e3), _BEYOND * reach, _POINTS)
         sizes = np.concatenate((curve.sizes, np.unique(np.ceil(more)) if curves.axis == "n" else more))
         with suppress(NumericalError):  # a curve that cannot be continued ends where it did
-            longer[label] = METHODS[curve.method].curve(curve.problem, np.unique(sizes), **curve.options)
+            longer[label] = request.curve(np.unique(sizes))
     return CurveSet(longer, curves.skipped)
 
 

@@ -13,7 +13,7 @@ from gpcurves.cli.options import Given
 from gpcurves.cli.streams import echo_data, tell
 from gpcurves.curve import CurveSet
 from gpcurves.errors import InputError
-from gpcurves.goals import Goal
+from gpcurves.goals import Goal, unit_of
 from gpcurves.graphs import Graph
 from gpcurves.methods import METHODS, Kind, Scope
 from gpcurves.render.formats import FORMATS, check_output, render, save
@@ -100,19 +100,16 @@ def _notes(curves: CurveSet) -> list[str]:
 
 def _answer(curves: CurveSet, goal: Goal) -> list[str]:
     """Return what each curve says about a goal, by kind, and then the one sentence that answers."""
-    graph = curves.problem.graph if curves.axis == "nu" else None
-    unit, examples = "examples" if graph is None else "examples per vertex", 1 if graph is None else None
-    if isinstance(graph, Graph):
-        unit, examples = f"labels (of {graph.vertices:,} vertices)", graph.vertices
     order = [Kind.ESTIMATE, Kind.EXACT, Kind.APPROXIMATION, Kind.LOWER_BOUND, Kind.UPPER_BOUND]
     labels = sorted(curves, key=lambda label: order.index(METHODS[curves[label].method].kind))
     width = max(11, 1 + max(map(len, labels)))
-    lines = [f"{unit} needed for an error of {goal.error:g}:"]
+    lines = [f"{unit_of(curves)} needed for an error of {goal.error:g}:"]
     for label in labels:
-        method, said = METHODS[curves[label].method], goal.missing.get(label)
+        method, problem, said = METHODS[curves[label].method], curves[label].problem, goal.missing.get(label)
         if said is None:  # integer numbers of examples or labels; of an ensemble, any number of examples per vertex
             size = goal.needed[label]
-            said = f"{size:.4g}" if examples is None else f"{math.ceil(size * examples - 1e-9):,}"
+            count = f"{math.ceil(size * problem.examples_per_size - 1e-9):,}"
+            said = count if problem.ensemble is None else f"{size:.4g}"
         other = f"  (of {method.scope.value})" if method.scope in (Scope.MODIFIED, Scope.OTHER_PROBLEM) else ""
         lines.append(f"  {method.kind.value:<14}{label:<{width}}{said}{other}")
     return [*lines, goal.sentence]

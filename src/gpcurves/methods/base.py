@@ -8,9 +8,10 @@ test suite read the one registry, `METHODS`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from functools import cached_property
 from inspect import cleandoc
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
@@ -117,7 +118,9 @@ class Method(ABC, Generic[State]):
     misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
     any_labels: bool = False  # whether labels may be of any kind (an `Observation` without Gaussian noise)
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
-    explicit: Callable[[Problem, float], float] | None = None  # returns the size at an error, if that is simple
+    default: bool = False  # whether it answers goals for all problems along its axes
+    optimistic: bool = False  # whether it expects too few examples if noise is low, as eigenvalues of graphs do
+    explicit: Callable[[Problem, float], float] | None = None  # returns the examples at an error, if that is simple
     Options: ClassVar[type[MethodOptions]] = MethodOptions
 
     def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
@@ -144,6 +147,38 @@ class Method(ABC, Generic[State]):
         """Tell whether the numbers for this problem are random, so that they depend on a seed."""
         return self.random
 
+    def answers(self, problem: Problem) -> bool:
+        """Tell whether this method answers best how many examples an error needs; of each problem one does."""
+        return self.default
+
+    def spare(self, problem: Problem) -> str | None:
+        """Say why a method that applies is not among "all", or return None if it is; an empty text needs no words.
+
+        A simulation takes long, so that it is asked for, unless little theory applies.
+        """
+        usual = problem.teacher is None and problem.design == Random()
+        return "" if self.kind is Kind.ESTIMATE and usual and not self.answers(problem) else None
+
+    def option_names(self) -> set[str]:
+        return {each.name for each in fields(self.Options)}
+
+    def take_options(
+        self, problem: Problem, given: Mapping[str, Any], kind: type[MethodOptions] | None = None
+    ) -> tuple[MethodOptions, dict[str, str]]:
+        """Return those options that the method has and that belong to the problem, and why others of its own do not.
+
+        They are a ``kind`` of options, that of learning curves unless given.
+        """
+        kind = kind or self.Options
+        own = {each.name: given[each.name] for each in fields(kind) if each.name in given}
+        options = kind(**own)
+        if (reason := options.objection(problem, own)) is None:
+            return options, {}
+        refused = {name: why for name in own if (why := options.objection(problem, (name,))) is not None}
+        if not refused:  # it is about several options together
+            raise InputError(reason)
+        return kind(**{name: value for name, value in own.items() if name not in refused}), refused
+
     def check(
         self,
         problem: Problem,
@@ -152,17 +187,21 @@ class Method(ABC, Generic[State]):
         kind: type[MethodOptions] | None = None,
     ) -> MethodOptions:
         """Return the options as their dataclass (``kind`` if given), or raise if the method or an option does not apply."""
-        if (reason := self.objection(problem, sizes)) is not None:
-            raise NotApplicableError(f"method {self.name!r} does not apply: {reason}")
-        kind = kind or self.Options
-        refuse_unknown(options, {each.name for each in fields(kind)}, [self])
-        checked = kind(**options)
-        if (reason := checked.objection(problem, options)) is not None:
+        self.refuse(self.objection(problem, sizes))
+        known = {each.name for each in fields(kind or self.Options)}
+        for name in options:
+            if name not in known:
+                why = "" if known else ": its numbers are determined"
+                raise InputError(f"method {self.name!r} takes no option {name!r}{why}")
+        checked, refused = self.take_options(problem, options, kind)
+        for reason in refused.values():
             raise InputError(reason)
         return checked
 
-    def option_names(self) -> set[str]:
-        return {each.name for each in fields(self.Options)}
+    def refuse(self, reason: str | None) -> None:
+        """Raise if there is an objection to a problem."""
+        if reason is not None:
+            raise NotApplicableError(f"method {self.name!r} does not apply: {reason}")
 
     @abstractmethod
     def prepare(self, problem: Problem, options: Any, run: Run) -> State:
@@ -172,42 +211,58 @@ class Method(ABC, Generic[State]):
     def evaluate(self, state: State, sizes: FloatArray) -> Result:
         """Return the errors at these sizes."""
 
-    def compute(self, problem: Problem, sizes: FloatArray, options: MethodOptions, run: Run) -> LearningCurve:
-        """Return the curve for options that were checked."""
-        if self.random:
-            run = Run(run.seed(), run.workers, run.store, run.progress)  # a new seed is drawn once, and recorded
-        result = self.evaluate(self.prepare(problem, options, run), sizes)
-        about = {each.name: getattr(result, each.name) for each in fields(Result) if each.name != "interrupted"}
-        seed = run.seed() if self.random and result.stderr is not None else None
-        name = cast(MethodName, str(self.name))
-        curve = LearningCurve(name, sizes, problem=problem, options=options.to_dict(), rng=seed, **about)
-        if result.interrupted:
-            raise CurveInterrupted(curve)
-        bad = np.isinf(result.error) if self.random else ~np.isfinite(result.error)
-        if bad.any():
-            raise NumericalError(
-                f"method {self.name!r} gave a value that is not finite at {problem.axis} = {sizes[bad][0]:g}"
-            )
-        return curve
-
     def curve(self, problem: Problem, sizes: Sizes, run: Run | None = None, **options: Any) -> LearningCurve:
         """Return the learning curve, or raise if the method or an option does not apply."""
         at = validation.sizes(as_problem(problem).axis, sizes)
-        return self.compute(problem, at, self.check(problem, at, options), run or Run(0))
+        return Request(self, problem, self.check(problem, at, options), run or Run(0)).curve(at)
 
     def __call__(self, problem: Problem, sizes: Sizes, **options: Any) -> FloatArray:
         """Return the error at each size, or raise if the method does not apply. Random methods use the seed 0."""
         return self.curve(problem, sizes, **options).error
 
 
-def refuse_unknown(options: Iterable[str], known: set[str], methods: Sequence[Method[Any]]) -> None:
-    """Raise if there is an option that these methods do not know."""
-    for name in options:
-        if name not in known and len(methods) > 1:
-            raise InputError(f"none of these methods takes the option {name!r}")
-        if name not in known:
-            why = "" if known else ": its numbers are determined"
-            raise InputError(f"method {methods[0].name!r} takes no option {name!r}{why}")
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A method, a problem to which it applies and options that were checked: all that a curve needs but the sizes.
+
+    The method is prepared once, when the first curve is asked for; all curves share its state and its seed.
+    """
+
+    method: Method[Any]
+    problem: Problem
+    options: MethodOptions
+    run: Run
+
+    def __post_init__(self) -> None:
+        if self.method.random:  # a new seed is drawn once, and recorded
+            object.__setattr__(self, "run", replace(self.run, rng=self.run.seed()))
+
+    @property
+    def draws(self) -> bool:
+        """Whether numbers are random."""
+        return self.method.draws(self.problem)
+
+    @cached_property
+    def state(self) -> Any:
+        """What all sizes share."""
+        return self.method.prepare(self.problem, self.options, self.run)
+
+    def curve(self, sizes: FloatArray) -> LearningCurve:
+        """Return the learning curve at these sizes."""
+        method, problem = self.method, self.problem
+        result = method.evaluate(self.state, sizes)
+        about = {each.name: getattr(result, each.name) for each in fields(Result) if each.name != "interrupted"}
+        seed = self.run.seed() if method.random and result.stderr is not None else None
+        name = cast(MethodName, str(method.name))
+        curve = LearningCurve(name, sizes, problem=problem, options=self.options.to_dict(), rng=seed, **about)
+        if result.interrupted:
+            raise CurveInterrupted(curve)
+        bad = np.isinf(result.error) if method.random else ~np.isfinite(result.error)
+        if bad.any():
+            raise NumericalError(
+                f"method {method.name!r} gave a value that is not finite at {problem.axis} = {sizes[bad][0]:g}"
+            )
+        return curve
 
 
 class Formula(Method[tuple[Problem, Problem | None]]):

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
 from gpcurves.methods.base import Kind, Result, register
-from gpcurves.methods.formulas.approximations import lower_continuous
+from gpcurves.methods.formulas.approximations import lc_examples, lower_continuous
 from gpcurves.methods.sampled import Sampled
-from gpcurves.methods.simulation.method import GRAPHS, GraphSizes, check_graph_size
+from gpcurves.methods.simulation.method import GRAPHS, GraphSizes, check_graph_size, spare_dense_algebra
 from gpcurves.methods.simulation.vertices import OnGraphs
 from gpcurves.montecarlo import Estimate, Run, Stop
 from gpcurves.numerics.validation import FloatArray
@@ -49,24 +50,32 @@ class Eigenvalue(Sampled):
     source = "Urry & Sollich 2013, eq. (14)"
     needs = "a graph, or an ensemble of which graphs are drawn"
     axes = ("nu",)
+    optimistic = True
+    explicit = staticmethod(lc_examples)
     Options = GraphSizes
 
     def draws(self, problem: Problem) -> bool:
         return problem.ensemble is not None
 
-    def experiment(self, problem: Problem, options: GraphSizes, run: Run, sizes: FloatArray) -> GraphEigenvalues:
-        size = options.size(problem)
-        check_graph_size(problem, np.zeros(1), size, run)
-        return GraphEigenvalues(problem, tuple(sizes.tolist()), run.seed(), (), size, 1)
+    def spare(self, problem: Problem) -> str | None:
+        return spare_dense_algebra(problem)
+
+    def experiment(self, problem: Problem, options: GraphSizes, run: Run) -> GraphEigenvalues:
+        return GraphEigenvalues(problem, (), run.seed(), (), options.size(problem), 1)
+
+    def check_sizes(self, experiment: GraphEigenvalues, run: Run) -> None:
+        check_graph_size(experiment.problem, 0.0, experiment.vertices, run)  # no examples are drawn
 
     def stop(self, problem: Problem, options: GraphSizes) -> Stop:
         count = options.graphs or GRAPHS
         return Stop(count, count)
 
-    def evaluate(self, state: tuple[Problem, GraphSizes, Run], sizes: FloatArray) -> Result:
-        graph = state[0].graph
-        if isinstance(graph, Graph):
-            return Result(lower_continuous(state[0], sizes * graph.vertices))
+    def prepare(self, problem: Problem, options: GraphSizes, run: Run) -> Any:
+        return problem if isinstance(problem.graph, Graph) else super().prepare(problem, options, run)
+
+    def evaluate(self, state: Any, sizes: FloatArray) -> Result:
+        if isinstance(state, Problem):
+            return Result(lower_continuous(state, sizes * state.examples_per_size))
         return super().evaluate(state, sizes)
 
     def summarise(self, experiment: GraphEigenvalues, estimate: Estimate) -> Result:

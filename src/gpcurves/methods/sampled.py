@@ -17,17 +17,21 @@ QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 """Quantiles over tasks that go into the details of a curve."""
 
 
-class Sampled(Method[tuple[Problem, Any, Run]]):
+class Sampled(Method[Any]):
     """A method that repeats an experiment and averages.
 
-    A new one says what the experiment is, when enough was drawn, and what becomes of the estimate.
+    A new one says what the experiment is, when enough was drawn, and what becomes of the estimate. The experiment has a method
+    ``at``, which returns it at other sizes.
     """
 
     random = True
 
     @abstractmethod
-    def experiment(self, problem: Problem, options: Any, run: Run, sizes: FloatArray) -> Any:
-        """Return what is repeated, an `Experiment`, after a check of the memory that it needs."""
+    def experiment(self, problem: Problem, options: Any, run: Run) -> Any:
+        """Return what is repeated, an `Experiment`, with all that sizes share, and no sizes yet."""
+
+    def check_sizes(self, experiment: Any, run: Run) -> None:
+        """Refuse an experiment with sizes that cannot be drawn, or that memory does not hold."""
 
     @abstractmethod
     def stop(self, problem: Problem, options: Any) -> Stop:
@@ -41,15 +45,16 @@ class Sampled(Method[tuple[Problem, Any, Run]]):
         """Return what is drawn, in words."""
         return "graphs" if problem.ensemble is not None else "data sets"
 
-    def prepare(self, problem: Problem, options: Any, run: Run) -> tuple[Problem, Any, Run]:
-        return problem, options, run
+    def prepare(self, problem: Problem, options: Any, run: Run) -> Any:
+        return self.experiment(problem, options, run), self.stop(problem, options), run
 
-    def evaluate(self, state: tuple[Problem, Any, Run], sizes: FloatArray) -> Result:
+    def evaluate(self, state: Any, sizes: FloatArray) -> Result:
         """Repeat the experiment until it is enough; after Ctrl-C, summarise what was finished."""
-        problem, options, run = state
-        experiment = self.experiment(problem, options, run, sizes)
+        prepared, enough, run = state
+        experiment = prepared.at(sizes)
+        self.check_sizes(experiment, run)
         try:
-            estimate = average(experiment, run, self.stop(problem, options), self.unit(problem))
+            estimate = average(experiment, run, enough, self.unit(experiment.problem))
         except Interrupted as stop:
             if stop.estimate.count < 2:
                 raise

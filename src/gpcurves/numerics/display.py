@@ -1,22 +1,14 @@
-"""How results are shown: what draws and writes them is loaded by name when a result is first shown, as pandas loads its plotting backend."""
+"""How results are shown: by what the package as a whole says, since what draws and writes results imports them."""
 
 from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
-
-RENDERER = "gpcurves.render"
-"""The module that has ``plot``, ``save`` and ``notebook``."""
-
-
-def renderer() -> ModuleType:
-    """Return the module that draws and writes results; results do not import it, because it imports them."""
-    return import_module(RENDERER)
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,7 +22,7 @@ class Display:
 
     def plot(self, ax: Any = None, **options: Any) -> Display:
         """Draw the same result once more, into ``ax`` or into a new figure."""
-        shown: Display = renderer().plot(self.result_, ax, **options)
+        shown: Display = Shown.renderer().plot(self.result_, ax, **options)
         return shown
 
     def to_bytes(self, suffix: str) -> bytes:
@@ -52,14 +44,17 @@ class Display:
 class Shown:
     """A result that can be drawn, saved and seen in a notebook."""
 
+    renderer: ClassVar[Callable[[], ModuleType]]
+    """Returns the module that has ``plot``, ``save`` and ``notebook``; the package sets it."""
+
     def plot(self, ax: Any = None, **options: Any) -> Display:
         """Draw the result into ``ax``, or into a new figure; returns what was drawn."""
-        shown: Display = renderer().plot(self, ax, **options)
+        shown: Display = Shown.renderer().plot(self, ax, **options)
         return shown
 
     def save(self, path: str | Path, **options: Any) -> None:
         """Write the result in the format that the suffix names: .csv, .json, .png, .svg, .html or one registered since."""
-        renderer().save(self, path, **options)
+        Shown.renderer().save(self, path, **options)
 
     def _repr_html_(self) -> str:
-        return str(renderer().notebook(self))
+        return str(Shown.renderer().notebook(self))

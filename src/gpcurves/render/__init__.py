@@ -1,4 +1,4 @@
-"""Finished results in; pictures, tables, data and pages out. Results load this module by name when they are first shown."""
+"""Finished results in; pictures, tables, data and pages out. The package loads this module when a result is first shown."""
 
 from __future__ import annotations
 

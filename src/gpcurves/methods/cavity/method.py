@@ -16,7 +16,7 @@ from gpcurves.graphs import Ensemble, Graph
 from gpcurves.graphs.groups import check_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
 from gpcurves.methods.sampled import Sampled, average_over_groups
-from gpcurves.methods.simulation.method import at_least
+from gpcurves.methods.simulation.method import at_least, is_large
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, stream
 from gpcurves.numerics.memory import check_memory
@@ -89,7 +89,7 @@ class CavityOptions(Precision):
     )
 
     def objection(self, problem: Problem, given: Collection[str]) -> str | None:
-        if problem.ensemble is not None:
+        if problem.ensemble is not None and "among" in given:
             for name in self.among:
                 if name not in ("isolated", "ends") and not name.startswith("degree="):
                     return f"of an ensemble only groups by degree are known (isolated, ends, degree=K), got {name!r}"
@@ -134,14 +134,22 @@ class Cavity(Sampled):
     Options = CavityOptions
     VarianceOptions = CavityVarianceOptions
 
-    def experiment(self, problem: Problem, options: CavityOptions, run: Run, sizes: FloatArray) -> Any:
+    def answers(self, problem: Problem) -> bool:
+        return is_large(problem)
+
+    def spare(self, problem: Problem) -> str | None:
+        if problem.ensemble is not None or is_large(problem):
+            return None
+        vertices = f"{problem.examples_per_size:,} vertices"
+        return f"on {vertices} the simulation is quick, and exact; name it among the methods to compute it"
+
+    def experiment(self, problem: Problem, options: CavityOptions, run: Run) -> Any:
         from gpcurves.methods.cavity.beliefs import normalisers
         from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
         from gpcurves.methods.cavity.population import POPULATIONS
 
-        _check_size(float(sizes.max(initial=0.0)))
         threads = None if str(run.workers).strip() == "1" else 1
-        shared = (problem, tuple(sizes.tolist()), run.seed(), options.among, threads)
+        shared = (problem, (), run.seed(), options.among, threads)
         if isinstance(problem.graph, Graph):
             divided = normalisers(problem.kernel, problem.graph)
             return GivenGraph(*shared, options.tolerance, options.max_rounds, options.damping, *divided)
@@ -151,6 +159,9 @@ class Cavity(Sampled):
             what = f"a population of {options.population:,} vertices with {run.workers} worker(s)"
             check_memory(needed, what, "ask for a smaller population or fewer workers")
         return Replicas(*shared, options.precision, options.local, options.max_sweeps, options.population)
+
+    def check_sizes(self, experiment: Any, run: Run) -> None:
+        _check_size(max(experiment.nu))
 
     def stop(self, problem: Problem, options: CavityOptions) -> Stop:
         if isinstance(problem.graph, Graph):

@@ -37,6 +37,7 @@ def lc_examples(problem: Problem, error: float) -> float:
     source="Sollich & Halees 2002, eq. (16); Sollich 1999, eq. (11)",
     any_labels=True,
     explicit=lc_examples,
+    default=True,
 )
 def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return the solution of :math:`\epsilon = g(n/(\sigma^2+\epsilon))`, SH02 (16).

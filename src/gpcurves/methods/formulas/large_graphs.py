@@ -45,6 +45,7 @@ def _long_walks(problem: Problem) -> str | None:
     needs="the ensemble of random regular graphs",
     conditions=(_large_regular,),
     axes=("nu",),
+    optimistic=True,
 )
 def mckay(problem: Problem, nu: FloatArray) -> FloatArray:
     """Return LC with the eigenvalues of the infinite regular tree."""
@@ -65,6 +66,7 @@ def mckay(problem: Problem, nu: FloatArray) -> FloatArray:
     needs="the ensemble of random regular graphs and a random walk kernel with p ≥ 30",
     conditions=(_large_regular, _long_walks),
     axes=("nu",),
+    optimistic=True,
 )
 def master(problem: Problem, nu: FloatArray) -> FloatArray:
     r"""Return the solution of :math:`\epsilon = F(\nu c^{-1}/(\epsilon+\sigma^2))/F(0)`.

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -88,6 +88,11 @@ class DataSets:
     test_points: int  # test inputs per data set, if the average over them has no closed form
     also: tuple[str, ...]  # further averages: "training" and "empirical"
     prior_variance: float  # the average prior variance of the true function, computed once for all workers
+    fixed_test: Test | None  # the test average that all data sets share, or None if test points are drawn for each
+
+    def at(self, sizes: FloatArray) -> DataSets:
+        """Return the same data sets with other numbers of examples."""
+        return replace(self, sizes=tuple(int(size) for size in sizes.tolist()))
 
     @property
     def key(self) -> Mapping[str, Any]:
@@ -105,11 +110,6 @@ class DataSets:
     def fields(self) -> Mapping[str, Shape]:
         """The errors, and from which n on test points replaced a closed form."""
         return dict.fromkeys(("error", *self.also), (len(self.sizes),)) | {"replaced": ()}
-
-    @cached_property
-    def fixed_test(self) -> Test | None:
-        """The test average that is the same for every data set, or None if test points are drawn for each."""
-        return exact_test(self.problem)
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         problem = self.problem

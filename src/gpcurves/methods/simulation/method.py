@@ -14,18 +14,19 @@ from gpcurves.graphs import Graph
 from gpcurves.graphs.groups import check_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel, register
 from gpcurves.methods.sampled import QUANTILES, Sampled, average_over_groups, remarks
-from gpcurves.methods.simulation.dataset import DataSets
+from gpcurves.methods.simulation.dataset import DataSets, exact_test
 from gpcurves.methods.simulation.vertices import LocalErrors, VertexDataSets
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, average
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.parameters import parameter
-from gpcurves.numerics.validation import FloatArray, integer, positive
+from gpcurves.numerics.validation import integer, positive
 from gpcurves.problem import Problem
 
 GRAPHS, _DATASETS, _VERTICES, _PER_GRAPH, _ON_GRAPH = 20, 200, 500, 10, 100
 _FIRST, _FIRST_GRAPHS, _MOST = 32, 10, 100_000  # how much is drawn before the precision is looked at, and at most
 _MOST_PER_VERTEX = 1e9
+_SMALL_GRAPH = 1_500  # vertices up to which a given graph is simulated
 _TEST_POINTS = 1_000
 _ALSO = ("training", "empirical")
 
@@ -68,7 +69,7 @@ class DataSetSizes(GraphSizes):
 
     def objection(self, problem: Problem, given: Collection[str]) -> str | None:
         # a single data set says nothing about how much data sets differ
-        if self.datasets == 1 and problem.ensemble is None:
+        if "datasets" in given and self.datasets == 1 and problem.ensemble is None:
             return "datasets must be an integer, at least 2, got 1"
         return super().objection(problem, given)
 
@@ -106,7 +107,7 @@ class SimulationOptions(DataSetSizes):
 
     def objection(self, problem: Problem, given: Collection[str]) -> str | None:
         reason = super().objection(problem, given)
-        if reason is None and self.also and problem.teacher is not None:
+        if reason is None and "also" in given and self.also and problem.teacher is not None:
             return "training and empirical errors are only defined if student and teacher agree"
         return reason
 
@@ -140,18 +141,25 @@ class Simulation(Sampled):
     Options = SimulationOptions
     VarianceOptions = DataSetSizes
 
-    def experiment(
-        self, problem: Problem, options: SimulationOptions, run: Run, sizes: FloatArray
-    ) -> DataSets | VertexDataSets:
+    def answers(self, problem: Problem) -> bool:
+        return problem.axis == "nu" and not is_large(problem)
+
+    def spare(self, problem: Problem) -> str | None:
+        return spare_dense_algebra(problem) or super().spare(problem)
+
+    def experiment(self, problem: Problem, options: SimulationOptions, run: Run) -> DataSets | VertexDataSets:
         if problem.axis == "nu":
             size, per_task = options.size(problem), _datasets_per_task(problem, options)
-            check_graph_size(problem, sizes, size, run)
-            return VertexDataSets(problem, tuple(sizes.tolist()), run.seed(), options.among, size, per_task)
-        counts = tuple(int(size) for size in sizes.tolist())
-        drawn = DataSets(problem, counts, run.seed(), options.test_points, options.also, problem.true_variance)
-        what = f"a simulation of n = {max(counts)} with {run.workers} worker(s)"
-        check_memory(drawn.memory() * run.processes, what, "ask for a smaller n or fewer workers")
-        return drawn
+            return VertexDataSets(problem, (), run.seed(), options.among, size, per_task)
+        about = (options.test_points, options.also, problem.true_variance, exact_test(problem))
+        return DataSets(problem, (), run.seed(), *about)
+
+    def check_sizes(self, experiment: DataSets | VertexDataSets, run: Run) -> None:
+        if isinstance(experiment, VertexDataSets):
+            check_graph_size(experiment.problem, max(experiment.nu), experiment.vertices, run)
+            return
+        what = f"a simulation of n = {max(experiment.sizes)} with {run.workers} worker(s)"
+        check_memory(experiment.memory() * run.processes, what, "ask for a smaller n or fewer workers")
 
     def stop(self, problem: Problem, options: SimulationOptions) -> Stop:
         count, most = _count_tasks(problem, options)
@@ -191,7 +199,7 @@ class Simulation(Sampled):
         """
         size, per_task = options.size(problem), _datasets_per_task(problem, options)
         experiment = LocalErrors(problem, (nu,), run.seed(), (), size, per_task)
-        check_graph_size(problem, np.array([nu]), size, run)
+        check_graph_size(problem, nu, size, run)
         count, _ = _count_tasks(problem, options)
         needed = 8.0 * count * (per_task + 1) * size * 3
         check_memory(needed, "the errors of all vertices", "ask for fewer graphs or data sets")
@@ -215,10 +223,28 @@ def _datasets_per_task(problem: Problem, options: DataSetSizes) -> int:
     return (options.datasets or _PER_GRAPH) if problem.ensemble is not None else 1
 
 
-def check_graph_size(problem: Problem, nu: FloatArray, vertices: int, run: Run) -> None:
+def is_large(problem: Problem) -> bool:
+    """Tell whether graphs are so large that the cavity method, if it applies, answers sooner than a simulation.
+
+    Dense algebra on a small given graph is quick, and exact.
+    """
+    small = isinstance(problem.graph, Graph) and problem.graph.vertices <= _SMALL_GRAPH
+    return not small and problem.observation.noise != 0 and problem.teacher is None
+
+
+def spare_dense_algebra(problem: Problem) -> str | None:
+    """Say why dense algebra on a large given graph is not among "all" methods, or return None."""
+    if problem.axis == "n" or problem.ensemble is not None or not is_large(problem):
+        return None
+    return (
+        f"dense algebra on {problem.examples_per_size:,} vertices takes long; name it among the methods to compute it"
+    )
+
+
+def check_graph_size(problem: Problem, nu: float, vertices: int, run: Run) -> None:
     """Refuse what cannot be drawn, or what memory does not hold."""
-    if nu.max(initial=0.0) > _MOST_PER_VERTEX:
-        raise InputError(f"nu must be at most {_MOST_PER_VERTEX:g} if data sets are drawn, got {nu.max():g}")
+    if nu > _MOST_PER_VERTEX:
+        raise InputError(f"nu must be at most {_MOST_PER_VERTEX:g} if data sets are drawn, got {nu:g}")
     matrices = 7 if problem.teacher is not None else 4
     check_memory(
         8.0 * matrices * vertices**2 * run.processes,

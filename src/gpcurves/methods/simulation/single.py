@@ -81,7 +81,7 @@ def one_data_set(
     if (reason := options.objection(problem, () if vertices is None else ("vertices",))) is not None:
         raise InputError(reason)
     size = options.size(problem)
-    check_graph_size(problem, np.array([at]), size, Run())
+    check_graph_size(problem, at, size, Run())
     experiment = LocalErrors(problem, (at,), seed_of(rng), (), size, 1)
     graph, generator = experiment.draw_graph(0)
     _, counts = draw_counts((at,), size, generator.spawn(1)[0])

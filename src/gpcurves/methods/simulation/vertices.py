@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -46,6 +45,10 @@ class GraphExperiment:
     settings: ClassVar[tuple[str, ...]]  # further fields that determine the results
     averages: ClassVar[tuple[str, ...]] = ("error",)  # over all vertices, each with a value at every nu
 
+    def at(self, sizes: FloatArray) -> Self:
+        """Return the same experiment with other numbers of examples per vertex."""
+        return replace(self, nu=tuple(sizes.tolist()))
+
     @property
     def key(self) -> Mapping[str, Any]:
         problem, graph = self.problem, self.problem.graph
@@ -74,12 +77,13 @@ class OnGraphs(GraphExperiment):
 
     vertices: int
     datasets: int
+    kept: list[Any] = field(default_factory=list, repr=False, compare=False)  # covariances that all data sets share
 
     settings: ClassVar[tuple[str, ...]] = ("vertices", "datasets")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields alone: a matrix that was kept is large, and need not travel to workers."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        """Return all but the matrices that were kept: they are large, and need not travel to workers."""
+        return {**self.__dict__, "kept": []}
 
     def draw_graph(self, task: int) -> tuple[Graph, np.random.Generator]:
         """Return the graph of a task and the random numbers that are left for its data."""
@@ -89,17 +93,14 @@ class OnGraphs(GraphExperiment):
 
     def covariances(self, graph: Graph) -> tuple[FloatArray, FloatArray | None]:
         """Return the student's covariance matrix, and the teacher's if it differs."""
-        return self._kept_covariances if graph is self.problem.graph else self._make_covariances(graph)
-
-    @cached_property
-    def _kept_covariances(self) -> tuple[FloatArray, FloatArray | None]:
-        """The covariances on a given graph, which all data sets share."""
-        assert isinstance(self.problem.graph, Graph)
-        return self._make_covariances(self.problem.graph)
-
-    def _make_covariances(self, graph: Graph) -> tuple[FloatArray, FloatArray | None]:
+        given = graph is self.problem.graph
+        if given and self.kept:
+            return self.kept[0]  # type: ignore[no-any-return]
         true = None if self.problem.teacher is None else self.problem.true_kernel.on(graph).matrix()
-        return self.problem.kernel.on(graph).matrix(), true
+        made = self.problem.kernel.on(graph).matrix(), true
+        if given:
+            self.kept.append(made)
+        return made
 
     def local_errors(self, task: int) -> tuple[Graph, list[list[FloatArray]]]:
         """Return the graph of a task and, for each data set, the error of every vertex at each nu."""
