@@ -18,9 +18,9 @@ _SHARES = (0.125, 0.25, 0.5, 0.9)  # training sets as shares of the rows; the la
 _Rows = npt.NDArray[np.int64]
 Split = tuple[_Rows, _Rows]
 _SMALLEST = 4
-_WORK, _REFITS = 2_000, 2  # refits times rows, about, and how many refits at least
-_REPEATS, _ITERATIONS, _SPLITS = 4, 12, 20
-_SMALL = 0.02  # weight of members that are left out
+_WORK, _REFITS = 1_000, 2  # refits times rows, about, and how many refits at least
+_REPEATS, _ITERATIONS, _SPLITS = 4, 8, 20
+_SMALL = 0.1  # weight of members that are left out
 Groups = npt.NDArray[np.int64] | None
 
 
