@@ -111,7 +111,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
             rows = reading.standardise_arrays(X, y, pool, computation.rng, effort.most_rows)
         if deterministic:
             _check_function(rows)
-        return forecast_rows(rows, fit_members(rows, effort.fitted_rows, deterministic), computation)
+        return forecast_rows(rows, fit_members(rows, effort.fitted_rows, deterministic), computation, deterministic)
 
 
 def fit_members(rows: Rows, most_rows: int, deterministic: bool = False) -> list[Member]:
@@ -190,13 +190,15 @@ class FittedRows:
     deterministic: bool = False
 
 
-def forecast_rows(rows: Rows, members: list[Member], computation: Computation) -> Forecast:
+def forecast_rows(rows: Rows, members: list[Member], computation: Computation, deterministic: bool = False) -> Forecast:
     """Forecast from rows, starting at the most probable hyperparameters of each member."""
-    fit = fit_rows(rows, members, mix(members, rows.X, rows.level), computation)
+    fit = fit_rows(rows, members, mix(members, rows.X, rows.level), computation, deterministic)
     return assemble(fit, simulate_posterior(fit, computation), computation)
 
 
-def fit_rows(rows: Rows, members: list[Member], mixture: Mixture, computation: Computation) -> FittedRows:
+def fit_rows(
+    rows: Rows, members: list[Member], mixture: Mixture, computation: Computation, deterministic: bool = False
+) -> FittedRows:
     """Draw from the posterior over problems, and cross-validate."""
     inputs = find_inputs(rows)
     draws = draw_problems(members, mixture.weights, inputs, computation)
@@ -204,7 +206,6 @@ def fit_rows(rows: Rows, members: list[Member], mixture: Mixture, computation: C
     observed = cross_validate(members, mixture.weights, computation.rng)
     computation.progress.advance(30)
     relevance = _measure_relevance(rows, draws.problems, draws.weights)
-    deterministic = members[0].density.fixed_noise is not None
     notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
     return FittedRows(rows, draws, observed, relevance, notes, deterministic)
 
@@ -317,7 +318,7 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
             X, test = inputs.draw(size, rng), inputs.draw(effort.test_inputs, rng)
             curves += [simulate_curve(problem, X, test, warped) for problem, warped in islice(drawn, count)]
     if fit.relevance is not None:  # the noise of a model taken as it is stays as it is
-        curves = [replace(curve, fade=fading(curve.noise), since=rows) for curve in curves]
+        curves = [replace(curve, fade=fading(curve.noise, fit.deterministic), since=rows) for curve in curves]
     computation.progress.advance(5)
     return PosteriorCurves(
         tuple(curves), fit.draws.weights, fit.draws.batches, fit.observed, fit.rows.usable, rows, fit.rows.scale

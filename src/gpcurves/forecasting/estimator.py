@@ -109,7 +109,8 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self)
         members, effort, seed, rng = self._begun
         with threadpool_limits(1), Progress(False, "%") as shown:
-            return forecast_rows(self._data, members, Computation(seed, deepcopy(rng), effort, shown))
+            computation = Computation(seed, deepcopy(rng), effort, shown)
+            return forecast_rows(self._data, members, computation, bool(self.deterministic))
 
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""

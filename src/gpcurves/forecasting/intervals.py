@@ -104,12 +104,14 @@ def _find_first(n: FloatArray, curve: FloatArray, goal: float) -> int | None:
     return math.ceil(before * math.pow(after / before, share) - 1e-9)
 
 
-def fading(noise: float) -> float:
+def fading(noise: float, deterministic: bool = False) -> float:
     """Return how fast noise of this share of the target's variance fades as rows are added.
 
     Measured quantities carry noise of a thousandth of their variance or more. What is fitted far below that is the
     misfit of a function without noise, which more rows resolve.
     """
+    if deterministic:
+        return _FADE
     return _FADE * float(np.clip(math.log(_NOISY / noise) / math.log(_NOISY / _NOISELESS), 0.0, 1.0))
 
 
