@@ -41,6 +41,14 @@ class CrossValidation:
         """Standard errors of the logarithms of ``mse``, which have no units."""
         return self.stderr / self.mse
 
+    def extended(self, n: int, squares: FloatArray) -> CrossValidation:
+        """Return this with a further point: the squared residuals after training on n rows."""
+        mse = float(squares.mean())
+        added = (float(n), mse, float(squares.std() / np.sqrt(len(squares))))
+        return CrossValidation(
+            *(np.append(old, new) for old, new in zip((self.n, self.mse, self.stderr), added, strict=True))
+        )
+
     def in_units(self, scale: float) -> CrossValidation:
         """Return the errors of a target whose unit is so many of the present ones."""
         return CrossValidation(self.n, self.mse * scale**2, self.stderr * scale**2)

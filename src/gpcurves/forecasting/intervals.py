@@ -149,6 +149,7 @@ class PosteriorCurves:
     rows: int
     fitted_rows: int
     scale: float
+    rate: float = 1.0  # rows for each unit that n counts, which may be a group of them
 
     def moments(self, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return mean and standard deviation of the log mean squared error, and how far it is above the noise."""
@@ -157,7 +158,7 @@ class PosteriorCurves:
         return middle, np.sqrt(self.weights @ (logs - middle) ** 2), middle - self._log_noise(n)
 
     def _logs(self, n: FloatArray) -> FloatArray:
-        return np.asarray(np.log([curve(n) for curve in self.curves]))
+        return np.asarray(np.log([curve(self.rate * n) for curve in self.curves]))
 
     def stderr(self, n: FloatArray) -> FloatArray:
         r"""Return the Monte-Carlo standard error of the log RMSE, by leaving out one batch of curves after the other.
@@ -178,7 +179,7 @@ class PosteriorCurves:
         return np.asarray(np.sqrt(variance))
 
     def _log_noise(self, n: FloatArray) -> FloatArray:
-        return np.asarray(self.weights @ np.log([curve.noise_at(n) for curve in self.curves]))
+        return np.asarray(self.weights @ np.log([curve.noise_at(self.rate * n) for curve in self.curves]))
 
     @cached_property
     def gap(self) -> float:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -53,6 +54,13 @@ class HyperPrior:
         self.below = np.array([2.0, 2.0, *[1.4] * blocks, below])
         self.above = np.array([2.0, 2.0, *[4 * 1.4] * blocks, above])
         self.tails = tails
+
+    def centre_noise(self, log_noise: float) -> HyperPrior:
+        """Return the prior if the noise variance is known, but for what the model itself misses."""
+        known = copy(self)
+        known.location, known.below, known.above = self.location.copy(), self.below.copy(), self.above.copy()
+        known.location[-1], known.below[-1], known.above[-1] = log_noise, 0.2, 1.0
+        return known
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log density, up to a constant, and its gradient."""
@@ -160,17 +168,18 @@ class Member:
 
 
 def find_members(
-    X: FloatArray,
-    blocks: tuple[int, ...],
-    y: FloatArray,
-    weights: FloatArray | None = None,
-    deterministic: bool = False,
+    X: FloatArray, blocks: tuple[int, ...], y: FloatArray, errors: FloatArray | None = None, deterministic: bool = False
 ) -> list[Member]:
     """Return all members at their most probable hyperparameters; ``y`` is in units of its deviation, not centred.
 
+    ``errors`` are standard errors of the targets, in the same units; the noise that is learnt is then about their average.
     The first is looked for from many starts. The others start where it ended: the second of each warp at the first of it.
     """
     prior = HyperPrior(max(blocks) + 1, deterministic)
+    weights = None
+    if errors is not None:
+        weights = noise_weights(errors)
+        prior = prior.centre_noise(float(np.log(np.mean(errors**2))))
     members: list[Member] = []
     for warp in (NoWarp(y), choose_warp(y)):
         for number, family in enumerate(FAMILIES):
@@ -183,6 +192,11 @@ def find_members(
             mode = part.find_mode(starts, _ITERATIONS)
             members.append(Member(density, density.find_mode([mode], _POLISHING) if part is not density else mode))
     return members
+
+
+def noise_weights(errors: FloatArray) -> FloatArray:
+    """Return the noise variance of each row over their average."""
+    return np.asarray(errors**2 / np.mean(errors**2))
 
 
 def suggest_starts(density: LogPosterior) -> list[FloatArray]:

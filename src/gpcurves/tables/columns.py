@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import numbers
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,21 @@ def choose_inputs(table: pd.DataFrame, target: str, features: Sequence[str] | No
     if not inputs:
         raise InputError(f"no input is left beside the target {target!r}: at least one column is needed")
     return inputs
+
+
+def check_aside(table: pd.DataFrame, target: str, features: Sequence[str] | None, aside: Mapping[str, str]) -> None:
+    """Refuse columns of groups or of standard errors that are not there, or that are the target or an input as well."""
+    for role, name in aside.items():
+        check_column("table", name, table.columns)
+        what = "groups" if role == "groups" else "standard errors"
+        if name == target or name in (features or ()):
+            raise InputError(
+                f"the column of {what} {name!r} cannot be {'the target' if name == target else 'an input'} as well"
+            )
+    if len(set(aside.values())) < len(aside):
+        raise InputError(
+            f"groups and standard errors must be different columns, got {next(iter(aside.values()))!r} for both"
+        )
 
 
 def check_column(what: str, name: str, known: Iterable[str]) -> None:

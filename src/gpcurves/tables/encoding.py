@@ -21,7 +21,9 @@ _YEAR = 365.2425
 class ColumnEncoding(Protocol):
     """What one column becomes: design columns, of which those with the same number in ``blocks`` share a lengthscale."""
 
-    source: str
+    @property
+    def source(self) -> str:
+        """The column of the table."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,11 +51,14 @@ class Number:
     """A column of numbers, which stays as it is."""
 
     source: str
-    blocks = (0,)
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.source,)
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        return (0,)
 
     def encode(self, values: Values) -> FloatArray:
         return np.asarray(values[:, None], dtype=np.float64)

@@ -18,7 +18,7 @@ from gpcurves.tables.cells import Reading, Values, as_texts, check_cells, interp
 from gpcurves.tables.columns import enumerate_names
 from gpcurves.tables.design import Design
 from gpcurves.tables.encoding import Categories, Dates, choose_encoding
-from gpcurves.tables.rows import FEWEST_ROWS, Prepared
+from gpcurves.tables.rows import FEWEST_GROUPS, FEWEST_ROWS, Prepared
 
 Missing = Literal["auto", "drop", "impute"]
 Names = Hashable | Sequence[Hashable]
@@ -35,6 +35,8 @@ def prepare(
     drop: Names = None,
     pool: pd.DataFrame | None = None,
     missing: Missing = "auto",
+    groups: Hashable = None,
+    noise: Hashable = None,
     rng: int | np.random.Generator = 0,
     most_rows: int = 1_000,
 ) -> Prepared:
@@ -48,6 +50,9 @@ def prepare(
     if they are at most one in twenty. Rows that
     repeat another one exactly are dropped, unless values are so coarse that repeats are natural.
     Of more than ``most_rows`` rows, that many are drawn at random.
+
+    The column ``groups`` says which rows belong together, the column ``noise`` has the standard error of each target: both are
+    no inputs, and rows without them are dropped.
     """
     if missing not in get_args(Missing):
         raise InputError(f"missing must be 'auto', 'drop' or 'impute', got {missing!r}")
@@ -55,8 +60,14 @@ def prepare(
     generator = np.random.default_rng(rng)
     chosen = None if features is None else columns.spell_names(features, table)
     target, drop = columns.spell_names([target], table)[0], columns.spell_names(() if drop is None else drop, table)
+    aside = {
+        role: columns.spell_names([name], table)[0]
+        for role, name in (("groups", groups), ("noise", noise))
+        if name is not None
+    }
     table = columns.name_columns(table, "table")
-    inputs = columns.choose_inputs(table, target, chosen, drop)
+    columns.check_aside(table, target, chosen, aside)
+    inputs = columns.choose_inputs(table, target, chosen, [*drop, *aside.values()])
     steps = [str(step) for step in table.attrs.get("steps", ())]
     positions = _draw_positions(len(table), max(_MOST_LOOKED_AT, 2 * most_rows), generator)
     if len(positions) < len(table):
@@ -64,7 +75,7 @@ def prepare(
 
     decimal = str(table.attrs.get("decimal", "."))
     draft = Draft(target, positions, steps=tuple(steps), dropped=dict.fromkeys(drop, "left out as asked"))
-    draft = _read_columns(draft, table.iloc[positions], inputs, decimal)
+    draft = _read_columns(draft, table.iloc[positions], inputs, aside, decimal)
     draft = _describe_readings(_screen_columns(draft, keep_identifiers=features is not None))
     draft = _drop_copies(_settle_missing(draft, missing))
     draft.check_enough_rows(len(table))
@@ -97,14 +108,27 @@ def prepare(
         names=design.names,
         dropped=draft.dropped,
         design=design,
+        groups=_number_groups(draft.aside.get("groups"), draft.target),
+        errors=draft.aside.get("noise"),
     )
+
+
+def _number_groups(names: Values | None, target: str) -> npt.NDArray[np.int64] | None:
+    if names is None:
+        return None
+    groups = np.unique(names.astype(str), return_inverse=True)[1].astype(np.int64)
+    if groups.max() + 1 < FEWEST_GROUPS:
+        raise InputError(
+            f"a forecast of {target!r} for new groups needs at least {FEWEST_GROUPS}, got {groups.max() + 1}"
+        )
+    return groups
 
 
 @dataclass(frozen=True)
 class Draft:
     """What is left of a table while it is prepared: every step takes a draft and returns another, with a sentence about it.
 
-    ``y`` are the values of the target, ``values`` those of each input. ``positions`` are those of the rows in the table,
+    ``y`` are the values of the target, ``values`` those of each input, ``aside`` groups and standard errors of rows. ``positions`` are those of the rows in the table,
     ``readings`` say how the cells of each column are read, the target included. ``steps`` are sentences about what was
     done, ``losses`` words about rows that were dropped, and ``dropped`` says why a column is not used. ``fillers`` stand for
     missing cells, if those are ``filled`` in.
@@ -112,6 +136,7 @@ class Draft:
 
     target: str
     positions: npt.NDArray[np.intp]
+    aside: Mapping[str, Values] = field(default_factory=dict)
     y: FloatArray = field(default_factory=lambda: np.empty(0))
     readings: Mapping[str, Reading] = field(default_factory=dict)
     values: Mapping[str, Values] = field(default_factory=dict)
@@ -128,7 +153,8 @@ class Draft:
     def keep(self, mask: npt.NDArray[np.bool_]) -> Draft:
         """Keep some rows."""
         values = {name: values[mask] for name, values in self.values.items()}
-        return replace(self, y=self.y[mask], positions=self.positions[mask], values=values)
+        aside = {role: values[mask] for role, values in self.aside.items()}
+        return replace(self, y=self.y[mask], positions=self.positions[mask], values=values, aside=aside)
 
     def lose(self, mask: npt.NDArray[np.bool_], why: str) -> Draft:
         """Drop some rows and say so."""
@@ -167,10 +193,12 @@ def _draw_positions(number: int, most: int, generator: np.random.Generator) -> n
     return np.sort(generator.choice(number, most, replace=False, shuffle=False))
 
 
-def _read_columns(draft: Draft, table: pd.DataFrame, inputs: Sequence[str], decimal: str) -> Draft:
+def _read_columns(
+    draft: Draft, table: pd.DataFrame, inputs: Sequence[str], aside: Mapping[str, str], decimal: str
+) -> Draft:
     """Read the target, drop rows without one, and read the inputs of the others."""
     target = draft.target
-    for name in (target, *inputs):
+    for name in (target, *inputs, *aside.values()):
         check_cells(name, table[name])
     reading = interpret(table[target], decimal)
     if reading.kind != "number":
@@ -189,9 +217,30 @@ def _read_columns(draft: Draft, table: pd.DataFrame, inputs: Sequence[str], deci
     draft.check_enough_rows(len(table))
     draft.check_target_varies()
     labelled = table[known]
+    if aside:
+        draft = replace(draft, aside=_read_aside(labelled, aside, decimal))
+        unknown = np.any([pd.isna(values) for values in draft.aside.values()], axis=0)
+        labelled = labelled[~unknown]
+        draft = draft.lose(unknown, f"without a value of {enumerate_names(list(aside.values()))}")
+        draft.check_enough_rows(len(table))
     readings = {name: interpret(labelled[name], decimal) for name in inputs}
     values = {name: readings[name].read(labelled[name]) for name in inputs}
     return replace(draft, readings={target: reading, **readings}, values=values)
+
+
+def _read_aside(table: pd.DataFrame, aside: Mapping[str, str], decimal: str) -> dict[str, Values]:
+    """Return groups as texts, and standard errors as numbers."""
+    found: dict[str, Values] = {}
+    if "groups" in aside:
+        found["groups"] = as_texts(table[aside["groups"]])
+    if "noise" in aside:
+        name = aside["noise"]
+        reading = interpret(table[name], decimal)
+        values = reading.read(table[name]) if reading.kind == "number" else np.array([-1.0])
+        if not (np.isnan(values) | (values > 0)).all():
+            raise InputError(f"the column {name!r} must hold standard errors of the target: positive numbers")
+        found["noise"] = values
+    return found
 
 
 def _screen_columns(draft: Draft, *, keep_identifiers: bool) -> Draft:

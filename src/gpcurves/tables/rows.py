@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray, as_numbers
@@ -15,6 +16,7 @@ from gpcurves.tables.design import Design
 from gpcurves.tables.frames import as_frame, is_table
 
 FEWEST_ROWS = 10
+FEWEST_GROUPS = 5
 _LEAST_DEVIATION, _MOST_DEVIATION = 1e-100, 1e100
 """Standard deviations whose squares double precision holds with room to spare."""
 
@@ -39,6 +41,8 @@ class Prepared:
     blocks: tuple[int, ...] = ()  # columns with the same number share a lengthscale; each has its own if empty
     dropped: Mapping[str, str] = field(default_factory=dict)
     design: Design | None = None  # how other tables are brought into this form; None for arrays
+    groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
+    errors: FloatArray | None = None  # the standard error of each target
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,14 @@ class Rows:
     usable: int
     steps: tuple[str, ...]
     design: Design | None = None  # how other tables are brought into this form; None for arrays
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
+    errors: FloatArray | None = None  # the standard error of each target, in units of its deviation
+
+    @property
+    def rate(self) -> float:
+        """How many rows there are for each unit that is counted: a group, or a row."""
+        return 1.0 if self.groups is None else len(self.groups) / (int(self.groups.max()) + 1)
 
     @property
     def level(self) -> FloatArray:
@@ -125,7 +137,22 @@ def standardise(given: Prepared) -> Rows:
             raise InputError(f"{name} varies too {size} for double precision: give it in other units, or leave it out")
     pool = None if pool is None else check_distance(columns.standardise(pool), given.sources)
     standard = columns.standardise(X), (y - mean) / scale
-    return Rows(*standard, pool, columns, given.target, mean, scale, given.usable_rows, given.steps, given.design)
+    errors = None if given.errors is None else given.errors / scale
+    usable = given.usable_rows if given.groups is None else int(given.groups.max()) + 1
+    return Rows(
+        *standard,
+        pool=pool,
+        columns=columns,
+        target=given.target,
+        mean=mean,
+        scale=scale,
+        usable=usable,
+        steps=given.steps,
+        design=given.design,
+        dropped=given.dropped,
+        groups=given.groups,
+        errors=errors,
+    )
 
 
 def check_distance(pool: FloatArray, sources: Sequence[str]) -> FloatArray:
