@@ -71,7 +71,7 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
     observed = found.cross_validation
     ahead = n[-len(FACTORS) :]
     rmse, low, high, assured = found.band.at(ahead)
-    residual = mixture.regressions[best].leave_one_out() - rows.level
+    residual = mixture.left_out - rows.level
     return result | {
         "usable": usable,
         "variance": units,
@@ -81,7 +81,7 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
         "cv_n": observed.n.tolist(),
         "cv": np.log(observed.mse).tolist(),
         "cv_stderr": observed.log_stderr.tolist(),
-        "loo": float(np.log(np.mean((mixture_residual(mixture, rows.level)) ** 2)) + units),
+        "loo": float(np.log(np.mean((mixture.left_out - rows.level) ** 2)) + units),
         "kurtosis": float(np.mean(residual**4) / np.mean(residual**2) ** 2),
         "weights": mixture.weights.tolist(),
         "blocks": max(rows.columns.blocks) + 1,
@@ -90,11 +90,6 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
         "simulation of the best fit": (np.log(plug_in(ahead)) + units).tolist(),
         **{form: extrapolate(form, observed.n, observed.mse, ahead).tolist() for form in FORMS},
     }
-
-
-def mixture_residual(mixture: Any, y: np.ndarray) -> np.ndarray:
-    """Return the residuals of rows left out."""
-    return np.asarray(mixture.weights @ np.array([each.leave_one_out() for each in mixture.regressions]) - y)
 
 
 def main() -> None:

@@ -90,7 +90,7 @@ class Power(Warp):
         return np.log(ratio) if abs(power) < _LOGARITHM else np.expm1(power * np.log(ratio)) / power
 
     def log_slope(self, y: FloatArray, w: FloatArray) -> FloatArray:
-        return (w[0] - 1) * np.log(self._ratio(y)) - math.log(self.unit)
+        return np.asarray((w[0] - 1) * np.log(self._ratio(y)) - math.log(self.unit))
 
     def unbend(self, z: FloatArray, w: FloatArray) -> FloatArray:
         power = float(w[0])

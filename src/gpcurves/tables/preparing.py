@@ -27,7 +27,7 @@ _FEW_AFFECTED = 0.05  # share of the rows with a missing input that are dropped;
 _MOST_LOOKED_AT = 20_000  # rows of a longer table, or pool, that are drawn at random before anything else
 
 
-def prepare(
+def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     table: pd.DataFrame,
     target: Hashable,
     *,
