@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 Curve = Callable[[np.ndarray, np.ndarray], np.ndarray]
-STARTS = 24
+STARTS = 10
 
 
 def _pow2(n: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -74,7 +74,7 @@ def extrapolate(name: str, n: np.ndarray, mse: np.ndarray, wanted: np.ndarray) -
     rng = np.random.default_rng(0)
     best = None
     for start in rng.normal(0.0, 1.0, (STARTS, size)) - 0.5:
-        found = least_squares(mismatch, start, bounds=(-12, 6), max_nfev=200)
+        found = least_squares(mismatch, start, bounds=(-12, 6), max_nfev=60)
         best = found if best is None or found.cost < best.cost else best
     assert best is not None
     return np.asarray(np.log(np.maximum(curve(wanted / unit, best.x), 1e-30)) + np.log(mse[-1]))
