@@ -24,7 +24,7 @@ from gpcurves.numerics.validation import FloatArray
 LABELS = {"more data helps", "noise-limited", "goal reached already", "goal cannot be reached", "too few rows to say"}
 
 
-QUICK = ForecastEffort(draws=1, most_draws=1, evaluations=200)
+QUICK = ForecastEffort(draws=1)
 """Enough if the accuracy does not matter."""
 
 

@@ -38,7 +38,7 @@ def process(count: int, noise: float, seed: int) -> tuple[FloatArray, FloatArray
     return X, np.linalg.cholesky(K) @ rng.standard_normal(count), problem
 
 
-QUICK = ForecastEffort(draws=4, most_draws=1, evaluations=400)
+QUICK = ForecastEffort(draws=2, simulated_rows=400, test_inputs=100, candidates=100, chosen=60)
 """Enough if the accuracy does not matter."""
 
 

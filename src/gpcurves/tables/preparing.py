@@ -42,14 +42,14 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
 ) -> Prepared:
     """Turn a table as people keep them into a design matrix.
 
-    Numbers may have thousands separators, percent and currency signs. Dates become days since the first one, yes and
-    no 1 and 0, texts with few different values categories: one design column for each, a single one if there are
-    two, rare ones together as "other". Identifiers (unless asked for by ``features``), free text, constant columns and
-    columns that are mostly missing are left out. Rows without a target are dropped; so are, with ``missing="drop"``,
-    rows with a missing input, which ``"impute"`` fills with the median or the category "missing"; ``"auto"`` drops them
-    if they are at most one in twenty. Rows that
-    repeat another one exactly are dropped, unless values are so coarse that repeats are natural.
-    Of more than ``most_rows`` rows, that many are drawn at random.
+    Numbers may have thousands separators, percent and currency signs. Dates become days since the first one, and where they
+    tell them apart season, weekday and hour. Yes and no become 1 and 0, the words of a known scale (low, medium, high) their
+    places on it, other texts categories: one design column for each, and one for those that no row has. Identifiers (unless
+    asked for by ``features``), free text, constant columns and columns that are mostly missing are left out. Rows without a
+    target are dropped; so are, with ``missing="drop"``, rows with a missing input, which ``"impute"`` fills with the median or
+    the category "missing"; ``"auto"`` drops them if they are at most one in twenty. Rows that repeat another one exactly are
+    dropped, unless values are so coarse that repeats are natural. Of more than ``most_rows`` rows, that many are drawn at
+    random.
 
     The column ``groups`` says which rows belong together, the column ``noise`` has the standard error of each target: both are
     no inputs, and rows without them are dropped.
@@ -332,7 +332,7 @@ def _describe_design(draft: Draft, design: Design, X: FloatArray) -> Draft:
     encodings = design.encodings
     categories = enumerate_names([each.describe() for each in encodings if isinstance(each, Categories)], quote=False)
     if categories:
-        draft = draft.say(f"One-hot encoded the text columns (one indicator for two categories): {categories}.")
+        draft = draft.say(f"One-hot encoded the text columns: {categories}.")
     dates = [each.describe() for each in encodings if isinstance(each, Dates) and each.parts]
     if dates:
         draft = draft.say(f"Took dates apart: {enumerate_names(dates, quote=False)}.")
@@ -344,7 +344,7 @@ def _describe_design(draft: Draft, design: Design, X: FloatArray) -> Draft:
 def _encode_pool(
     pool: pd.DataFrame, design: Design, fill: bool, generator: np.random.Generator
 ) -> tuple[FloatArray, str]:
-    """Return the pool in the design of the table, without rows that cannot be expressed in it, and a sentence about it."""
+    """Return the pool in the design of the table, and a sentence about it; rows with missing cells are filled in or dropped."""
     said = [f"Read the pool of {_count(len(pool), 'row')}"]
     positions = _draw_positions(len(pool), _MOST_LOOKED_AT, generator)
     if len(positions) < len(pool):
@@ -356,13 +356,10 @@ def _encode_pool(
         said.append(f"{how} {_count(gone.sum(), 'row')}{'' if fill else ' with a missing input'}")
     if not fill:
         values = {name: cells[~gone] for name, cells in values.items()}
-    X = design.encode(values, fill=fill)
-    unknown = np.isnan(X).any(axis=1)
     new = design.find_new(values)
     if new:
-        fate = f"dropped {_count(unknown.sum(), 'row')} for it" if unknown.any() else "took it as 'other'"
-        said.append(f"met categories that no row with a target has ({enumerate_names(new)}) and {fate}")
+        said.append(f"met categories that no row with a target has ({enumerate_names(new)}) and took them as 'other'")
     sentence = ", ".join(said)
-    if unknown.all():
+    if gone.all() and not fill:
         raise InputError(f"no row of the pool can be used: {sentence[0].lower()}{sentence[1:]}")
-    return frozen(X[~unknown]), f"{sentence}."
+    return frozen(design.encode(values, fill=fill)), f"{sentence}."
