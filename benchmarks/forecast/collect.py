@@ -26,6 +26,7 @@ from gpcurves.forecasting.assembly import assemble, fit_members, fit_rows, simul
 from gpcurves.forecasting.effort import Computation, ForecastEffort
 from gpcurves.forecasting.error_curve import simulate_curve
 from gpcurves.forecasting.regression import mix
+from gpcurves.forecasting.result import Forecast
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.tables.preparing import prepare
 from gpcurves.tables.rows import standardise
@@ -87,9 +88,17 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
         "blocks": max(rows.columns.blocks) + 1,
         "width": rows.X.shape[1],
         "band": [(2 * np.log(each)).tolist() for each in (rmse, low, high, assured)],
+        "floor": 2 * float(np.log(found.noise_rmse)),
+        "required": {k: _require(found, np.sqrt(true[str(k * count)])) for k in FACTORS if str(k * count) in true},
         "simulation of the best fit": (np.log(plug_in(ahead)) + units).tolist(),
         **{form: extrapolate(form, observed.n, observed.mse, ahead).tolist() for form in FORMS},
     }
+
+
+def _require(found: Forecast, goal: float) -> list[int | None]:
+    """Return estimate, ends and assured number of rows for an error that is truly reached at a known number."""
+    needed = found.required_n(float(goal))
+    return [needed.estimate, needed.low, needed.high, needed.assured]
 
 
 def main() -> None:
@@ -110,6 +119,7 @@ def main() -> None:
     ]
     found = Parallel(asked.workers, return_as="generator_unordered")(delayed(run)(*case) for case in cases)
     rows = list(tqdm(found, total=len(cases), unit=" forecasts"))
+    asked.file.parent.mkdir(parents=True, exist_ok=True)
     asked.file.write_text(json.dumps(rows))
 
 

@@ -20,11 +20,11 @@ def _pow2(n: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def _pow3(n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    return _pow2(n, p) + np.exp(p[2])
+    return np.asarray(_pow2(n, p) + np.exp(p[2]))
 
 
 def _pow4(n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    return _pow2(n + np.exp(p[3]), p) + np.exp(p[2])
+    return np.asarray(_pow2(n + np.exp(p[3]), p) + np.exp(p[2]))
 
 
 def _exp4(n: np.ndarray, p: np.ndarray) -> np.ndarray:

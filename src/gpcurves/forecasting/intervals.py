@@ -18,7 +18,8 @@ from gpcurves.numerics.validation import FloatArray, frozen
 
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand
 _GOALS = 400
-LEVEL = 0.3  # share of the gap between cross-validated and expected error by which the whole curve is moved
+COMBINATION = (0.5, 0.0, 1.0, 0.0)
+"""How curves and cross-validation are combined: see `combine`."""
 _ASSURANCE = 0.842 / 1.645  # width of a one-sided 80 % interval over half of a 90 % interval, for normal errors
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
@@ -115,6 +116,26 @@ def fading(noise: float, deterministic: bool = False) -> float:
     return _FADE * float(np.clip(math.log(_NOISY / noise) / math.log(_NOISY / _NOISELESS), 0.0, 1.0))
 
 
+def combine(
+    ahead: FloatArray,
+    now: FloatArray | float,
+    gap: FloatArray | float,
+    share: FloatArray | float,
+    factor: FloatArray,
+    constants: tuple[float, ...] = COMBINATION,
+) -> FloatArray:
+    """Return the logarithm of the mean squared error to expect, from what the model expects and what cross-validation shows.
+
+    The model expects ``now`` at the size of cross-validation, which shows ``gap`` more, and ``ahead`` at ``factor`` times the
+    rows; ``share`` is that of the noise in the expected error. The constants are by which share of the gap the curve is moved
+    (the second times the noise is added to the first), which share of the expected drop happens, and what happens besides with
+    every e-fold of rows.
+    """
+    level, noisy, slope, reach = constants
+    moved = np.clip(level + noisy * np.asarray(share), 0.0, 1.0) * gap
+    return np.asarray(now + moved - slope * (now - ahead) + reach * np.log(np.clip(factor, 1.0, _FURTHEST)))
+
+
 def ingredients(
     factor: FloatArray,
     spread: FloatArray,
@@ -166,7 +187,8 @@ class PosteriorCurves:
         Without batch b of the B of a family, the forecast changes by :math:`\delta_b`; the variance is the sum over families of
         :math:`\frac{B-1}B\sum_b\delta_b^2` (the jackknife). Cross-validation and the probabilities of families count as known.
         """
-        logs = 0.5 * (self._logs(n) - LEVEL * self._logs(self.observed.n[-1:]))
+        moved = 1 - COMBINATION[0] - COMBINATION[2]  # what becomes of the level of curves at cross-validation
+        logs = 0.5 * (COMBINATION[2] * self._logs(n) + moved * self._logs(self.observed.n[-1:]))
         variance, begin = np.zeros(len(n)), 0
         for sizes in self.batches:
             count, total = len(sizes), sum(sizes)
@@ -189,11 +211,19 @@ class PosteriorCurves:
     @property
     def noise_rmse(self) -> float:
         """The noise floor in the target's own units, which is what is left of the noise at the horizon."""
-        return float(self._in_units(self._log_noise(np.array([float(HORIZON * self.rows)])))[0])
+        n = np.array([float(HORIZON * self.rows)])
+        return float(self._in_units(np.minimum(self._estimate(n, self._log_noise(n)), self._estimate(n)))[0])
+
+    def _estimate(self, n: FloatArray, log_mse: FloatArray | None = None) -> FloatArray:
+        """Return the logarithm of the error to expect, for these curves or for another one, at the level that was observed."""
+        size = self.observed.n[-1:]
+        now, _, above = self.moments(size)
+        middle = self.moments(n)[0] if log_mse is None else log_mse
+        return combine(middle, float(now[0]), self.gap, math.exp(-float(above[0])), n / self.fitted_rows)
 
     def _in_units(self, log_mse: FloatArray) -> FloatArray:
-        """Return root mean squared errors, at the level that cross-validation shows."""
-        return self.scale * np.exp(0.5 * (log_mse + LEVEL * self.gap))
+        """Return root mean squared errors."""
+        return self.scale * np.exp(0.5 * log_mse)
 
     def make_band(self) -> Band:
         """Average the curves, and compute the ends of the interval around them."""
@@ -207,13 +237,14 @@ class PosteriorCurves:
         n = np.unique(np.concatenate((np.arange(simulated + 1.0), near.round(), far.round(), goals, kinks)))
         middle, spread, above = self.moments(n)
         factor, today = n / fitted, n == fitted
-        drop = middle[today] - middle
+        drop = float(self.moments(self.observed.n[-1:])[0][0]) - middle
         squares = ingredients(factor, spread, self.observed.log_stderr[-1], self.gap, drop, above) ** 2
         # fewer rows than there are were tried out in cross-validation: they are as uncertain as today
         down, up = (np.where(factor < 1, width[today], width) for width in np.sqrt(np.square([DOWN, UP]) @ squares))
         ahead = today | (np.isin(n, goals) & (n > fitted))
-        ends = (never_rise(end, ahead) for end in (middle - down, middle + up, middle + _ASSURANCE * up))
-        estimate, low, high, assured = map(self._in_units, (middle, *ends))
+        expected = self._estimate(n)
+        ends = (never_rise(end, ahead) for end in (expected - down, expected + up, expected + _ASSURANCE * up))
+        estimate, low, high, assured = map(self._in_units, (expected, *ends))
         return Band(n, estimate, low, high, assured, self.stderr(n))
 
 
