@@ -11,7 +11,7 @@ import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.designs import Random
-from gpcurves.errors import InputError, NotApplicableError, check_name
+from gpcurves.errors import InputError, NotApplicableError, NumericalError, check_name
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.inputs import RandomVertices
 from gpcurves.methods import METHODS, Kind, Method, MethodName
@@ -76,7 +76,7 @@ def learning_curves(
 ) -> CurveSet:
     """Return the curves of several methods.
 
-    "all" takes the theory that applies, and records why the rest does not; with options that only a simulation has, such
+    "all" takes the theory that applies, and records why the rest does not, or fails; with options that only a simulation has, such
     as ``datasets``, it takes the simulation too. A small given graph and a misspecified model are simulated anyway. Each
     method gets those options that it has and that belong to the problem; one that no method uses is an error.
     """
@@ -87,7 +87,21 @@ def learning_curves(
     chosen, skipped = choose_methods(asked, at, methods, own)
     shares = share_options(asked, chosen, given)
     checked = [(method, method.check(asked, at, share)) for method, share in zip(chosen, shares, strict=True)]
-    return CurveSet.of(*(method.compute(asked, at, each, run) for method, each in checked), skipped=skipped)
+    curves: list[LearningCurve] = []
+    for method, each in checked:
+        try:
+            curves.append(method.compute(asked, at, each, run))
+        except NumericalError as error:
+            # one of many formulas may fail, but not a method that was named, nor one that takes long, nor the last
+            if (
+                not isinstance(methods, str)
+                or methods != "all"
+                or method.draws(asked)
+                or (method is checked[-1][0] and not curves)
+            ):
+                raise
+            skipped[method.name] = str(error)
+    return CurveSet.of(*curves, skipped=skipped)
 
 
 def choose_methods(

@@ -62,19 +62,17 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     errors = [positive("--goal", parse.number("--goal", goal)) for goal in given["goals"]]
     options, flags = _read_options(given)
     named = given["methods"].strip()
-    methods, skipped = choose_methods(
-        problem, at, named if named == "all" else [*parse.names("--methods", named), *adding], split_run(options)[1]
-    )
+    asked = named if named == "all" else [*parse.names("--methods", named), *adding]
+    methods, _ = choose_methods(problem, at, asked, split_run(options)[1])
     share_options(problem, methods, options, flags)
     run = Run(given["rng"], given["workers"] or 1, given["store"], False if given["quiet"] else None)
     if any(method.draws(problem) for method in methods):
         options |= {each.name: getattr(run, each.name) for each in fields(run)}
     options[axis] = at
     try:
-        curves = learning_curves(problem, methods=methods, **options)
+        curves = learning_curves(problem, methods=asked, **options)
     except KeyboardInterrupt as stop:
         return output.say_interrupted(stop, given["store"])
-    curves = replace(curves, skipped=skipped)
     answers: list[goals.Goal] = []
     stopped = False
     try:

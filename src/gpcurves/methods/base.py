@@ -176,7 +176,11 @@ class Method(ABC, Generic[State]):
         """Return the curve for options that were checked."""
         if self.random:
             run = Run(run.seed(), run.workers, run.store, run.progress)  # a new seed is drawn once, and recorded
-        result = self.evaluate(self.prepare(problem, options, run), sizes)
+        try:
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what is not finite is found below
+                result = self.evaluate(self.prepare(problem, options, run), sizes)
+        except (OverflowError, ZeroDivisionError) as error:  # of Python's numbers; those of NumPy become infinite
+            raise NumericalError(f"method {self.name!r} leaves the range of double precision") from error
         about = {each.name: getattr(result, each.name) for each in fields(Result) if each.name != "interrupted"}
         seed = run.seed() if self.random and result.stderr is not None else None
         name = cast(MethodName, str(self.name))
@@ -184,6 +188,8 @@ class Method(ABC, Generic[State]):
         if result.interrupted:
             raise CurveInterrupted(curve)
         bad = np.isinf(result.error) if self.random else ~np.isfinite(result.error)
+        for values in (result.stderr, result.spectrum_error, *result.details.values()):
+            bad = bad if values is None else bad | np.isinf(values)
         if bad.any():
             raise NumericalError(
                 f"method {self.name!r} gave a value that is not finite at {problem.axis} = {sizes[bad][0]:g}"

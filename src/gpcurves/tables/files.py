@@ -30,7 +30,7 @@ _PER_CELL = 100  # bytes that a cell of a table takes on its way
 _LAST_ROW = 1 << 20  # of a sheet, and
 _ROWS_AT_ONCE = 64  # of a Parquet file
 _LONGEST_CELL = 1 << 17  # bytes; texts with a delimiter have the same limit, that of Python's reader
-_FOLD, _LARGE = 100, 1 << 27  # how often, and to how many bytes, a workbook expands only if it is made to
+_FOLD, _LARGE = 30, 1 << 26  # how often, and to how many bytes, a workbook expands only if it is made to
 _FEW_SPANNED = 10_000_000  # cells up to the last one of their row that need not hold anything
 _Numbered = tuple[int, list[str]]  # the number of a line, and its cells
 _NA_VALUES = sorted({"NaN", *MISSING, *map(str.upper, MISSING), *map(str.title, MISSING)})
@@ -264,6 +264,8 @@ def _find_decimal(cells: Iterable[str], delimiter: str) -> str:
 
 def _check_names(path: Path, header: Sequence[str]) -> list[str]:
     names = [name.strip() or f"column {number}" for number, name in enumerate(header, start=1)]
+    if not names:
+        raise InputError(f"{path} has no columns")
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise InputError(f"{path} has more than one column named {name!r}: names must differ")
