@@ -124,20 +124,14 @@ class Store:
                     found[task] = np.frombuffer(data)
                 else:
                     damaged.append(task)
-            if damaged:
-                self._remove(key, damaged)
+            if damaged:  # one that cannot be written to either is better refused now than after the first tasks
+                if self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != b"ok":
+                    raise self._damaged("its records and its pages")
+                with self._writing():
+                    pass
         except sqlite3.Error as error:
             raise self._problem(error) from error
         return found, damaged
-
-    def _remove(self, key: str, tasks: list[int]) -> None:
-        """Remove damaged results; a store that cannot be written to is better refused now than after the first tasks."""
-        if self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != b"ok":
-            raise self._damaged("its records and its pages")
-        with self._writing():
-            self._connection.executemany(
-                "DELETE FROM results WHERE key = ? AND task IS ?", [(key, task) for task in tasks]
-            )
 
     def add(self, description: Mapping[str, Any], results: Iterable[tuple[int, FloatArray]]) -> None:
         """Keep results, all of them or none."""
