@@ -74,7 +74,8 @@ def test_one_formula_that_overflows_is_left_out_of_all_and_refused_if_named() ->
     assert {"lc", "uc", "degenerate"} <= curves.keys()
     assert curves.skipped["uo"] == "method 'uo' gave a value that is not finite at n = 1"
     assert "uo" not in curves
-    for named in ("uo", ["lc", "uo"]):
+    either: list[Any] = ["uo", ["lc", "uo"]]
+    for named in either:
         with pytest.raises(gpc.NumericalError, match="'uo' gave a value that is not finite"):
             gpc.learning_curves(huge, n=[0, 1], methods=named, noise=1e-300)
 

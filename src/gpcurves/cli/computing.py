@@ -62,7 +62,7 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     errors = [positive("--goal", parse.number("--goal", goal)) for goal in given["goals"]]
     options, flags = _read_options(given)
     named = given["methods"].strip()
-    asked = named if named == "all" else [*parse.names("--methods", named), *adding]
+    asked: Any = named if named == "all" else [*parse.names("--methods", named), *adding]
     methods, _ = choose_methods(problem, at, asked, split_run(options)[1])
     share_options(problem, methods, options, flags)
     run = Run(given["rng"], given["workers"] or 1, given["store"], False if given["quiet"] else None)

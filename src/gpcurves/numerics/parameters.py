@@ -60,9 +60,14 @@ def parameter(
     return field(default=default, metadata=about)
 
 
-@cache
 def parameters_of(kind: type[Any]) -> tuple[Parameter, ...]:
     """Return the parameters of a dataclass, in order."""
+    key: Any = kind
+    return _find_parameters(key)
+
+
+@cache
+def _find_parameters(kind: type[Any]) -> tuple[Parameter, ...]:
     hints = get_type_hints(kind)
     return tuple(
         Parameter(

@@ -293,7 +293,7 @@ def _tail(
 
 def _erfc(x: FloatArray) -> FloatArray:
     """Return the complementary error function, without SciPy's, whose import takes longer than calls for a long list."""
-    return np.fromiter(map(math.erfc, memoryview(x)), np.float64, len(x))
+    return np.fromiter(map(math.erfc, x.data), np.float64, len(x))
 
 
 def _log_after_list(
