@@ -293,7 +293,7 @@ def _line_images(kernel: Kernel) -> FloatArray:
     # the last image that may be summed is looked at first: those that do not die out are refused at once
     _refuse_too_many(kernel, 1, math.inf if terms(np.array(_MOST_IMAGES[1] - 1.0)).max() >= dead else 0)
     images = np.zeros(_DEGREE)
-    for start in itertools.count(1, _CHUNK):
+    for start in range(1, _MOST_IMAGES[1], _CHUNK):
         for term in terms(np.arange(start, start + _CHUNK, dtype=np.float64)[:, None]):
             images += term
             if term.max() < dead:
