@@ -11,7 +11,7 @@ import numpy as np
 
 from gpcurves.api import default_method, read_run, request_curves
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import GoalUnreachableError, InputError
+from gpcurves.errors import GoalUnreachableError, InputError, NumericalError
 from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
 from gpcurves.methods import METHODS, Kind, Method, MethodName, Scope
@@ -178,8 +178,10 @@ def answer_goal(curves: CurveSet, requests: Sequence[Request], error: float) -> 
         far = max(_FEW_SIMULATED, float(curve.sizes.max())) if curve.axis == "n" else None
         try:
             size = required_size(request, error, far, seen[label])
-        except GoalUnreachableError as unreachable:
-            missing[label] = str(unreachable)
+        except (GoalUnreachableError, NumericalError) as reason:
+            if isinstance(reason, NumericalError) and not request.optional:
+                raise
+            missing[label] = str(reason)
             continue
         per_unit = request.problem.examples_per_size
         # the number of examples is an integer; examples per vertex of an ensemble are any number

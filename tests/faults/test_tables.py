@@ -280,6 +280,13 @@ def test_an_index_in_parquet_is_a_column(tmp_path: Path) -> None:
     assert "day" in prepare(read_table(tmp_path / "data.parquet"), "y").names
 
 
+def test_a_parquet_file_without_columns_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    pd.DataFrame(index=pd.RangeIndex(5)).to_parquet(tmp_path / "data.parquet")
+    with pytest.raises(InputError, match="has no columns"):
+        read_table(tmp_path / "data.parquet")
+
+
 def test_the_table_of_a_sheet_may_start_anywhere(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

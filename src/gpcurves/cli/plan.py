@@ -16,6 +16,7 @@ from gpcurves.errors import InputError
 from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.validation import integer, positive
 from gpcurves.render.formats import check_output, render
+from gpcurves.tables.contents import read_contents
 
 _MOST_SIZES = 10_000
 REPORT = File(written=True, beside=(".png", ".json"))
@@ -54,7 +55,6 @@ def plan(given: Given) -> None:
       gpcurves plan data.csv --target price --drop drag --missing impute --out forecast.csv
     """
     from gpcurves.cli import output
-    from gpcurves.forecasting import forecast
 
     goal, out = given["goal_rmse"], given["out"]
     if goal is not None:
@@ -67,6 +67,13 @@ def plan(given: Given) -> None:
     written += [out] if out is not None else []
     options = {name: given[name] for name in ("pool", "missing", "deterministic", "draws", "rng")}
     options |= {name: _names(given[name]) for name in ("features", "drop")}
+    for path in (given["data"], given["pool"]):
+        if (
+            path is not None and path.is_file()
+        ):  # a bomb is refused before the second that imports take; a pipe is read once
+            read_contents(path)
+    from gpcurves.forecasting import forecast
+
     result = forecast(given["data"], given["target"], progress=False if given["quiet"] else None, **options)
     contents = {path: render(result, path.suffix.lower(), n=n, goal=goal) for path in written}
     for path, content in contents.items():
