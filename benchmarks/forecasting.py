@@ -12,7 +12,7 @@ import benchmarks.evidence
 import gpcurves as gpc
 from benchmarks.cavity import cpu_seconds
 from benchmarks.goals import Report, judge
-from gpcurves.forecasting.posterior import Evidence
+from gpcurves.forecasting.evidence import Evidence
 
 
 def rows(count: int, dim: int = 8) -> tuple[np.ndarray, np.ndarray]:
@@ -28,13 +28,13 @@ def evidence() -> float:
     theta = np.log([1.5, *np.linspace(1, 4, 8), 0.1])
     kernel = ConstantKernel(1.5) * Matern(np.linspace(1, 4, 8), nu=2.5) + WhiteKernel(0.1)
     theirs = GaussianProcessRegressor(kernel, alpha=0.0, optimizer=None).fit(X, y)
-    ours = Evidence(gpc.Matern52, X, y)
+    ours = Evidence(gpc.Matern52, X, tuple(range(8)))
     value, gradient = theirs.log_marginal_likelihood(theirs.kernel_.theta, eval_gradient=True)
-    assert np.allclose(ours(theta)[0], value, rtol=1e-8)
-    assert np.allclose(ours(theta)[1], gradient, rtol=1e-6)
+    assert np.allclose(ours(theta, y)[0], value, rtol=1e-8)
+    assert np.allclose(ours(theta, y)[1], gradient, rtol=1e-6)
     with threadpool_limits(1):
         plain = cpu_seconds(lambda: theirs.log_marginal_likelihood(theirs.kernel_.theta, eval_gradient=True), 20)
-        return plain / cpu_seconds(lambda: ours(theta), 50)
+        return plain / cpu_seconds(lambda: ours(theta, y), 50)
 
 
 def run(report: Report) -> None:

@@ -80,8 +80,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     missing
         Rows of a table with a missing input: "drop" them, "impute" the input, or "auto": drop them if they are few.
     draws
-        Draws from the posterior of each covariance function, for 200 rows or more (16 unless given); fewer are faster
-        and rougher.
+        Draws from the posterior of all models together (16 unless given); fewer are faster and rougher.
     effort
         All that determines how much is computed, if draws are not enough.
     progress
@@ -303,10 +302,7 @@ def _read_regressor(regressor: Any, computation: Computation) -> Rows:
 
 
 def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCurves:
-    """Simulate one learning curve for each problem, on inputs drawn anew for each batch.
-
-    Each family of covariance functions has random numbers of its own, so that with more draws the first curves stay the same.
-    """
+    """Simulate one learning curve for each problem, on inputs drawn anew for each batch."""
     rows, effort = len(fit.rows.y), computation.effort
     drawn = zip(fit.draws.problems, fit.draws.warps, strict=True)
     size = max(min(16 * rows, effort.simulated_rows), (4 * rows) // 3)

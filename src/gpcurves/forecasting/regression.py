@@ -76,12 +76,12 @@ class Mixture:
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the mean at each input, in units of the target's deviation."""
-        return self.weights @ np.array([each.predict(X) for each in self.regressions])
+        return np.asarray(self.weights @ np.array([each.predict(X) for each in self.regressions]))
 
     def quantile(self, X: FloatArray, normal: float) -> FloatArray:
         """Return a quantile of a noisy observation at each input; ``normal`` is that of a standard normal variable."""
         each = [r.warped.in_units(r.mean(X) + normal * np.sqrt(r.variance(X))) for r in self.regressions]
-        return self.weights @ np.array(each)
+        return np.asarray(self.weights @ np.array(each))
 
 
 def mix(members: list[Member], X: FloatArray, y: FloatArray) -> Mixture:

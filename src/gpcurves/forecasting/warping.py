@@ -89,12 +89,12 @@ class Power(Warp):
         return np.log(ratio) if power == 0 else np.expm1(power * np.log(ratio)) / power
 
     def log_slope(self, y: FloatArray, w: FloatArray) -> FloatArray:
-        return (w[0] - 1) * np.log(self._ratio(y)) - math.log(self.unit)
+        return np.asarray((w[0] - 1) * np.log(self._ratio(y)) - math.log(self.unit))
 
     def unbend(self, z: FloatArray, w: FloatArray) -> FloatArray:
         power = float(w[0])
         log = z if power == 0 else np.log1p(np.maximum(power * z, 1e-12 - 1)) / power
-        return self.unit * (np.exp(np.minimum(log, 100.0)) - self.shift)
+        return np.asarray(self.unit * (np.exp(np.minimum(log, 100.0)) - self.shift))
 
 
 class Tails(Warp):

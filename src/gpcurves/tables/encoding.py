@@ -22,7 +22,9 @@ _YEAR = 365.2425
 class ColumnEncoding(Protocol):
     """What one column becomes: design columns, of which those with the same number in ``blocks`` share a lengthscale."""
 
-    source: str
+    @property
+    def source(self) -> str:
+        """The user's column."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray, as_numbers
 from gpcurves.tables.bends import Bend, find_bend
-from gpcurves.tables.design import Design
+from gpcurves.tables.design import TableDesign
 from gpcurves.tables.frames import as_frame, is_table
 
 FEWEST_ROWS = 10
@@ -38,7 +38,7 @@ class Prepared:
     names: tuple[str, ...] = ()
     blocks: tuple[int, ...] = ()  # columns with the same number share a lengthscale; each has its own if empty
     dropped: Mapping[str, str] = field(default_factory=dict)
-    design: Design | None = None  # how other tables are brought into this form; None for arrays
+    design: TableDesign | None = None  # how other tables are brought into this form; None for arrays
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Rows:
     scale: float
     usable: int
     steps: tuple[str, ...]
-    design: Design | None = None  # how other tables are brought into this form; None for arrays
+    design: TableDesign | None = None  # how other tables are brought into this form; None for arrays
 
     @property
     def level(self) -> FloatArray:
