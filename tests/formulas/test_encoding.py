@@ -96,9 +96,9 @@ def test_parts_of_known_dates() -> None:
     for place, day in enumerate([1, 61, 366, 32]):  # 2024 is a leap year
         assert columns["t season=sin"][place] == pytest.approx(math.sin(2 * math.pi * day / 365.2425))
         assert columns["t season=cos"][place] == pytest.approx(math.cos(2 * math.pi * day / 365.2425))
-    for place, day in enumerate(["Mon", "Fri", "Tue", "Sat"]):
+    for place, weekday in enumerate(["Mon", "Fri", "Tue", "Sat"]):
         for name in ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"):
-            assert columns[f"t weekday={name}"][place] == (name == day)
+            assert columns[f"t weekday={name}"][place] == (name == weekday)
     np.testing.assert_allclose(columns["t hour=sin"], [0, 1, 0, -1], atol=1e-12)
     np.testing.assert_allclose(columns["t hour=cos"], [1, 0, -1, 0], atol=1e-12)
 

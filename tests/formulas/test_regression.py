@@ -99,7 +99,7 @@ def test_weights_are_the_best_of_a_simplex() -> None:
 
     def loss(weights: FloatArray) -> float:
         errors = np.sum((weights @ predictions - y) ** 2) / best
-        information = sum(weight * math.log(3 * weight) for weight in weights if weight > 0)
+        information = float(sum(weight * math.log(3 * weight) for weight in weights if weight > 0))
         return 0.5 * float(errors) + regression._PULL * information
 
     found = stack(predictions, y)

@@ -325,10 +325,7 @@ def _read_regressor(regressor: Any, computation: Computation) -> Rows:
 
 
 def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCurves:
-    """Simulate one learning curve for each problem, on inputs drawn anew for each batch.
-
-    Each family of covariance functions has random numbers of its own, so that with more draws the first curves stay the same.
-    """
+    """Simulate one learning curve for each problem, on inputs drawn anew for each batch."""
     rows, effort = len(fit.rows.y), computation.effort
     drawn = zip(fit.draws.problems, fit.draws.warps, strict=True)
     size = max(min(16 * rows, effort.simulated_rows), (4 * min(rows, effort.fitted_rows)) // 3)

@@ -94,7 +94,7 @@ class Power(Warp):
     def unbend(self, z: FloatArray, w: FloatArray) -> FloatArray:
         power = float(w[0])
         log = z if power == 0 else np.log1p(np.maximum(power * z, 1e-12 - 1)) / power
-        return self.unit * (np.exp(np.minimum(log, 100.0)) - self.shift)
+        return np.asarray(self.unit * (np.exp(np.minimum(log, 100.0)) - self.shift))
 
 
 class Tails(Warp):

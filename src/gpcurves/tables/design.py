@@ -15,7 +15,7 @@ from gpcurves.tables.encoding import Categories, ColumnEncoding
 
 
 @dataclass(frozen=True)
-class Design:
+class TableDesign:
     """What each column that is used becomes; ``fillers`` stand for missing cells where those are filled in."""
 
     readings: Mapping[str, Reading]

@@ -16,7 +16,7 @@ from gpcurves.numerics.validation import FloatArray, frozen, integer
 from gpcurves.tables import columns
 from gpcurves.tables.cells import Reading, Values, as_texts, check_cells, interpret, is_number
 from gpcurves.tables.columns import enumerate_names
-from gpcurves.tables.design import Design
+from gpcurves.tables.design import TableDesign
 from gpcurves.tables.encoding import Categories, Dates, choose_encoding
 from gpcurves.tables.rows import FEWEST_GROUPS, FEWEST_ROWS, Prepared
 
@@ -88,7 +88,7 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     draft.check_target_varies()
 
     encodings = tuple(choose_encoding(name, values, draft.readings[name]) for name, values in draft.values.items())
-    design = Design(draft.readings, encodings, draft.fillers)
+    design = TableDesign(draft.readings, encodings, draft.fillers)
     X = design.encode(draft.values, fill=False)  # nothing is missing any more
     _check_shape(X, design, draft)
     draft = _describe_design(draft, design, X)
@@ -320,14 +320,14 @@ def _equal_pairs(rows: pd.DataFrame | pd.Series[float]) -> int:
     return int((counts * (counts - 1)).sum()) // 2
 
 
-def _check_shape(X: FloatArray, design: Design, draft: Draft) -> None:
+def _check_shape(X: FloatArray, design: TableDesign, draft: Draft) -> None:
     rows, count = len(X), design.blocks[-1] + 1
     if count > rows:
         few = f"{count} inputs, but only {rows} rows; choose fewer inputs with --features"
         raise InputError(few + draft.describe_losses())
 
 
-def _describe_design(draft: Draft, design: Design, X: FloatArray) -> Draft:
+def _describe_design(draft: Draft, design: TableDesign, X: FloatArray) -> Draft:
     """Say what texts and dates became, and what is used."""
     encodings = design.encodings
     categories = enumerate_names([each.describe() for each in encodings if isinstance(each, Categories)], quote=False)
@@ -342,7 +342,7 @@ def _describe_design(draft: Draft, design: Design, X: FloatArray) -> Draft:
 
 
 def _encode_pool(
-    pool: pd.DataFrame, design: Design, fill: bool, generator: np.random.Generator
+    pool: pd.DataFrame, design: TableDesign, fill: bool, generator: np.random.Generator
 ) -> tuple[FloatArray, str]:
     """Return the pool in the design of the table, and a sentence about it; rows with missing cells are filled in or dropped."""
     said = [f"Read the pool of {_count(len(pool), 'row')}"]

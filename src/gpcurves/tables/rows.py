@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray, as_numbers
 from gpcurves.tables.bends import Bend, find_bend
-from gpcurves.tables.design import Design
+from gpcurves.tables.design import TableDesign
 from gpcurves.tables.frames import as_frame, is_table
 
 FEWEST_ROWS = 10
@@ -40,7 +40,7 @@ class Prepared:
     names: tuple[str, ...] = ()
     blocks: tuple[int, ...] = ()  # columns with the same number share a lengthscale; each has its own if empty
     dropped: Mapping[str, str] = field(default_factory=dict)
-    design: Design | None = None  # how other tables are brought into this form; None for arrays
+    design: TableDesign | None = None  # how other tables are brought into this form; None for arrays
     groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
     errors: FloatArray | None = None  # the standard error of each target
 
@@ -109,7 +109,7 @@ class Rows:
     scale: float
     usable: int
     steps: tuple[str, ...]
-    design: Design | None = None  # how other tables are brought into this form; None for arrays
+    design: TableDesign | None = None  # how other tables are brought into this form; None for arrays
     dropped: Mapping[str, str] = field(default_factory=dict)
     groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
     errors: FloatArray | None = None  # the standard error of each target, in units of its deviation
