@@ -94,6 +94,14 @@ def test_standardised_targets_have_zero_mean_and_unit_variance(warp: Warp, y: Fl
     assert warped.is_plain == isinstance(warp, NoWarp)
 
 
+def test_a_target_that_is_the_same_in_all_rows_of_a_part_stays_finite() -> None:
+    y = np.append(np.full(9, 0.1), 5.0)
+    for warp in (NoWarp(y), Power(y), Tails(y)):
+        warped = Warped.of(warp, np.array(warp.start), y[:9])
+        np.testing.assert_allclose(warped.standardise(y[:9]), 0, atol=1e-15)
+        np.testing.assert_allclose(warped.in_units(np.zeros(2)), 0.1)
+
+
 @pytest.mark.parametrize(("warp", "y", "w"), [case for case in CASES if case[2] != (1.6,)])  # which ends at zero
 def test_means_in_units_are_those_of_many_draws(warp: Warp, y: FloatArray, w: tuple[float, ...]) -> None:
     warped = Warped.of(warp, np.array(w), y)

@@ -140,9 +140,9 @@ class Warped:
 
     @classmethod
     def of(cls, warp: Warp, w: FloatArray, y: FloatArray) -> Warped:
-        """Standardise the target of these rows under a warp."""
+        """Standardise the target of these rows under a warp; one that is the same in all of them becomes zero."""
         bent = warp.bend(y, w)
-        return cls(warp, w, float(bent.mean()), float(bent.std()))
+        return cls(warp, w, float(bent.mean()), float(bent.std()) if np.ptp(bent) > 0 else 1.0)
 
     def standardise(self, y: FloatArray) -> FloatArray:
         """Return the targets of rows, warped and standardised."""
