@@ -81,9 +81,10 @@ def prepare(
     X = design.encode(draft.values, fill=False)  # nothing is missing any more
     _check_shape(X, design, draft)
     draft = _describe_design(draft, design, X)
-    unlabelled = None
+    unlabelled = places = None
     if pool is not None:
-        unlabelled, sentence = _encode_pool(columns.name_columns(pool, "pool"), design, draft.filled, generator)
+        pool = columns.name_columns(pool, "pool")
+        unlabelled, places, sentence = _encode_pool(pool, design, draft.filled, generator)
         draft = draft.say(sentence)
     return Prepared(
         X=frozen(X),
@@ -97,6 +98,8 @@ def prepare(
         names=design.names,
         dropped=draft.dropped,
         design=design,
+        pool_rows=places,
+        pool_table=pool,
     )
 
 
@@ -294,8 +297,8 @@ def _describe_design(draft: Draft, design: Design, X: FloatArray) -> Draft:
 
 def _encode_pool(
     pool: pd.DataFrame, design: Design, fill: bool, generator: np.random.Generator
-) -> tuple[FloatArray, str]:
-    """Return the pool in the design of the table, without rows that cannot be expressed in it, and a sentence about it."""
+) -> tuple[FloatArray, npt.NDArray[np.intp], str]:
+    """Return the rows of a pool that the design of the table can express, their positions, and a sentence about it."""
     said = [f"Read the pool of {_count(len(pool), 'row')}"]
     positions = _draw_positions(len(pool), _MOST_LOOKED_AT, generator)
     if len(positions) < len(pool):
@@ -307,6 +310,7 @@ def _encode_pool(
         said.append(f"{how} {_count(gone.sum(), 'row')}{'' if fill else ' with a missing input'}")
     if not fill:
         values = {name: cells[~gone] for name, cells in values.items()}
+        positions = positions[~gone]
     X = design.encode(values, fill=fill)
     unknown = np.isnan(X).any(axis=1)
     new = design.find_new(values)
@@ -316,4 +320,4 @@ def _encode_pool(
     sentence = ", ".join(said)
     if unknown.all():
         raise InputError(f"no row of the pool can be used: {sentence[0].lower()}{sentence[1:]}")
-    return frozen(X[~unknown]), f"{sentence}."
+    return frozen(X[~unknown]), positions[~unknown], f"{sentence}."
