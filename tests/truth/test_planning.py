@@ -481,21 +481,24 @@ def test_a_flat_curve_is_the_model_s_fault_if_rows_repeat() -> None:
     assert replace(noise, repeatability=0.4).verdict().label == "noise-limited"
     verdict = replace(noise, repeatability=0.1).verdict()
     assert verdict.label == "model-limited"
-    assert "rows with nearly equal inputs differ by only about 0.1" in verdict.sentences[-1]
+    assert "rows with nearly equal inputs differ by only about 0.1." in verdict.sentences[-1]
     assert "other inputs" in verdict.sentences[-1]
     assert made(repeatability=0.01).verdict().label == "more data helps"  # the curve is not flat
     assert "model-limited" in view_of(replace(noise, repeatability=0.1)).page().lower()
 
 
-@pytest.mark.slow
-def test_a_random_label_of_every_input_is_model_limited() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, (60, 4))
-    y = rng.standard_normal(60)  # a property of the input that no other input tells
-    found = gpc.forecast(np.repeat(X, 2, axis=0), np.repeat(y, 2) + 0.01 * rng.standard_normal(120), draws=4)
-    assert found.repeatability is not None
-    assert found.repeatability < 0.02
-    assert found.verdict().label in ("model-limited", "too few rows to say")
+def test_an_input_that_is_missing_is_a_limit_of_the_model_if_the_noise_is_known() -> None:
+    rng = np.random.default_rng(1)
+    X, hidden = rng.standard_normal((100, 3)), rng.standard_normal(100)
+    found = gpc.forecast(X, 5 + 2 * hidden + 0.1 * rng.standard_normal(100), effort=replace(QUICK, draws=4))
+    assert found.verdict().label == "noise-limited"
+    assert found.verdict(asked=Questions(known_noise=2.0)).label == "noise-limited"
+    verdict = found.verdict(asked=Questions(known_noise=0.1))
+    assert verdict.label == "model-limited"
+    assert "your measurement noise is only 0.1" in str(verdict)
+    assert "your measurement noise is only 0.1" in str(found.verdict(0.5, Questions(known_noise=0.1)))
+    with pytest.raises(gpc.InputError, match="the known noise must be at least 0"):
+        Questions(known_noise=-1)
 
 
 def test_columns_that_were_left_out_are_named_if_the_goal_is_out_of_reach() -> None:
@@ -608,6 +611,7 @@ def test_the_next_rows_are_shown_and_written(file: Path, capsys: pytest.CaptureF
         ("--predictions p.csv", "--predictions needs --predict"),
         ("--predict nowhere.csv", "cannot read nowhere.csv"),
         ("--predict new.csv --predictions new.csv", "cannot write new.csv: it is the file of --predict"),
+        ("--known-noise -1", "--known-noise must be at least 0"),
         ("--certify 0", "--certify must be greater than 0"),
         ("--gain 0", "--gain must be an integer, at least 1"),
     ],

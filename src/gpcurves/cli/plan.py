@@ -28,7 +28,7 @@ REPORT = File(written=True, beside=(".png", ".json"))
 
 
 _GOALS = ("rmse", "mae", "r2", "percent")
-_ASKED = ("relative", "next", "cost_per_row", "value_of_error", "gain", "stop_below", "certify")
+_ASKED = ("relative", "next", "cost_per_row", "value_of_error", "gain", "stop_below", "certify", "known_noise")
 
 
 def _parts() -> list[Option]:
@@ -91,6 +91,9 @@ def _parts() -> list[Option]:
 @click.option("--pool", type=READ, help="Table of unlabelled inputs, where new rows come from.")
 @click.option("--n", "sizes", help="Numbers of rows to forecast for.  [1, 2, 4, 8 and 16 times your rows]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
+@click.option(
+    "--known-noise", metavar="X", help="Standard deviation of the measurements, if known: is it noise that limits?"
+)
 @click.option("--relative", is_flag=True, help="Give the RMSE in % of the mean absolute target, too.")
 @click.option(
     "--draws", type=INTEGER, help="Draws from the posterior of the model; fewer are faster and rougher.  [16]"
@@ -187,6 +190,7 @@ def _read_questions(given: Given) -> Questions:
 
     asked = {name: given[name] for name in _ASKED}
     checks = {"cost_per_row": nonnegative, "value_of_error": positive, "stop_below": positive, "certify": positive}
+    checks["known_noise"] = nonnegative
     for name, check in checks.items():
         if asked[name] is not None:
             flag = f"--{name.replace('_', '-')}"

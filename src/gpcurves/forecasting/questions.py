@@ -9,7 +9,7 @@ import pandas as pd
 
 from gpcurves.errors import InputError
 from gpcurves.forecasting.measures import RMSE, ErrorMeasure, ForecastGoal
-from gpcurves.numerics.validation import positive
+from gpcurves.numerics.validation import nonnegative, positive
 
 if TYPE_CHECKING:
     from gpcurves.forecasting.result import Forecast
@@ -21,7 +21,8 @@ class Questions:
 
     ``relative`` asks for errors in per cent of the mean absolute target, ``next`` for so many rows to measure next, ``cost_per_row``
     and ``value_of_error`` (of one unit of RMSE) for where to stop, ``gain`` for what so many further rows gain, ``stop_below``
-    whether that is less than this, and ``certify`` how many test rows measure the RMSE to within ± this.
+    whether that is less than this, and ``certify`` how many test rows measure the RMSE to within ± this. ``known_noise`` is the
+    standard deviation of the measurements, if it is known: it tells a limit of the model from one of the noise.
     """
 
     relative: bool = False
@@ -31,10 +32,13 @@ class Questions:
     gain: int | None = None
     stop_below: float | None = None
     certify: float | None = None
+    known_noise: float | None = None
 
     def __post_init__(self) -> None:
         if (self.cost_per_row is None) != (self.value_of_error is None):
             raise InputError("where to stop follows from both the cost per row and the value of error: give both")
+        if self.known_noise is not None:
+            nonnegative("the known noise", self.known_noise)
         if self.stop_below is not None and self.gain is None:
             raise InputError("the limit of a gain needs the number of further rows that gain it: give gain as well")
 

@@ -186,13 +186,14 @@ class Forecast(Shown):
     def verdict(self, goal: Goal = None, asked: Questions = NOTHING) -> Verdict:
         """Say in words what more rows would do, and whether a goal, an RMSE or what `goal` returns, can be reached."""
         aim = self.as_goal(goal)
-        return judge(self._prospects(asked.measure(self, aim)), None if aim is None else aim.rmse)
+        prospects = self._prospects(asked.measure(self, aim), asked.known_noise)
+        return judge(prospects, None if aim is None else aim.rmse)
 
     def as_goal(self, goal: Goal) -> ForecastGoal | None:
         """Return a goal, of which a number is an RMSE."""
         return goal if goal is None or isinstance(goal, ForecastGoal) else self.spread.goal(rmse=goal)
 
-    def _prospects(self, measure: ErrorMeasure) -> Prospects:
+    def _prospects(self, measure: ErrorMeasure, known_noise: float | None = None) -> Prospects:
         facts = Facts(
             self.rows,
             self.fitted_rows,
@@ -202,6 +203,7 @@ class Forecast(Shown):
             self.repeatability,
             self.gap,
             self.left_out,
+            known_noise,
         )
         return Prospects(self.band, facts, measure)
 

@@ -87,7 +87,8 @@ class _Moment(NamedTuple):
 class Facts:
     """What is known about a table beside the band of its forecast.
 
-    ``repeatability`` is how much rows with nearly equal inputs differ (see `repeats`), ``gap`` the logarithm of the
+    ``repeatability`` is how much rows with nearly equal inputs differ (see `repeats`), ``known_noise`` the standard deviation of
+    the noise if the user knows it, ``gap`` the logarithm of the
     cross-validated squared error over the expected one, and ``left_out`` says why columns are not used.
     """
 
@@ -99,6 +100,7 @@ class Facts:
     repeatability: float | None = None
     gap: float = 0.0
     left_out: Mapping[str, str] = field(default_factory=dict)
+    known_noise: float | None = None
 
 
 class Prospects:
@@ -120,21 +122,18 @@ class Prospects:
         self.ahead = f"With {_FAR * rows:,} rows, it should be {self.far.words(replace(measure, after=''))}."
 
     @property
-    def is_repeatable(self) -> bool:
-        """Whether rows with nearly equal inputs agree much better than predictions ever will: the rest is not noise."""
-        known = self.facts.repeatability
-        return known is not None and known < _REPEATABLE * self.far.estimate
-
-    @property
     def blame(self) -> str:
-        """What the error is due to, if it is not noise."""
-        if not self.is_repeatable:
+        """What the error is due to, if the noise is known to be much smaller than all that more rows would leave."""
+        limit = _REPEATABLE * self.far.estimate
+        known, seen = self.facts.known_noise, self.facts.repeatability
+        if known is not None and known < limit:
+            why = f"your measurement noise is only {self.measure_difference(known)}"
+        elif seen is not None and seen < limit:
+            why = f"rows with nearly equal inputs differ by only about {self.measure_difference(seen)}"
+        else:
             return ""
-        known = self.measure_difference(self.facts.repeatability or 0.0)
-        return (
-            f"It is not measurement noise: rows with nearly equal inputs differ by only about {known}. "
-            "More rows like these will hardly help; other inputs, or another kind of model, might."
-        )
+        more = "More rows like these will hardly help; other inputs, or another kind of model, might."
+        return f"It is not noise that limits the prediction: {why}. {more}"
 
     def measure_difference(self, rmse: float) -> str:
         """Write a difference between rows, in the target's own units if the measure has no differences."""
