@@ -309,14 +309,19 @@ def test_decoding_is_the_inverse_of_encoding() -> None:
 
 
 def test_rows_of_a_pool_are_its_own_and_none_is_chosen_twice() -> None:
-    pool = table(30, seed=5).drop(columns=["y", "same"]).assign(note="keep")
+    pool = table(30, seed=5).drop(columns=["y", "same"]).assign(seen=pd.Timestamp("2024-01-01"), gone=np.nan)
+    pool["parts"] = [[1, 2]] * 30
     pool.index = pool.index + 100
     pool.loc[103, "length"] = None
     forecast = gpc.forecast(table(), "y", pool=pool, effort=QUICK, missing="drop")
     chosen = forecast.next_rows(29)
     assert sorted(chosen.index) == [label for label in pool.index if label != 103]
     pd.testing.assert_frame_equal(chosen, pool.loc[chosen.index])
-    entries = Questions(next=29).answer(forecast).data["next_rows"]
+    # whatever else a pool holds, JSON can tell
+    entries = json.loads(forecast.to_json(asked=Questions(next=29)))["next_rows"]
+    assert entries[0]["inputs"]["seen"] == "2024-01-01 00:00:00"
+    assert entries[0]["inputs"]["parts"] == "[1, 2]"
+    assert entries[0]["inputs"]["gone"] is None
     assert [entry["row"] for entry in entries] == [label - 99 for label in chosen.index]  # counted from 1
     with pytest.raises(gpc.InputError, match="the number of next rows must be at most 29, got 30"):
         forecast.next_rows(30)

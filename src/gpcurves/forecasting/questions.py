@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from gpcurves.errors import InputError
@@ -79,8 +82,9 @@ class Questions:
         if table is not None:
             sentences.append(_introduce(len(table), from_pool=numbers is not None))
             rows = [{"row": number} for number in numbers] if numbers else [{} for _ in range(len(table))]
-            records = table.astype(object).where(table.notna(), None).to_dict("records")
-            data["next_rows"] = [place | {"inputs": record} for place, record in zip(rows, records, strict=True)]
+            cells = [[_as_plain(cell) for cell in row] for row in table.itertuples(index=False)]
+            inputs = [dict(zip(map(str, table.columns), row, strict=True)) for row in cells]
+            data["next_rows"] = [place | {"inputs": each} for place, each in zip(rows, inputs, strict=True)]
             if numbers is not None:
                 table = table.reset_index(drop=True)
                 table.insert(0, "row", numbers, allow_duplicates=True)
@@ -94,6 +98,19 @@ class Answers:
     sentences: tuple[str, ...]
     data: dict[str, Any]
     next_rows: pd.DataFrame | None = None
+
+
+def _as_plain(cell: Any) -> str | float | None:
+    """Return a cell of the user's as JSON can hold it: a number, true or false, null, or else a text."""
+    if pd.api.types.is_scalar(cell) and pd.isna(cell):
+        return None
+    if isinstance(cell, bool | np.bool_):
+        return bool(cell)
+    if isinstance(cell, numbers.Integral):
+        return int(cell)
+    if isinstance(cell, numbers.Real) and math.isfinite(cell):
+        return float(cell)
+    return str(cell)
 
 
 def _introduce(count: int, *, from_pool: bool) -> str:
