@@ -57,7 +57,13 @@ _RECORD = {
     },
     "remaining": series(0, 2),
     "outlying": text,
-    "cross_validation": {"n": series(1, 1e10, rising=True), "mse": _RMSE, "stderr": series(0)},
+    "cross_validation": {
+        "n": series(1, 1e10, rising=True),
+        "mse": _RMSE,
+        "stderr": series(0),
+        "ratio": number(1e-9, 1),
+        "kurtosis": number(1, 1e12),
+    },
     "power_law": {"floor": _NUMBER, "factor": number(0, 1e300), "exponent": number(0, 100)},
 }
 _INPUT = {"name": text, "lengthscale_sd": _NUMBER, "lengthscale": optional(_NUMBER), "share": number()}
@@ -69,7 +75,8 @@ SCHEMAS: dict[str, Schema] = {
     },
     "record": {
         **_ANY, "rng": _SEED, "target": text, "rows": _ROWS, "fitted_rows": _ROWS, "columns": integer(0, 1e9),
-        "noise_rmse": _NUMBER, "deterministic": truth, "record": _RECORD, "inputs": [_INPUT], "steps": [text],
+        "noise_rmse": _NUMBER, "deterministic": truth, "deviation": number(1 / LARGEST), "mean_absolute": _NUMBER,
+        "repeatability": optional(_NUMBER), "gap": number(-1e3, 1e3), "left_out": {"*": text}, "record": _RECORD, "inputs": [_INPUT], "steps": [text],
         "notes": [text], "*": anything,  # the answers, which follow from the rest
     },
 }  # fmt: skip
@@ -158,6 +165,8 @@ def _build_forecast(data: dict[str, Any]) -> Any:
     record = data["record"]
     for part in ("band", "cross_validation"):
         for name, values in record[part].items():
+            if not isinstance(values, list):  # a single number about all of them
+                continue
             _check_length(f"record.{part}.{name}", values, len(record[part]["n"]))
     if not np.isin(goal_grid(data["rows"]), record["band"]["n"]).all():
         raise InputError(

@@ -389,7 +389,7 @@ def test_examples_in_the_help_run(command: str, capsys: pytest.CaptureFixture[st
     examples = [line.split() for line in lines if line.startswith("gpcurves ")]
     assert examples
     rows = ["x,y,price,drag", *(f"{i * 7 % 20},{i % 9},{i * i},{i * i % 11}" for i in range(20))]
-    for name in ("data.csv", "runs.csv"):
+    for name in ("data.csv", "runs.csv", "new.csv"):
         (tmp_path / name).write_text("\n".join(rows))
     (tmp_path / "network.csv").write_text("a,b\nb,c\nc,d\nd,a\nd,e\n")
     (tmp_path / "known.csv").write_text("a,1\ne,-1\n")

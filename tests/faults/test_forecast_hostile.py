@@ -21,7 +21,8 @@ from gpcurves.forecasting import Forecast, ForecastEffort
 from gpcurves.forecasting.intervals import Band
 from gpcurves.numerics.validation import FloatArray
 
-LABELS = {"more data helps", "noise-limited", "goal reached already", "goal cannot be reached", "too few rows to say"}
+LABELS = {"more data helps", "noise-limited", "model-limited"}
+LABELS |= {"goal reached already", "goal cannot be reached", "too few rows to say"}
 
 
 QUICK = ForecastEffort(draws=1)

@@ -18,11 +18,16 @@ from gpcurves.graphs import Graph
 from gpcurves.methods import METHODS, Kind, Scope
 from gpcurves.render.formats import FORMATS, check_output, render, save
 
+_PLANNED = {f"goal_{name}": f"--goal-{name}" for name in ("rmse", "mae", "r2", "percent")} | {
+    name: f"--{name.replace('_', '-')}" for name in ("gain", "cost_per_row", "certify")
+}
+"""Options of a plan that ask for an answer in words."""
+
 
 def check_out(given: Given, kind: type | None = None) -> None:
     """Refuse an output that cannot be written before anything is computed; ``kind`` is the type of the result."""
     asked = given.context.params
-    for name, flag in (("goals", "--goal"), ("goal_rmse", "--goal-rmse")):
+    for name, flag in (("goals", "--goal"), *_PLANNED.items()):
         if asked.get(name) and given["quiet"] and not any(asked.get(each) for each in ("out", "as_json", "report")):
             raise InputError(f"the answer to {flag} is not shown with --quiet: add --json or --out FILE")
     if given["out"] is None:

@@ -6,26 +6,81 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpcurves.cli import parse
-from gpcurves.cli.options import INTEGER, READ, Command, File, Given, output_options
+from gpcurves.cli.options import INTEGER, READ, WRITTEN, Command, File, Given, Option, output_options
 from gpcurves.cli.streams import echo_data, tell
 from gpcurves.errors import InputError
 from gpcurves.numerics.files import write_complete
-from gpcurves.numerics.validation import integer, positive
+from gpcurves.numerics.validation import integer, nonnegative, positive, real
 from gpcurves.render.formats import check_output, render
 from gpcurves.tables.contents import read_contents
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gpcurves.forecasting.questions import Questions
 
 _MOST_SIZES = 10_000
 REPORT = File(written=True, beside=(".png", ".json"))
 
 
-@click.command(cls=Command, parts=output_options)
+_GOALS = ("rmse", "mae", "r2", "percent")
+_ASKED = ("relative", "next", "cost_per_row", "value_of_error", "gain", "stop_below", "certify", "known_noise")
+
+
+def _parts() -> list[Option]:
+    goal, plan = "Goal (one of these)", "Planning"
+    return [
+        Option("--goal-rmse", section=goal, metavar="X", help="RMSE to reach, in the target's own units."),
+        Option(
+            "--goal-mae", section=goal, metavar="X", help="Mean absolute error to reach, in the target's own units."
+        ),
+        Option("--goal-r2", section=goal, metavar="X", help="R² to reach: 1 - MSE / variance of the target."),
+        Option(
+            "--goal-percent", section=goal, metavar="X", help="RMSE to reach, in % of the target's standard deviation."
+        ),
+        Option(
+            "--next",
+            type=INTEGER,
+            section=plan,
+            metavar="K",
+            help="List the K rows to measure next, from --pool if given.",
+        ),
+        Option(
+            "--next-file", type=WRITTEN, section=plan, metavar="FILE", help="Write the list of --next to a CSV file."
+        ),
+        Option(
+            "--gain", type=INTEGER, section=plan, metavar="K", help="Say by how much the next K rows lower the RMSE,"
+        ),
+        Option("--stop-below", section=plan, metavar="X", help="and whether that is less than X (then stop)."),
+        Option("--cost-per-row", section=plan, metavar="C", help="Say where to stop if a row costs C,"),
+        Option("--value-of-error", section=plan, metavar="V", help="and one unit of RMSE is worth V."),
+        Option("--certify", section=plan, metavar="X", help="Say how many test rows measure the RMSE to ± X."),
+        Option(
+            "--predict",
+            type=READ,
+            section=plan,
+            metavar="FILE",
+            help="Table of new rows to predict, with 90 % intervals.",
+        ),
+        Option(
+            "--predictions",
+            type=WRITTEN,
+            section=plan,
+            metavar="FILE",
+            help="CSV file for them.  [stdout, instead of the table]",
+        ),
+        *output_options(),
+    ]
+
+
+@click.command(cls=Command, parts=_parts)
 @click.argument("data", type=READ)
 @click.option("--target", required=True, help="Column to predict.")
-@click.option("--goal-rmse", help="Error to reach, in the target's own units.")
 @click.option("--features", help='Columns to use as inputs: a,b,"c, d".  [all but the target]')
 @click.option("--drop", help="Columns not to use, separated by commas.")
 @click.option(
@@ -37,6 +92,10 @@ REPORT = File(written=True, beside=(".png", ".json"))
 @click.option("--pool", type=READ, help="Table of unlabelled inputs, where new rows come from.")
 @click.option("--n", "sizes", help="Numbers of rows to forecast for.  [1, 2, 4, 8 and 16 times your rows]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
+@click.option(
+    "--known-noise", metavar="X", help="Standard deviation of the measurements, if known: is it noise that limits?"
+)
+@click.option("--relative", is_flag=True, help="Give the RMSE in % of the mean absolute target, too.")
 @click.option(
     "--draws", type=INTEGER, help="Draws from the posterior of the model; fewer are faster and rougher.  [16]"
 )
@@ -53,45 +112,135 @@ def plan(given: Given) -> None:
       gpcurves plan data.csv --target price --goal-rmse 0.1 --report plan.html
       gpcurves plan runs.csv --target drag --deterministic --n 100,200,400 --json
       gpcurves plan data.csv --target price --drop drag --missing impute --out forecast.csv
+      gpcurves plan data.csv --target price --goal-r2 0.9 --next 10 --next-file next.csv
+      gpcurves plan data.csv --target price --gain 50 --stop-below 0.01 --cost-per-row 20 --value-of-error 1e5
+      gpcurves plan data.csv --target price --predict new.csv --predictions predicted.csv
     """
     from gpcurves.cli import output
 
-    goal, out = given["goal_rmse"], given["out"]
-    if goal is not None:
-        goal = positive("--goal-rmse", parse.number("--goal-rmse", goal))
+    goal, asked = _read_goal(given), _read_questions(given)
     if given["missing"] not in ("auto", "drop", "impute"):
         raise InputError(f"--missing must be auto, drop or impute, got {given['missing']!r}")
     n = None if given["sizes"] is None else _sizes(given["sizes"])
     output.check_out(given)
-    written = [] if given["report"] is None else _report_files(given["report"])
-    written += [out] if out is not None else []
+    written = _check_files(given)
     options = {name: given[name] for name in ("pool", "missing", "deterministic", "draws", "rng")}
     options |= {name: _names(given[name]) for name in ("features", "drop")}
-    for path in (given["data"], given["pool"]):
-        if (
-            path is not None and path.is_file()
-        ):  # a bomb is refused before the second that imports take; a pipe is read once
-            read_contents(path)
+    _check_contents(given)
     from gpcurves.forecasting import forecast
+    from gpcurves.tables.files import read_table
 
+    new = None if given["predict"] is None else read_table(given["predict"])
     result = forecast(given["data"], given["target"], progress=False if given["quiet"] else None, **options)
-    contents = {path: render(result, path.suffix.lower(), n=n, goal=goal) for path in written}
+    aim = None if goal is None else result.goal(**goal)
+    further = asked.answer(result)
+    predictions = None if new is None else result.predict(new)
+    contents = {path: render(result, path.suffix.lower(), n=n, goal=aim, asked=asked) for path in written}
+    for name, table in (("predictions", predictions), ("next_file", further.next_rows)):
+        if given[name] is not None and table is not None:
+            contents[given[name]] = _as_csv(table).encode()
     for path, content in contents.items():
         write_complete(path, content)
+    shown = predictions if given["predictions"] is None else None
     if given["as_json"]:
-        echo_data(json.dumps(result.answers(n, goal), indent=1, allow_nan=False) + "\n")
-    elif out is None:
-        echo_data(result.to_frame(n).to_csv(index=False, float_format="%.6g"))
-    verdict = result.verdict(goal)
-    if goal is not None and given["quiet"] and out is not None:  # stdout is free of data
-        click.echo(" ".join(verdict.sentences))
-    if not given["quiet"]:
-        tell("")
-        tell(verdict.label, bold=True)
-        lines = [f"  {sentence}" for sentence in verdict.sentences]
-        lines += [f"data: {step}" for step in result.steps] + [f"note: {note}" for note in result.notes]
-        for line in [*lines, *(f"wrote {path}" for path in written)]:
-            tell(line)
+        answers = result.answers(n, aim, asked)
+        if shown is not None:
+            answers["predictions"] = _as_records(shown)
+        echo_data(json.dumps(answers, indent=1, allow_nan=False) + "\n")
+    elif shown is not None:
+        echo_data(_as_csv(shown))
+    elif given["out"] is None:
+        echo_data(_as_csv(result.to_frame(n, asked.measure(result, aim).name)))
+    verdict = result.verdict(aim, asked)
+    if given["quiet"]:
+        if given["out"] is not None and shown is None:  # stdout is free of data
+            for sentence in ([" ".join(verdict.sentences)] if aim is not None else []) + list(further.sentences):
+                click.echo(sentence)
+        return
+    tell("")
+    tell(verdict.label, bold=True)
+    lines = [f"  {sentence}" for sentence in (*verdict.sentences, *further.sentences)]
+    if further.next_rows is not None and given["next_file"] is None:
+        lines += [f"    {line}" for line in further.next_rows.to_string(index=False).splitlines()]
+    lines += [f"data: {step}" for step in result.steps]
+    lines += [f"note: {note}" for note in result.notes if note not in verdict.sentences]
+    for line in [*lines, *(f"wrote {path}" for path in contents)]:
+        tell(line)
+
+
+def _check_contents(given: Given) -> None:
+    """Refuse a bomb before the second that imports take; a pipe is read once."""
+    for path in (given["data"], given["pool"], given["predict"]):
+        if path is not None and path.is_file():
+            read_contents(path)
+
+
+def _read_goal(given: Given) -> dict[str, float] | None:
+    """Return the goal by its measure; None if there is none."""
+    goals = {name: given[f"goal_{name}"] for name in _GOALS if given[f"goal_{name}"] is not None}
+    if not goals:
+        return None
+    if len(goals) > 1:
+        raise InputError(f"give one goal, got {' and '.join(f'--goal-{name}' for name in goals)}")
+    ((name, text),) = goals.items()
+    flag = f"--goal-{name}"
+    number = parse.number(flag, text)
+    number = real(flag, number) if name == "r2" else positive(flag, number)
+    if name == "r2" and number >= 1:
+        raise InputError(f"--goal-r2 must be below 1, which is a perfect prediction, got {number:g}")
+    if given["relative"] and name != "rmse":
+        raise InputError(f"--relative is for goals that are RMSEs: leave it out with {flag}")
+    return {name: number}
+
+
+def _read_questions(given: Given) -> Questions:
+    """Return what is asked beside the goal, if it can be answered."""
+    from gpcurves.forecasting.choosing import CANDIDATES
+    from gpcurves.forecasting.questions import Questions
+
+    asked = {name: given[name] for name in _ASKED}
+    checks = {"cost_per_row": nonnegative, "value_of_error": positive, "stop_below": positive, "certify": positive}
+    checks["known_noise"] = nonnegative
+    for name, check in checks.items():
+        if asked[name] is not None:
+            flag = f"--{name.replace('_', '-')}"
+            asked[name] = check(flag, parse.number(flag, asked[name]))
+    for name, most in (("next", CANDIDATES), ("gain", 1e15)):
+        if asked[name] is not None:
+            asked[name] = integer(f"--{name}", asked[name], 1, most)
+    if (
+        given["next"] is not None
+        and given["quiet"]
+        and not any(given[each] for each in ("next_file", "as_json", "report"))
+    ):
+        raise InputError("the list of --next is not shown with --quiet: add --next-file FILE or --json")
+    needs = {"stop_below": "gain", "cost_per_row": "value_of_error", "value_of_error": "cost_per_row"}
+    for name, other in (needs | {"next_file": "next", "predictions": "predict"}).items():
+        if given[name] is not None and given[other] is None:
+            raise InputError(f"--{name.replace('_', '-')} needs --{other.replace('_', '-')}: give both")
+    return Questions(**asked)
+
+
+def _check_files(given: Given) -> list[Path]:
+    """Return the files that show the forecast, if all files that are asked for can be written."""
+    for name in ("predictions", "next_file"):
+        if given[name] is not None:
+            if given[name].suffix.lower() != ".csv":
+                raise InputError(
+                    f"--{name.replace('_', '-')} writes CSV: its name must end with .csv, got {given[name]}"
+                )
+            check_output(given[name])
+    written = [] if given["report"] is None else _report_files(given["report"])
+    return written + ([] if given["out"] is None else [given["out"]])
+
+
+def _as_csv(table: pd.DataFrame) -> str:
+    return table.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+
+
+def _as_records(table: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return rows as plain data, with null for what is not known."""
+    return table.astype(object).where(table.notna(), None).to_dict("records")
 
 
 def _report_files(path: Path) -> list[Path]:

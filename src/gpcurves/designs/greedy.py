@@ -16,8 +16,10 @@ _ROUNDING = 1e-14
 """A candidate whose variance is below this share of the largest one is known: its covariances are rounding errors."""
 
 
-def choose_greedily(own: FloatArray, across: FloatArray, noise: float, count: int) -> npt.NDArray[np.intp]:
-    """Return the positions of ``count`` candidates in the order of their choice; a candidate may be chosen again.
+def choose_greedily(
+    own: FloatArray, across: FloatArray, noise: float, count: int, *, once: bool = False
+) -> npt.NDArray[np.intp]:
+    """Return the positions of ``count`` candidates in the order of their choice; one may be chosen again, unless ``once``.
 
     ``own`` are covariances between the candidates, given all that is known before the first choice, and ``across`` those of the
     candidates (rows) with reference inputs (columns), over which the variance is averaged.
@@ -25,10 +27,12 @@ def choose_greedily(own: FloatArray, across: FloatArray, noise: float, count: in
     own, across = own.copy(), across.copy()
     least = max(_ROUNDING * float(own.diagonal().max()), np.finfo(float).tiny)
     chosen = np.empty(count, dtype=np.intp)
+    left = np.ones(len(own), dtype=bool)
     for i in range(count):
         variance = own.diagonal() + noise
         gain = np.einsum("ij,ij->i", across, across) / np.maximum(variance, least)
-        best = chosen[i] = int(np.argmax(np.where(variance > least, gain, 0.0)))
+        best = chosen[i] = int(np.argmax(np.where(left, np.where(variance > least, gain, 0.0), -1.0)))
+        left[best] = not once
         column = own[:, best] / max(variance[best], least)
         across -= np.multiply.outer(column, across[best].copy())
         own -= np.multiply.outer(column, own[best].copy())

@@ -2,7 +2,8 @@
 
 from gpcurves.forecasting.assembly import forecast
 from gpcurves.forecasting.effort import ForecastEffort
+from gpcurves.forecasting.questions import Questions
 from gpcurves.forecasting.result import Forecast
 from gpcurves.forecasting.verdict import RequiredN, Verdict
 
-__all__ = ["Forecast", "ForecastEffort", "RequiredN", "Verdict", "forecast"]
+__all__ = ["Forecast", "ForecastEffort", "Questions", "RequiredN", "Verdict", "forecast"]

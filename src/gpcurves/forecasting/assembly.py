@@ -6,6 +6,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,18 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
+from gpcurves.forecasting.choosing import Chooser
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, cross_validate, hold_out
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
 from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
 from gpcurves.forecasting.evidence import JITTER
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
 from gpcurves.forecasting.posterior import Draws, Member, draw_problems, find_members
+from gpcurves.forecasting.prediction import Predictor
 from gpcurves.forecasting.regression import Mixture, mix
+from gpcurves.forecasting.repeats import measure_repeatability
 from gpcurves.forecasting.result import Forecast, Relevance
-from gpcurves.forecasting.verdict import FAR_OUT, count_extreme
+from gpcurves.forecasting.verdict import FAR_OUT, count_extreme, warn
 from gpcurves.forecasting.warping import NoWarp, Warped
 from gpcurves.inputs import Copula, Inputs, Pool
 from gpcurves.kernels import Linear
@@ -204,6 +208,7 @@ class FittedRows:
     relevance: Relevance | None  # None if the user's own model is taken as it is
     notes: tuple[str, ...]
     deterministic: bool = False
+    predictor: Predictor | None = None  # None if the user's own model is taken as it is
 
 
 def forecast_rows(rows: Rows, members: list[Member], computation: Computation, deterministic: bool = False) -> Forecast:
@@ -228,7 +233,7 @@ def fit_rows(
     computation.progress.advance(30)
     relevance = _measure_relevance(rows, draws.problems, draws.weights)
     notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
-    return FittedRows(rows, draws, observed, relevance, notes, deterministic)
+    return FittedRows(rows, draws, observed, relevance, notes, deterministic, Predictor(rows, mixture))
 
 
 def _measure_relevance(rows: Rows, problems: Sequence[Problem], weights: FloatArray) -> Relevance:
@@ -283,7 +288,11 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
         raise InputError("the kernel of the regressor is noise alone: there is nothing to learn")
     variance = signal.diag(regressor.X_train_)
     noise = float(np.mean(regressor.kernel_.diag(regressor.X_train_) - variance + regressor.alpha))
-    inputs = Copula(rows.X) if pool is None else Pool(_read_pool(pool, rows))
+    if pool is not None:
+        unlabelled = _read_pool(pool, rows)
+        table = pd.DataFrame(unlabelled, columns=list(rows.columns.sources))
+        rows = replace(rows, pool=unlabelled, pool_rows=np.arange(len(unlabelled)), pool_table=table)
+    inputs = Copula(rows.X) if rows.pool is None else Pool(rows.pool)
     problem = Problem(from_sklearn(signal), inputs, max(noise, JITTER * float(np.mean(variance))))
     observed = hold_out(problem, rows.X, rows.y, computation.rng)
     plain = Warped(NoWarp(rows.y), np.empty(0), 0.0, 1.0)
@@ -355,6 +364,8 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
     """Bring learning curves to the level that cross-validation shows, and add all that a forecast says besides."""
     rows, observed = fit.rows, fit.observed
     outlying, notes = _find_outliers(rows, math.sqrt(observed.mse[-1]))
+    if (warning := warn(curves.gap)) is not None:
+        notes.append(warning)
     if (resolved := min(curve.resolved for curve in curves.curves)) < math.inf:
         notes.append(
             f"From about {resolved:,} rows on double precision does not resolve the error of all likely models: "
@@ -364,6 +375,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
     remaining = measure_savings(likeliest, rows.X[_thin(rows, computation.effort.fitted_rows)], computation)
     computation.progress.advance(5)
     units = observed.in_units(rows.scale)
+    repeatability = None if fit.deterministic else measure_repeatability(rows.X, rows.y)
     return Forecast(
         target=rows.target,
         rows=rows.usable,
@@ -380,7 +392,24 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
         steps=rows.steps,
         notes=(*fit.notes, *notes),
         seed=computation.seed,
+        deviation=rows.scale * float(rows.y.std()),
+        mean_absolute=float(np.abs(rows.mean + rows.scale * rows.y).mean()),
+        repeatability=None if repeatability is None else rows.scale * repeatability,
+        gap=curves.gap,
+        left_out=dict(rows.dropped),
+        predictor=fit.predictor,
+        chooser=_make_chooser(fit, likeliest, computation.seed),
     )
+
+
+def _make_chooser(fit: FittedRows, likeliest: Problem, seed: int) -> Chooser:
+    """Return what chooses further rows, from the pool if there is one."""
+    rows, own_scale = fit.rows, fit.relevance is None  # a model that is taken as it is has inputs in their own units
+    in_units = partial(pd.DataFrame, columns=list(rows.columns.sources)) if own_scale else rows.in_units
+    if rows.pool is None or rows.pool_table is None or rows.pool_rows is None:
+        return Chooser(likeliest, rows.X, in_units, seed)
+    table = rows.pool_table.iloc[rows.pool_rows]
+    return Chooser(likeliest, rows.X, in_units, seed, table, rows.pool, rows.pool_rows + 1)
 
 
 def _find_outliers(rows: Rows, rmse: float) -> tuple[float, list[str]]:

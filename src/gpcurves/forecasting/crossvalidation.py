@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ _SMALLEST = 4
 _WORK, _REFITS = 1_000, 2  # refits times rows, about, and how many refits at least
 _REPEATS, _ITERATIONS, _SPLITS = 4, 8, 20
 _MOST_MEMBERS = 2  # those with the most weight are refitted: the mixture of all is hardly better
+_FEWEST_RESIDUALS = 20  # rows whose residuals show the shape of their distribution
 Groups = npt.NDArray[np.int64] | None
 
 
@@ -29,12 +31,15 @@ class CrossValidation:
     """Mean squared errors on rows held out, after training on n rows, fewer than there are.
 
     ``stderr`` are the standard errors of ``mse``, from the scatter of the squared residuals; both have the units of the
-    target, squared.
+    target, squared. ``ratio`` is the mean absolute residual over the root mean squared one, after training on most rows, and
+    ``kurtosis`` the mean fourth power over the squared mean square; they are those of normal residuals if there are few.
     """
 
     n: FloatArray
     mse: FloatArray
     stderr: FloatArray
+    ratio: float = math.sqrt(2 / math.pi)
+    kurtosis: float = 3.0
 
     @property
     def log_stderr(self) -> FloatArray:
@@ -45,13 +50,14 @@ class CrossValidation:
         """Return this with a further point: the squared residuals after training on n rows."""
         mse = float(squares.mean())
         added = (float(n), mse, float(squares.std() / np.sqrt(len(squares))))
-        return CrossValidation(
-            *(np.append(old, new) for old, new in zip((self.n, self.mse, self.stderr), added, strict=True))
+        n_all, mse_all, stderr = (
+            np.append(old, new) for old, new in zip((self.n, self.mse, self.stderr), added, strict=True)
         )
+        return replace(self, n=n_all, mse=mse_all, stderr=stderr)
 
     def in_units(self, scale: float) -> CrossValidation:
         """Return the errors of a target whose unit is so many of the present ones."""
-        return CrossValidation(self.n, self.mse * scale**2, self.stderr * scale**2)
+        return replace(self, mse=self.mse * scale**2, stderr=self.stderr * scale**2)
 
 
 def cross_validate(
@@ -81,7 +87,8 @@ def cross_validate(
         # rows of a group, and repeats of a row, count once
         sums = np.bincount(np.concatenate(place), np.concatenate(squares) - errors[-1])
         scatter.append(float(np.sqrt((sums**2).sum()) / len(np.concatenate(place))))
-    return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter))
+    shape = _measure_shape(np.concatenate(squares), len(y))
+    return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter), *shape)
 
 
 def hold_out(problem: Problem, X: FloatArray, y: FloatArray, rng: np.random.Generator) -> CrossValidation:
@@ -94,7 +101,16 @@ def hold_out(problem: Problem, X: FloatArray, y: FloatArray, rng: np.random.Gene
         residuals = np.concatenate([_predict(problem, X, y, (order[:size], order[size:])) for order in orders])
         errors.append(float(np.mean(residuals**2)))
         scatter.append(float(np.std(residuals**2) / np.sqrt(count)))
-    return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter))
+    shape = _measure_shape(residuals**2, count)
+    return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter), *shape)
+
+
+def _measure_shape(squares: FloatArray, rows: int) -> tuple[float, ...]:
+    """Return ratio and kurtosis of residuals, given their squares; nothing if there are too few rows."""
+    mean = float(squares.mean())
+    if rows < _FEWEST_RESIDUALS or not mean > 0:
+        return ()
+    return float(np.sqrt(squares).mean()) / math.sqrt(mean), float(np.mean((squares / mean) ** 2))
 
 
 def _draw_splits(count: int, share: float, rng: np.random.Generator) -> list[Split]:

@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.designs.greedy import choose_greedily
 from gpcurves.forecasting.effort import Computation
@@ -92,6 +93,25 @@ def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray, warped: Wa
     return ErrorCurve(np.where(unresolved, limit, error), problem.noise, resolved=resolved, warped=warped)
 
 
+def choose_inputs(
+    problem: Problem,
+    known: FloatArray,
+    candidates: FloatArray,
+    reference: FloatArray,
+    count: int,
+    *,
+    once: bool = False,
+) -> npt.NDArray[np.intp]:
+    """Return the positions of candidates that lower the variance at reference inputs the most, given what is known."""
+    prior = Prior(problem.kernel, problem.inputs, problem.noise)
+    factor = Factor.from_matrix(prior.observe(known), _MARGIN)
+    points = np.concatenate((candidates, reference))
+    W = factor.solve(prior.between(known, points))
+    C = prior.between(candidates, points) - W[:, : len(candidates)].T @ W
+    own, across = np.split(C, [len(candidates)], axis=1)
+    return choose_greedily(own, across, problem.noise, count, once=once)
+
+
 def measure_savings(problem: Problem, known: FloatArray, computation: Computation) -> FloatArray:
     """Return which share of the error remains if further inputs are chosen, after 0, 1, … of them, at most 1.
 
@@ -100,13 +120,7 @@ def measure_savings(problem: Problem, known: FloatArray, computation: Computatio
     effort, rng = computation.effort, computation.rng
     counts = (effort.candidates, effort.test_inputs, effort.test_inputs)
     candidates, reference, test = (problem.inputs.draw(count, rng) for count in counts)
-    prior = Prior(problem.kernel, problem.inputs, problem.noise)
-    factor = Factor.from_matrix(prior.observe(known), _MARGIN)
-    points = np.concatenate((candidates, reference))
-    W = factor.solve(prior.between(known, points))
-    C = prior.between(candidates, points) - W[:, : len(candidates)].T @ W
-    own, across = np.split(C, [len(candidates)], axis=1)
-    chosen = candidates[choose_greedily(own, across, problem.noise, effort.chosen)]
+    chosen = candidates[choose_inputs(problem, known, candidates, reference, effort.chosen)]
     random = [problem.inputs.draw(effort.chosen, rng) for _ in range(_RANDOM)]
     errors = [
         simulate_curve(problem, np.concatenate((known, more)), test).error[len(known) :] for more in (chosen, *random)

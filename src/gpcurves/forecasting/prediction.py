@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from gpcurves.errors import InputError
 from gpcurves.forecasting.regression import Mixture
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.columns import name_columns
+from gpcurves.tables.files import read_table
 from gpcurves.tables.frames import as_frame, is_table
 from gpcurves.tables.rows import Rows, check_matrix
 
+_PART = 2_000  # rows that are predicted at a time, since memory grows with them
 _NINETY = 1.6448536269514722  # quantile of a standard normal variable: 90 % are within this distance
 
 
@@ -29,28 +32,31 @@ class Predictor:
     def predict(self, X: Any) -> pd.DataFrame:
         """Return a table with the columns prediction, low, high: the mean at each row, and the 90 % interval of its target.
 
-        Missing inputs are filled in as they would be in the rows that it has learnt from. A category that none of these has is
-        taken as another one.
+        X is an array or a table like the one that was learnt from, or the name of a file. Missing inputs are filled in as
+        they would be in the rows that it has learnt from. A category that none of these has is taken as another one.
         """
+        if isinstance(X, str | Path):
+            X = read_table(X)
         standard = self._standardise(X)
-        known = np.isfinite(standard).all(axis=1)
+        known = np.flatnonzero(np.isfinite(standard).all(axis=1))
         values = np.full((3, len(standard)), np.nan)
-        if known.any():
+        for begin in range(0, len(known), _PART):
+            part = known[begin : begin + _PART]
             with threadpool_limits(1):
-                inputs = standard[known]
-                mean = self.mixture.predict(inputs)
-                ends = (self.mixture.quantile(inputs, side) for side in (-_NINETY, _NINETY))
-                values[:, known] = self.rows.scale * np.array([mean, *ends])
-        return pd.DataFrame(dict(zip(("prediction", "low", "high"), values, strict=True)))
+                mean = self.mixture.predict(standard[part])
+                ends = (self.mixture.quantile(standard[part], side) for side in (-_NINETY, _NINETY))
+                values[:, part] = self.rows.scale * np.array([mean, *ends])
+        index = X.index if isinstance(X, pd.DataFrame) else None
+        return pd.DataFrame(dict(zip(("prediction", "low", "high"), values, strict=True)), index=index)
 
     def _standardise(self, X: Any) -> FloatArray:
         design, columns = self.rows.design, self.rows.columns
         if design is None:
-            inputs = check_matrix("X", X)
-            if inputs.shape[1] != len(columns.sources):
-                raise InputError(f"X must have {len(columns.sources)} columns, got {inputs.shape[1]}")
-            return columns.standardise(inputs)
+            inputs, kept = check_matrix("X", X), np.array(self.rows.kept)
+            if inputs.shape[1] != len(kept):
+                raise InputError(f"X must have {len(kept)} columns, got {inputs.shape[1]}")
+            return columns.standardise(inputs[:, kept])
         if not is_table(X):
             raise InputError("give a table: the model was learnt from one, whose columns have names")
-        table = name_columns(as_frame(X), "table")
-        return columns.standardise(design.encode(design.read(table, "table"), fill=True))
+        table = name_columns(as_frame(X), "table of new rows")
+        return columns.standardise(design.encode(design.read(table, "table of new rows"), fill=True))

@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 import pandas as pd
 
 from gpcurves._version import __version__
 from gpcurves.curve import SCHEMA, dump
+from gpcurves.errors import InputError, check_name
+from gpcurves.forecasting.choosing import Chooser
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import HORIZON, Band, never_rise
-from gpcurves.forecasting.verdict import Prospects, RequiredN, Verdict, judge
+from gpcurves.forecasting.measures import ErrorMeasure, ForecastGoal, MeasureName, Spread
+from gpcurves.forecasting.planning import Gain, StoppingPoint, count_test_rows, find_gain, find_stopping_point
+from gpcurves.forecasting.prediction import Predictor
+from gpcurves.forecasting.questions import Questions
+from gpcurves.forecasting.verdict import Facts, Prospects, RequiredN, Verdict, judge
 from gpcurves.numerics.display import Shown
-from gpcurves.numerics.validation import FloatArray, positive, sizes
+from gpcurves.numerics.validation import FloatArray, sizes
 
+Goal = float | ForecastGoal | None
+NOTHING = Questions()
+_NO_MODEL = "a forecast that was loaded from a file has no model and cannot {}: make the forecast again from your rows"
+_OWN_MODEL = "the model is your own regressor: predict with it, or forecast from X and y"
 _KEYS = ("name", "lengthscale_sd", "lengthscale", "share")
-_PLAIN = ("target", "rows", "fitted_rows", "columns", "noise_rmse", "deterministic")
+_PLAIN = (
+    "target",
+    "rows",
+    "fitted_rows",
+    "columns",
+    "noise_rmse",
+    "deterministic",
+    "deviation",
+    "mean_absolute",
+    "repeatability",
+    "gap",
+)
 
 
 @dataclass(frozen=True)
@@ -79,6 +100,16 @@ class Forecast(Shown):
         What was done to the data, and what a reader should know about these numbers, in sentences.
     seed
         Determines all random numbers.
+    deviation, mean_absolute
+        Standard deviation and mean absolute value of the target.
+    repeatability
+        How much rows with nearly equal inputs differ at most (standard deviation, 95 % limit); None if there are too few.
+    gap
+        The logarithm of the cross-validated squared error over the one that the model itself expects.
+    left_out
+        Columns that are not used, each with the reason.
+    predictor, chooser
+        The model, to predict new rows and to choose the next ones; None in a forecast that was loaded from a file.
     """
 
     target: str
@@ -96,27 +127,122 @@ class Forecast(Shown):
     steps: tuple[str, ...]
     notes: tuple[str, ...]
     seed: int
+    deviation: float
+    mean_absolute: float
+    repeatability: float | None = None
+    gap: float = 0.0
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    predictor: Predictor | None = None
+    chooser: Chooser | None = None
 
-    def at(self, n: object) -> pd.DataFrame:
+    def at(self, n: object, measure: MeasureName = "rmse") -> pd.DataFrame:
         """Return a table with the columns n, rmse, low, high: the estimate and its 90 % interval at each n.
 
-        As everywhere in gpcurves, a single integer stands for 0, 1, …, n: write ``[n]`` for this one alone.
+        As everywhere in gpcurves, a single integer stands for 0, 1, …, n: write ``[n]`` for this one alone. Another measure
+        ("mae", "r2", "percent" of the target's standard deviation, "relative": per cent of the mean absolute target) adds columns:
+        mae, mae_low and mae_high, for instance.
         """
         wanted = sizes("n", n)
         rmse, low, high, _ = self.band.at(wanted)
-        return pd.DataFrame({"n": wanted.astype(np.int64), "rmse": rmse, "low": low, "high": high})
+        table = pd.DataFrame({"n": wanted.astype(np.int64), "rmse": rmse, "low": low, "high": high})
+        check_name("measure", measure, get_args(MeasureName))
+        if measure != "rmse":
+            told = self.spread.measure(measure)
+            ends = (high, low) if told.rises else (low, high)
+            for name, values in zip(("", "_low", "_high"), (rmse, *ends), strict=True):
+                table[f"{measure}{name}"] = told.from_rmse(values)
+        return table
 
-    def required_n(self, rmse: float) -> RequiredN:
-        """Return how many rows an error needs, or why no number of them is enough."""
-        return self._prospects.require(positive("the goal", rmse))
+    @property
+    def spread(self) -> Spread:
+        """What measures other than the RMSE refer to."""
+        return Spread(self.deviation, self.mean_absolute, self.cross_validation.ratio)
 
-    def verdict(self, goal: float | None = None) -> Verdict:
-        """Say in words what more rows would do, and whether a goal can be reached."""
-        return judge(self._prospects, None if goal is None else positive("the goal", goal))
+    def goal(
+        self,
+        rmse: float | None = None,
+        *,
+        mae: float | None = None,
+        r2: float | None = None,
+        percent: float | None = None,
+    ) -> ForecastGoal:
+        """Return a goal in one of these measures: RMSE, MAE, R², or RMSE in per cent of the target's standard deviation."""
+        return self.spread.goal(rmse=rmse, mae=mae, r2=r2, percent=percent)
 
-    @cached_property
-    def _prospects(self) -> Prospects:
-        return Prospects(self.band, self.rows, self.fitted_rows, self.noise_rmse, self.outlying, self.deterministic)
+    def required_n(
+        self,
+        rmse: float | None = None,
+        *,
+        mae: float | None = None,
+        r2: float | None = None,
+        percent: float | None = None,
+    ) -> RequiredN:
+        """Return how many rows a goal in one of the measures needs, or why no number of them is enough."""
+        return self._require(self.goal(rmse, mae=mae, r2=r2, percent=percent))
+
+    def _require(self, goal: ForecastGoal, asked: Questions = NOTHING) -> RequiredN:
+        return self._prospects(asked.measure(self, goal)).require(goal.rmse)
+
+    def verdict(self, goal: Goal = None, asked: Questions = NOTHING) -> Verdict:
+        """Say in words what more rows would do, and whether a goal, an RMSE or what `goal` returns, can be reached."""
+        aim = self.as_goal(goal)
+        prospects = self._prospects(asked.measure(self, aim), asked.known_noise)
+        return judge(prospects, None if aim is None else aim.rmse)
+
+    def as_goal(self, goal: Goal) -> ForecastGoal | None:
+        """Return a goal, of which a number is an RMSE."""
+        return goal if goal is None or isinstance(goal, ForecastGoal) else self.spread.goal(rmse=goal)
+
+    def _prospects(self, measure: ErrorMeasure, known_noise: float | None = None) -> Prospects:
+        facts = Facts(
+            self.rows,
+            self.fitted_rows,
+            self.noise_rmse,
+            self.outlying,
+            self.deterministic,
+            self.repeatability,
+            self.gap,
+            self.left_out,
+            known_noise,
+        )
+        return Prospects(self.band, facts, measure)
+
+    def predict(self, X: Any) -> pd.DataFrame:
+        """Return a table with the columns prediction, low, high for new rows: the mean, and the 90 % interval of the target.
+
+        X is an array or a table like the one that was learnt from, or the name of a file.
+        """
+        if self.predictor is None:
+            raise InputError(_NO_MODEL.format("predict") if self.relevance is not None else _OWN_MODEL)
+        return self.predictor.predict(X)
+
+    def next_rows(self, k: int) -> pd.DataFrame:
+        """Return the k inputs to measure next, the most informative first.
+
+        They are rows of the pool, with its columns and index, if a pool was given; else suggestions in the columns and units
+        of the table, drawn like its rows. Each is chosen to lower the variance of the likeliest model the most, given those
+        before it.
+        """
+        return self.choose(k)[0]
+
+    def choose(self, k: int) -> tuple[pd.DataFrame, list[int] | None]:
+        """Return `next_rows`, and their numbers, counted from 1, if they are rows of a pool."""
+        if self.chooser is None:
+            raise InputError(_NO_MODEL.format("choose rows"))
+        return self.chooser.choose(k)
+
+    def gain(self, k: int) -> Gain:
+        """Return by how much the next k rows should lower the RMSE, with a 90 % interval."""
+        return find_gain(self.band, self.rows, k)
+
+    def stop_at(self, cost_per_row: float, value_of_error: float) -> StoppingPoint:
+        """Return where to stop if a row costs so much, and one unit of RMSE is worth so much in the same currency."""
+        return find_stopping_point(self.band, self.rows, cost_per_row, value_of_error)
+
+    def test_rows(self, precision: float, n: int | None = None) -> int:
+        """Return how many test rows measure the RMSE of a model from n rows (those at hand) to ± this, with 90 % confidence."""
+        rmse = float(self.at([self.rows if n is None else n])["rmse"].iloc[0])
+        return count_test_rows(rmse, self.cross_validation.kurtosis, precision)
 
     def designed(self, n: object) -> pd.DataFrame:
         """Return the same table as `at` if the inputs of all further rows are chosen one by one, not drawn at random.
@@ -143,12 +269,13 @@ class Forecast(Shown):
         noise = np.minimum(self.noise_rmse**2, total)
         return pd.DataFrame({"n": table["n"], "noise": noise, "removable": total - noise})
 
-    def answers(self, n: object = None, goal: float | None = None) -> dict[str, Any]:
-        """Return the forecast at these n and the answers about a goal as plain data, ready for JSON."""
-        table = self.to_frame(n)
+    def answers(self, n: object = None, goal: Goal = None, asked: Questions = NOTHING) -> dict[str, Any]:
+        """Return the forecast at these n, the answers about a goal and to further questions as plain data, ready for JSON."""
+        aim = self.as_goal(goal)
+        table = self.to_frame(n, asked.measure(self, aim).name)
         sizes, seen = table["n"].to_numpy(dtype=np.float64), self.cross_validation
-        needed = None if goal is None else self.required_n(goal)
-        verdict = self.verdict(goal)
+        needed = None if aim is None else self._require(aim, asked)
+        verdict, further = self.verdict(aim, asked), asked.answer(self)
         required: dict[str, Any]
         if needed is None or needed.estimate is None:
             required = {"required_n": None, "reason": "no goal was given" if needed is None else needed.reason}
@@ -163,12 +290,15 @@ class Forecast(Shown):
             "version": __version__,
             "rng": self.seed,
             **{key: getattr(self, key) for key in _PLAIN},
-            "goal_rmse": None if goal is None else float(goal),
+            "goal_rmse": None if aim is None else aim.rmse,
+            "goal": None if aim is None else {"measure": aim.measure.name, "value": aim.value},
             **required,
             "forecast": table.to_dict("records"),
             "split": self.split(sizes).to_dict("records"),
             "verdict": verdict.label,
-            "sentences": list(verdict.sentences),
+            "sentences": [*verdict.sentences, *further.sentences],
+            **further.data,
+            "left_out": dict(self.left_out),
             "cross_validation": [
                 each | {"stderr": each["rmse"] * relative / 2}  # that of the logarithm of a root is half as large
                 for each, relative in zip(_list_errors(seen.n, seen.mse), seen.log_stderr.tolist(), strict=True)
@@ -180,10 +310,10 @@ class Forecast(Shown):
             "notes": list(self.notes),
         }
 
-    def to_dict(self, n: object = None, goal: float | None = None) -> dict[str, Any]:
+    def to_dict(self, n: object = None, goal: Goal = None, asked: Questions = NOTHING) -> dict[str, Any]:
         """Return the answers, and under "record" all else that is needed to build the forecast again with `from_dict`."""
-        arrays = (asdict(self.band), asdict(self.cross_validation))
-        band, observed = ({name: array.tolist() for name, array in each.items()} for each in arrays)
+        parts = (asdict(self.band), asdict(self.cross_validation))
+        band, observed = ({name: np.asarray(value).tolist() for name, value in each.items()} for each in parts)
         record = {
             "band": band,
             "remaining": self.remaining.tolist(),
@@ -191,32 +321,39 @@ class Forecast(Shown):
             "cross_validation": observed,
             "power_law": asdict(self.power_law),
         }
-        return self.answers(n, goal) | {"record": record}
+        return self.answers(n, goal, asked) | {"record": record}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Build a forecast from what `to_dict` returned."""
         record = data["record"]
+        seen: dict[str, Any] = {
+            name: np.array(value) if isinstance(value, list) else value
+            for name, value in record["cross_validation"].items()
+        }
         return cls(
             **{key: data[key] for key in _PLAIN},
             band=Band(**record["band"]),
             remaining=np.array(record["remaining"]),
             outlying=float(record["outlying"]),
-            cross_validation=CrossValidation(*map(np.array, record["cross_validation"].values())),
+            cross_validation=CrossValidation(**seen),
             power_law=PowerLawFit(**record["power_law"]),
             relevance=Relevance.from_records(data["inputs"]) if data["inputs"] else None,
             steps=tuple(data["steps"]),
             notes=tuple(data["notes"]),
+            left_out=data["left_out"],
             seed=data["rng"],
         )
 
-    def to_json(self, path: str | Path | None = None, *, n: object = None, goal: float | None = None) -> str:
+    def to_json(
+        self, path: str | Path | None = None, *, n: object = None, goal: Goal = None, asked: Questions = NOTHING
+    ) -> str:
         """Return `to_dict` as text, and write it to ``path`` if given; `gpcurves.load` reads it again."""
-        return dump(self.to_dict(n, goal), path)
+        return dump(self.to_dict(n, goal, asked), path)
 
-    def to_frame(self, n: object = None) -> pd.DataFrame:
-        """Return the forecast at 1, 2, 4, 8 and 16 times the rows at hand, or at these n."""
-        return self.at([k * self.rows for k in (1, 2, 4, 8, 16)] if n is None else n)
+    def to_frame(self, n: object = None, measure: MeasureName = "rmse") -> pd.DataFrame:
+        """Return the forecast at 1, 2, 4, 8 and 16 times the rows at hand, or at these n, as `at` does."""
+        return self.at([k * self.rows for k in (1, 2, 4, 8, 16)] if n is None else n, measure)
 
     @property
     def horizon(self) -> int:

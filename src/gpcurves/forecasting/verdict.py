@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from gpcurves.forecasting.intervals import HORIZON, LASTING_WIDTH, Band, goal_grid
+from gpcurves.forecasting.measures import RMSE, ErrorMeasure
+from gpcurves.tables.columns import enumerate_names
 
 Label = Literal[
-    "more data helps", "noise-limited", "goal reached already", "goal cannot be reached", "too few rows to say"
+    "more data helps",
+    "noise-limited",
+    "model-limited",
+    "goal reached already",
+    "goal cannot be reached",
+    "too few rows to say",
 ]
 _FAR = 16  # more data helps if this many times the rows lower the error noticeably
 _NOTICEABLE = 0.1
 _TOO_WIDE = 4.0  # factor that the interval at four times the rows may span if it allows for no gain
+_REPEATABLE = (
+    0.5  # rows with nearly equal inputs that differ by less than this share of the error show that it is not noise
+)
+WIDE_GAP = (
+    0.6  # excess of cross-validation over the model's own expectation, in ln MSE, beyond which forecasts were too low
+)
 _UNSTEADY = 0.1  # share of its interval by which random draws may move a number without a word about it
 FAR_OUT = 10.0  # standard deviations from the rest at which extreme rows dominate the error, if they are not explained
 _ENOUGH_OUTLIERS = 10
@@ -43,13 +57,17 @@ class RequiredN:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to make of a forecast: one of five answers, and the reasons with their uncertainty."""
+    """What to make of a forecast: one of six answers, and the reasons with their uncertainty."""
 
     label: Label
     sentences: tuple[str, ...]
 
     def __str__(self) -> str:
         return f"{self.label}: {' '.join(self.sentences)}"
+
+    def add(self, *sentences: str) -> Verdict:
+        """Return the same answer with further sentences; empty ones are left out."""
+        return replace(self, sentences=(*self.sentences, *filter(None, sentences)))
 
 
 class _Moment(NamedTuple):
@@ -60,29 +78,66 @@ class _Moment(NamedTuple):
     high: float
     assured: float
 
-    @property
-    def words(self) -> str:
-        return f"about {self.estimate:.3g} (90 % interval {self.low:.3g} to {self.high:.3g})"
+    def words(self, measure: ErrorMeasure) -> str:
+        interval = measure.write_interval(self.low, self.high)
+        return f"about {measure.write(self.estimate)} (90 % interval {interval}){measure.after}"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known about a table beside the band of its forecast.
+
+    ``repeatability`` is how much rows with nearly equal inputs differ (see `repeats`), ``known_noise`` the standard deviation of
+    the noise if the user knows it, ``gap`` the logarithm of the
+    cross-validated squared error over the expected one, and ``left_out`` says why columns are not used.
+    """
+
+    rows: int
+    fitted_rows: int
+    floor: float
+    outlying: float = 0.0
+    deterministic: bool = False
+    repeatability: float | None = None
+    gap: float = 0.0
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    known_noise: float | None = None
 
 
 class Prospects:
     """What verdicts rest on: the band now, at four times the rows, far ahead and at the horizon, and the noise floor."""
 
-    def __init__(
-        self, band: Band, rows: int, fitted_rows: int, floor: float, outlying: float, deterministic: bool
-    ) -> None:
-        self.band, self.rows, self.fitted_rows = band, rows, fitted_rows
-        self.floor, self.outlying, self.deterministic = floor, outlying, deterministic
+    def __init__(self, band: Band, facts: Facts, measure: ErrorMeasure = RMSE) -> None:
+        self.band, self.facts, self.measure = band, facts, measure
+        self.rows, self.fitted_rows = facts.rows, facts.fitted_rows
+        self.floor, self.outlying, self.deterministic = facts.floor, facts.outlying, facts.deterministic
+        rows = facts.rows
         n = rows * np.array([1.0, 4.0, _FAR, HORIZON])
         self.now, self.later, self.far, self.end = (_Moment(*column) for column in np.array(band.at(n)).T.tolist())
         self.gain = 1 - self.far.estimate / self.now.estimate
         self.width = math.log(self.later.high / self.later.low) / math.log(_TOO_WIDE)
         self.is_open = self.width > 1 and self.far.high > (1 - _NOTICEABLE) * self.now.estimate
-        self.begin = f"With your current {rows:,} rows, the RMSE is {self.now.words}."
-        self.soon = (
-            f"With {4 * rows:,} rows, it may be anything between {self.later.low:.3g} and {self.later.high:.3g}."
-        )
-        self.ahead = f"With {_FAR * rows:,} rows, it should be {self.far.words}."
+        self.begin = f"With your current {rows:,} rows, {measure.subject} is {self.now.words(measure)}."
+        between = measure.write_interval(self.later.low, self.later.high).replace(" to ", " and ")
+        self.soon = f"With {4 * rows:,} rows, it may be anything between {between}."
+        self.ahead = f"With {_FAR * rows:,} rows, it should be {self.far.words(replace(measure, after=''))}."
+
+    @property
+    def blame(self) -> str:
+        """What the error is due to, if the noise is known to be much smaller than all that more rows would leave."""
+        limit = _REPEATABLE * self.far.estimate
+        known, seen = self.facts.known_noise, self.facts.repeatability
+        if known is not None and known < limit:
+            why = f"your measurement noise is only {self.measure_difference(known)}"
+        elif seen is not None and seen < limit:
+            why = f"rows with nearly equal inputs differ by only about {self.measure_difference(seen)}"
+        else:
+            return ""
+        more = "More rows like these will hardly help; other inputs, or another kind of model, might."
+        return f"It is not noise that limits the prediction: {why}. {more}"
+
+    def measure_difference(self, rmse: float) -> str:
+        """Write a difference between rows, in the target's own units if the measure has no differences."""
+        return RMSE.write(rmse) if self.measure.rises else self.measure.write(rmse)
 
     def require(self, goal: float) -> RequiredN:
         """Return how many rows an error needs, or why no number of them is enough."""
@@ -93,17 +148,18 @@ class Prospects:
 
     def _explain_failure(self, goal: float, low: int | None) -> str:
         horizon = f"up to {HORIZON * self.rows:,} rows"
+        write, worse = self.measure.write, "less" if self.measure.rises else "more"
         if low is None:
             noise = self.floor >= goal and not self.deterministic
-            floor = f"the noise floor (irreducible error) is about {self.floor:.4g}, and " if noise else ""
+            floor = f"the noise floor (irreducible error) is about {write(self.floor, 4)}, and " if noise else ""
             return (
-                f"an RMSE of {goal:.4g} cannot be reached: {floor}even the optimistic end of the interval stays at "
-                f"{self.end.low:.4g} or more {horizon}"
+                f"{self.measure.phrase(goal)} cannot be reached: {floor}even the optimistic end of the interval stays at "
+                f"{write(self.end.low, 4)} or {worse} {horizon}"
             )
         hope = f"it takes {rounded(low)} rows" if low > self.rows else "it is reached already"
         return (
-            f"an RMSE of {goal:.4g} is not expected at any number of rows {horizon}: the estimate stays at "
-            f"{self.end.estimate:.4g} or more; at the optimistic end of the interval {hope}"
+            f"{self.measure.phrase(goal)} is not expected at any number of rows {horizon}: the estimate stays at "
+            f"{write(self.end.estimate, 4)} or {worse}; at the optimistic end of the interval {hope}"
         )
 
 
@@ -111,8 +167,20 @@ def judge(prospects: Prospects, goal: float | None) -> Verdict:
     """Choose the answer and say why."""
     few = count_extreme(prospects.fitted_rows) < _ENOUGH_OUTLIERS
     if prospects.outlying > FAR_OUT and few and (goal is None or prospects.now.high > goal):
-        return _judge_outliers(prospects)
-    return _judge_alone(prospects) if goal is None else _judge_goal(prospects, goal)
+        verdict = _judge_outliers(prospects)
+    else:
+        verdict = _judge_alone(prospects) if goal is None else _judge_goal(prospects, goal)
+    return verdict if (warning := warn(prospects.facts.gap)) is None else verdict.add(warning)
+
+
+def warn(gap: float) -> str | None:
+    """Return a warning if cross-validation exceeds what the model itself expects by so much that forecasts were too low."""
+    if gap <= WIDE_GAP:
+        return None
+    return (
+        f"Caution: the cross-validated RMSE is {math.exp(gap / 2):.2g} times what the model itself expects, and where this was "
+        "so, forecasts were often far too low. Look for outliers, for groups of related rows and for inputs that are missing."
+    )
 
 
 def count_extreme(rows: int) -> int:
@@ -139,12 +207,14 @@ def _judge_alone(prospects: Prospects) -> Verdict:
     if prospects.is_open:
         return _ask_for_rows(prospects, prospects.soon, shrink=prospects.width)
     begin = (prospects.begin, prospects.ahead)
-    noise = f"The noise floor (irreducible error) is about {floor:.3g}."
+    noise = f"The noise floor (irreducible error) is about {prospects.measure.write(floor)}."
     if gain >= _NOTICEABLE:
-        less = f"That is {_percent(gain)} less."
+        less = f"That is {_percent(gain)} less{' error' if prospects.measure.rises else ''}."
         if far.high > (1 - _NOTICEABLE) * now.estimate:
             less = f"{less[:-1]}, but at the pessimistic end of the interval there is little or no gain."
         return Verdict("more data helps", (*begin, less) if prospects.deterministic else (*begin, less, noise))
+    if prospects.blame:
+        return Verdict("model-limited", (*begin, prospects.blame))
     if floor < _NOTICEABLE * far.estimate:
         little = "The error barely improves although little of it looks like noise"
         return Verdict("too few rows to say", (*begin, f"{little}: the model has not yet found a pattern."))
@@ -158,21 +228,28 @@ def _judge_alone(prospects: Prospects) -> Verdict:
 
 def _judge_goal(prospects: Prospects, goal: float) -> Verdict:
     """Say whether a goal can be reached. The answers are in the order from easy to hard goals."""
-    now, needed, begin = prospects.now, prospects.require(goal), prospects.begin
+    now, needed, begin, shown = (
+        prospects.now,
+        prospects.require(goal),
+        prospects.begin,
+        prospects.measure.write_goal(goal),
+    )
+    side = "below" if prospects.measure.rises else "above"
     reason = f"{needed.reason[:1].upper()}{needed.reason[1:]}."
     if now.high <= goal:
-        return Verdict("goal reached already", (begin, f"The goal of {goal:.4g} is above this whole interval."))
+        return Verdict("goal reached already", (begin, f"The goal of {shown} is {side} this whole interval."))
+    hints = (prospects.blame, _name_columns(prospects.facts.left_out))
     if needed.low is None:
-        return Verdict("goal cannot be reached", (begin, reason))
+        return Verdict("goal cannot be reached", (begin, reason)).add(*hints)
     if now.assured <= goal:
-        words = f"The goal of {goal:.4g} is inside this interval, but it is reached with a probability of 80 % or more."
+        words = f"The goal of {shown} is inside this interval, but it is reached with a probability of 80 % or more."
         return Verdict("goal reached already", (begin, words))
     if needed.estimate is None:
         # the part of the width that comes from the reach stays however many rows there are
         end = prospects.end
         width, distance = (math.log(end.estimate / error) ** 2 - LASTING_WIDTH**2 for error in (end.low, goal))
         shrink = math.sqrt(max(width, 0.0) / max(distance, 1e-9))
-        return _ask_for_rows(prospects, prospects.ahead, reason, shrink=shrink, is_close=True)
+        return _ask_for_rows(prospects, prospects.ahead, reason, shrink=shrink, is_close=True).add(*hints)
     reached = now.estimate <= goal
     answer = _describe_need(prospects, goal, needed)
     if prospects.is_open:
@@ -182,10 +259,18 @@ def _judge_goal(prospects: Prospects, goal: float) -> Verdict:
         shrink = math.log(moment.assured / moment.estimate) / max(1e-9, math.log(goal / moment.estimate))
         words = f"{answer} More rows change the error so little that this number may be far off."
         if reached:
-            close = f"That is close to the goal of {goal:.4g}"
+            close = f"That is close to the goal of {shown}"
             words = f"{close}; these data cannot tell whether you are above or below it."
         return _ask_for_rows(prospects, words, shrink=shrink, is_close=True)
     return Verdict("more data helps", (begin, answer))
+
+
+def _name_columns(left_out: Mapping[str, str]) -> str:
+    """Name columns that are not used, since they may hold what is missing."""
+    if not left_out:
+        return ""
+    listed = enumerate_names([f"{name!r} ({reason})" for name, reason in left_out.items()], quote=False)
+    return f"Not used as inputs were {listed}: check whether they hold what is missing."
 
 
 def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bool = False) -> Verdict:
@@ -208,7 +293,7 @@ def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bo
 def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
     """Say how many rows a goal needs that is reached somewhere, perhaps already."""
     if prospects.now.estimate <= goal:
-        begin = f"You have probably reached the goal of {goal:.4g} already, but"
+        begin = f"You have probably reached the goal of {prospects.measure.write_goal(goal)} already, but"
         if needed.assured is None:
             return f"{begin} no number of rows makes that 80 % sure. {prospects.ahead}"
         return f"{begin} this is not 80 % sure. To be 80 % sure, plan for {rounded(needed.assured)} rows."
@@ -216,7 +301,7 @@ def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
     few = f"{rounded(low)} could be enough" if low > prospects.rows else "your current rows could be enough"
     many = f"{rounded(needed.high)} may be needed" if needed.high else "the goal may be out of reach"
     sentence = (
-        f"You will probably need about {total:,} rows ({total - prospects.rows:,} more) to reach an RMSE of {goal:.4g}. "
+        f"You will probably need about {total:,} rows ({total - prospects.rows:,} more) to reach {prospects.measure.phrase(goal)}. "
         f"This is {'uncertain' if needed.high else 'very uncertain'}: {few}, and {many}."
     )
     moved = needed.monte_carlo_error or 0.0

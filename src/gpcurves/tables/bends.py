@@ -23,6 +23,10 @@ class Bend:
         """Return the values, bent."""
         return np.asarray(np.arcsinh((x - self.centre) / self.scale))
 
+    def inverse(self, bent: FloatArray) -> FloatArray:
+        """Return the values that were bent."""
+        return np.asarray(self.centre + self.scale * np.sinh(bent))
+
 
 def find_bend(x: FloatArray) -> Bend | None:
     """Return what makes a skewed column less skewed; None if it is not skewed, has few values, or nothing helps."""

@@ -45,6 +45,7 @@ class Reading:
     read: Callable[[pd.Series[Any]], Values]
     words: str = ""
     origin: pd.Timestamp | None = None  # the first of the dates, since which days are counted
+    levels: tuple[str, ...] = ()  # what the numbers 0, 1, … stand for, if they stand for words
 
 
 def check_cells(name: str, cells: pd.Series[Any]) -> None:
@@ -206,7 +207,7 @@ def _read_durations(cells: pd.Series[Any]) -> FloatArray:
 
 
 def _flags_reading(pair: tuple[str, str]) -> Reading:
-    return Reading("flag", partial(_read_flags, pair=pair), f"1 for {pair[1]} and 0 for {pair[0]}")
+    return Reading("flag", partial(_read_flags, pair=pair), f"1 for {pair[1]} and 0 for {pair[0]}", levels=pair)
 
 
 def _read_flags(cells: pd.Series[Any], pair: tuple[str, str]) -> FloatArray:
@@ -241,7 +242,8 @@ def _find_order(words: Iterable[str]) -> Reading | None:
 
 def _order_reading(scale: Sequence[str], shown: Sequence[str] | None = None) -> Reading:
     words = ", ".join(shown or scale)
-    return Reading("number", partial(_read_order, scale=tuple(word.casefold() for word in scale)), f"a scale: {words}")
+    read = partial(_read_order, scale=tuple(word.casefold() for word in scale))
+    return Reading("number", read, f"a scale: {words}", levels=tuple(scale))
 
 
 def _read_order(cells: pd.Series[Any], scale: tuple[str, ...]) -> FloatArray:

@@ -58,6 +58,15 @@ class TableDesign:
             X[~gone] = np.hstack([each.encode(values[each.source][~gone]) for each in self.encodings])
         return X
 
+    def decode(self, X: FloatArray) -> pd.DataFrame:
+        """Return a table with the user's columns whose design columns are these: the inverse of `encode`."""
+        table, begin = {}, 0
+        for each in self.encodings:
+            width = len(each.names)
+            table[each.source] = each.decode(X[:, begin : begin + width], self.readings[each.source])
+            begin += width
+        return pd.DataFrame(table)
+
     def find_new(self, values: Mapping[str, Values]) -> list[str]:
         """Return categories that no row with a target has, such as ``colour=red``."""
         return sorted(

@@ -37,6 +37,9 @@ class ColumnEncoding(Protocol):
     def encode(self, values: Values) -> FloatArray:
         """Return the design columns of values of which none is missing."""
 
+    def decode(self, X: FloatArray, reading: Reading) -> list[float] | list[str]:
+        """Return cells as a person would write them, from their design columns."""
+
 
 def choose_encoding(source: str, values: Values, reading: Reading) -> ColumnEncoding:
     """Return what a column without missing values becomes."""
@@ -63,6 +66,12 @@ class Number:
 
     def encode(self, values: Values) -> FloatArray:
         return np.asarray(values[:, None], dtype=np.float64)
+
+    def decode(self, X: FloatArray, reading: Reading) -> list[float] | list[str]:
+        if not reading.levels:
+            return [float(value) for value in X[:, 0]]
+        places = X[:, 0].round().astype(int).clip(0, len(reading.levels) - 1)
+        return [reading.levels[place] for place in places]
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,11 @@ class Categories:
     def encode(self, values: Values) -> FloatArray:
         positions = {level: position for position, level in enumerate(self.levels)}
         return _indicate(np.array([positions.get(text, positions[OTHER]) for text in values]), len(positions))
+
+    def decode(self, X: FloatArray, reading: Reading) -> list[float] | list[str]:
+        single = X.shape[1] == 1  # the indicator of the first of two
+        places = np.where(X[:, 0] > 0.5, 0, 1) if single else np.argmax(X, axis=1)
+        return [self.levels[place] for place in places]
 
     def describe(self) -> str:
         """Say how many categories there are, and how many of them are merged."""
@@ -157,6 +171,11 @@ class Dates:
     def encode(self, values: Values) -> FloatArray:
         stamps = _as_stamps(values, self.origin)
         return np.column_stack((values, *(_PARTS[part][1](stamps) for part in self.parts)))
+
+    def decode(self, X: FloatArray, reading: Reading) -> list[float] | list[str]:
+        stamps = _as_stamps(X[:, 0], self.origin)
+        form = "%Y-%m-%d" if (stamps == stamps.normalize()).all() else "%Y-%m-%d %H:%M:%S"
+        return stamps.strftime(form).tolist()
 
     def describe(self) -> str:
         """Say what was made of the dates."""

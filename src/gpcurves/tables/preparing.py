@@ -92,9 +92,10 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     X = design.encode(draft.values, fill=False)  # nothing is missing any more
     _check_shape(X, design, draft)
     draft = _describe_design(draft, design, X)
-    unlabelled = None
+    unlabelled = places = None
     if pool is not None:
-        unlabelled, sentence = _encode_pool(columns.name_columns(pool, "pool"), design, draft.filled, generator)
+        pool = columns.name_columns(pool, "pool")
+        unlabelled, places, sentence = _encode_pool(pool, design, draft.filled, generator)
         draft = draft.say(sentence)
     return Prepared(
         X=frozen(X),
@@ -110,6 +111,8 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
         design=design,
         groups=_number_groups(draft.aside.get("groups"), draft.target),
         errors=draft.aside.get("noise"),
+        pool_rows=places,
+        pool_table=pool,
     )
 
 
@@ -343,8 +346,8 @@ def _describe_design(draft: Draft, design: TableDesign, X: FloatArray) -> Draft:
 
 def _encode_pool(
     pool: pd.DataFrame, design: TableDesign, fill: bool, generator: np.random.Generator
-) -> tuple[FloatArray, str]:
-    """Return the pool in the design of the table, and a sentence about it; rows with missing cells are filled in or dropped."""
+) -> tuple[FloatArray, npt.NDArray[np.intp], str]:
+    """Return the rows of a pool that the design of the table can express, their positions, and a sentence about it."""
     said = [f"Read the pool of {_count(len(pool), 'row')}"]
     positions = _draw_positions(len(pool), _MOST_LOOKED_AT, generator)
     if len(positions) < len(pool):
@@ -356,10 +359,13 @@ def _encode_pool(
         said.append(f"{how} {_count(gone.sum(), 'row')}{'' if fill else ' with a missing input'}")
     if not fill:
         values = {name: cells[~gone] for name, cells in values.items()}
+        positions = positions[~gone]
+    X = design.encode(values, fill=fill)
+    unknown = np.isnan(X).any(axis=1)
     new = design.find_new(values)
     if new:
         said.append(f"met categories that no row with a target has ({enumerate_names(new)}) and took them as 'other'")
     sentence = ", ".join(said)
     if gone.all() and not fill:
         raise InputError(f"no row of the pool can be used: {sentence[0].lower()}{sentence[1:]}")
-    return frozen(design.encode(values, fill=fill)), f"{sentence}."
+    return frozen(X[~unknown]), positions[~unknown], f"{sentence}."

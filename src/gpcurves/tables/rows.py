@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray, as_numbers
@@ -17,6 +18,7 @@ from gpcurves.tables.frames import as_frame, is_table
 
 FEWEST_ROWS = 10
 FEWEST_GROUPS = 5
+_MOST_DECIMALS = 6  # that suggested inputs are rounded to
 _LEAST_DEVIATION, _MOST_DEVIATION = 1e-100, 1e100
 """Standard deviations whose squares double precision holds with room to spare."""
 
@@ -43,6 +45,9 @@ class Prepared:
     design: TableDesign | None = None  # how other tables are brought into this form; None for arrays
     groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
     errors: FloatArray | None = None  # the standard error of each target
+    kept: tuple[bool, ...] = ()  # of an array, which columns are used
+    pool_rows: npt.NDArray[np.intp] | None = None  # the positions of the rows of ``pool`` in the user's own pool,
+    pool_table: pd.DataFrame | None = None  # which is this table
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,13 @@ class Columns:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray((_bend(X, self.bends) - self.centres) / self.deviations)
 
+    def in_units(self, X: FloatArray) -> FloatArray:
+        """Return standardised rows in the units of the user's columns: the inverse of `standardise`."""
+        bent = X * self.deviations + self.centres
+        return np.column_stack(
+            [column if bend is None else bend.inverse(column) for column, bend in zip(bent.T, self.bends, strict=True)]
+        )
+
     @property
     def groups(self) -> dict[str, list[int]]:
         """The positions of the columns that each of the user's columns became."""
@@ -97,7 +109,8 @@ class Rows:
     """Standardised rows: each column of X (all columns of a block together), and y, has mean 0 and variance 1.
 
     The pool of unlabelled inputs, if any, is on the same scale. ``mean`` and ``scale`` are those of the target in its own
-    units. Of ``usable`` rows, X may be a part. ``steps`` are sentences about what was done.
+    units. Of ``usable`` rows, X may be a part. ``steps`` are sentences about what was done, and ``dropped`` says why a column is
+    not used. ``pool_rows`` are the positions of the rows of ``pool`` in the user's own one, ``pool_table``.
     """
 
     X: FloatArray
@@ -114,6 +127,10 @@ class Rows:
     groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
     errors: FloatArray | None = None  # the standard error of each target, in units of its deviation
 
+    kept: tuple[bool, ...] = ()  # of an array, which columns are used
+    pool_rows: npt.NDArray[np.intp] | None = None
+    pool_table: pd.DataFrame | None = None
+
     @property
     def rate(self) -> float:
         """How many rows there are for each unit that is counted: a group, or a row."""
@@ -123,6 +140,15 @@ class Rows:
     def level(self) -> FloatArray:
         """The targets in units of their standard deviation, not centred."""
         return self.y + self.mean / self.scale
+
+    def in_units(self, X: FloatArray) -> pd.DataFrame:
+        """Return standardised inputs as a table with the user's columns, numbers with as many decimals as the rows have."""
+        known, values = self.columns.in_units(self.X), self.columns.in_units(X)
+        for position in range(values.shape[1]):
+            values[:, position] = _round_alike(values[:, position], known[:, position])
+        names = list(self.columns.sources)
+        table = self.design.decode(values) if self.design is not None else pd.DataFrame(values, columns=names)
+        return table.astype({name: np.int64 for name in table.columns if _is_whole(table[name])})
 
 
 def standardise(given: Prepared) -> Rows:
@@ -152,7 +178,24 @@ def standardise(given: Prepared) -> Rows:
         dropped=given.dropped,
         groups=given.groups,
         errors=errors,
+        kept=given.kept,
+        pool_rows=given.pool_rows,
+        pool_table=given.pool_table,
     )
+
+
+def _is_whole(values: pd.Series[Any]) -> bool:
+    numbers = values.to_numpy()
+    return bool(numbers.dtype.kind == "f" and (np.abs(numbers) < 2**53).all() and (numbers == numbers.round()).all())
+
+
+def _round_alike(values: FloatArray, known: FloatArray) -> FloatArray:
+    """Return values with as many decimals as those that are known; as they are if these have more than six."""
+    rounding = 1e-9 * float(np.ptp(known)) + 1e-15 * float(np.abs(known).max())
+    for decimals in range(_MOST_DECIMALS + 1):
+        if np.abs(known - known.round(decimals)).max() <= rounding:
+            return values.round(decimals) + 0.0
+    return values
 
 
 def check_distance(pool: FloatArray, sources: Sequence[str]) -> FloatArray:
@@ -190,8 +233,14 @@ def standardise_arrays(
     known = np.array([f"x{i}" for i in range(len(varies))] if names is None else names, dtype=object)
     if not varies.all():
         steps.append(f"Left out {', '.join(known[~varies])}: the same in every row.")
-    unlabelled = None if pool is None else check_pool(pool, len(varies))[:, varies]
-    return standardise(Prepared(inputs[:, varies], target, unlabelled, tuple(known[varies]), "y", usable, tuple(steps)))
+    unlabelled = None if pool is None else check_pool(pool, len(varies))
+    dropped = {str(name): "the same in every row" for name in known[~varies]}
+    prepared = Prepared(inputs[:, varies], target, None, tuple(known[varies]), "y", usable, tuple(steps))
+    prepared = replace(prepared, dropped=dropped, kept=tuple(varies.tolist()))
+    if unlabelled is not None:
+        places, table = np.arange(len(unlabelled)), pd.DataFrame(unlabelled, columns=list(known))
+        prepared = replace(prepared, pool=unlabelled[:, varies], pool_rows=places, pool_table=table)
+    return standardise(prepared)
 
 
 def draw_rows(

@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 
 from gpcurves._version import __version__
-from gpcurves.forecasting.result import Forecast
+from gpcurves.forecasting.measures import RMSE, ErrorMeasure, ForecastGoal
+from gpcurves.forecasting.questions import Answers, Questions
+from gpcurves.forecasting.result import NOTHING, Forecast, Goal
 from gpcurves.forecasting.verdict import RequiredN, Verdict, rounded
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.page import Html, aligned, as_html, document, listed, sentences, table, tagged
@@ -40,7 +42,12 @@ td b { display: inline-block; min-width: 6em; overflow-wrap: anywhere; }
 footer { color: var(--quiet); font-size: 0.85em; border-top: 1px solid var(--line); margin-top: 2.5em; padding-top: 0.8em; }
 code { overflow-wrap: anywhere; } @media (max-width: 520px) { h1 { font-size: 1.5em; } }
 """
-_TONES = {"noise-limited": "noise", "goal cannot be reached": "stop", "too few rows to say": "unsure"}
+_TONES = {
+    "noise-limited": "noise",
+    "model-limited": "noise",
+    "goal cannot be reached": "stop",
+    "too few rows to say": "unsure",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +56,33 @@ class ForecastView(View):
 
     result: Forecast
     n: object = None
-    goal: float | None = None
+    goal: Goal = None
+    asked: Questions = NOTHING
+
+    @cached_property
+    def aim(self) -> ForecastGoal | None:
+        """The goal with its measure."""
+        return self.result.as_goal(self.goal)
+
+    @cached_property
+    def measure(self) -> ErrorMeasure:
+        """The measure in which errors are told."""
+        return self.asked.measure(self.result, self.aim)
 
     @cached_property
     def verdict(self) -> Verdict:
         """What more rows would do, and whether the goal can be reached."""
-        return self.result.verdict(self.goal)
+        return self.result.verdict(self.aim, self.asked)
+
+    @cached_property
+    def further(self) -> Answers:
+        """The answers to further questions."""
+        return self.asked.answer(self.result)
 
     @cached_property
     def needed(self) -> RequiredN | None:
         """The rows that the goal needs; None without a goal."""
-        return None if self.goal is None else self.result.required_n(self.goal)
+        return None if self.aim is None else self.result.required_n(self.aim.rmse)
 
     @property
     def headline(self) -> str:
@@ -67,13 +90,14 @@ class ForecastView(View):
         label = self.verdict.label.capitalize()
         if label != "More data helps" or self.needed is None or (self.needed.estimate or 0) <= self.result.rows:
             return label
-        return f"{label}: about {rounded(self.needed.estimate or 0)} rows for an RMSE of {self.goal:.4g}"
+        aim = "" if self.aim is None else f" for {self.measure.phrase(self.aim.rmse)}"
+        return f"{label}: about {rounded(self.needed.estimate or 0)} rows{aim}"
 
     def to_frame(self) -> pd.DataFrame:
-        return self.result.to_frame(self.n)
+        return self.result.to_frame(self.n, self.measure.name)
 
     def to_json(self) -> str:
-        return self.result.to_json(n=self.n, goal=self.goal)
+        return self.result.to_json(n=self.n, goal=self.aim, asked=self.asked)
 
     def notebook(self) -> str:
         said = as_html(" ".join(self.verdict.sentences))
@@ -86,6 +110,7 @@ class ForecastView(View):
             f"{tagged('h1', self.headline)}</header>",
             sentences(verdict.sentences, _TONES.get(verdict.label, "")),
             _tiles(self),
+            _planning(self.further),
             embed(self.scene()),
             _errors(self),
             _inputs(forecast),
@@ -121,14 +146,15 @@ class ForecastView(View):
             ),
             Text(forecast.rows, y.at(0.01), f"you have {forecast.rows:,} rows", _NOW),
         ]
-        if self.goal is not None and y.low < self.goal < y.high:
-            scene.add_level(self.goal, Stroke(_GOAL, width=1.4), "goal")
+        aim = self.aim
+        if aim is not None and y.low < aim.rmse < y.high:
+            scene.add_level(aim.rmse, Stroke(_GOAL, width=1.4), "goal")
         if y.low < forecast.noise_rmse < y.high and not forecast.deterministic:
             scene.add_level(forecast.noise_rmse, Stroke(_NOISE, "dashdot", 1), "noise")
             said = f"noise floor (irreducible error), about {forecast.noise_rmse:.3g}"
             scene.label_level(forecast.noise_rmse, said, _NOISE)
-        if self.goal is not None and self.needed is not None:
-            _mark_goal(scene, self.goal, self.needed)
+        if aim is not None and self.needed is not None:
+            _mark_goal(scene, aim, self.needed, self.measure)
         return scene
 
     def _sizes(self) -> FloatArray:
@@ -141,19 +167,20 @@ class ForecastView(View):
 
     def _error_axis(self, lows: FloatArray, highs: FloatArray) -> Axis:
         low, high = max(float(lows.min()), float(highs.max()) / 1e4), float(highs.max())
-        if self.goal is not None:  # a goal far away is not worth a picture of nothing else
-            low, high = min(low, max(self.goal, low / 10)), max(high, min(self.goal, high * 10))
+        if self.aim is not None:  # a goal far away is not worth a picture of nothing else
+            low, high = min(low, max(self.aim.rmse, low / 10)), max(high, min(self.aim.rmse, high * 10))
         target = " ".join(self.result.target.split())
         target = target if len(target) <= _LONGEST_NAME else f"{target[: _LONGEST_NAME - 1]}…"
         return Axis(f"RMSE of {target}, on new rows", low / 1.15, high * 1.15, True, "RMSE")
 
 
-def _mark_goal(scene: Scene, goal: float, needed: RequiredN) -> None:
+def _mark_goal(scene: Scene, aim: ForecastGoal, needed: RequiredN, measure: ErrorMeasure) -> None:
     """Mark the interval of rows that reach a goal and the estimate, or say where the goal is if that is out of sight."""
-    x, y = scene.x, scene.y
+    x, y, goal = scene.x, scene.y, aim.rmse
+    called = measure.write_goal(goal) if measure is RMSE else f"{measure.noun.split()[-1]} {measure.write_goal(goal)}"
     if not y.low < goal < y.high:
         below = goal <= y.low
-        said = f"the goal of {goal:.4g} is far {'below' if below else 'above'} this picture"
+        said = f"the goal of {called} is far {'below' if below else 'above'} this picture"
         at = x.at(0.005), y.at(0.005 if below else 0.995)
         scene.marks.append(Text(*at, said, _GOAL, up="bottom" if below else "top"))
         return
@@ -165,7 +192,7 @@ def _mark_goal(scene: Scene, goal: float, needed: RequiredN) -> None:
     if needed.estimate is not None and needed.estimate <= x.high:
         scene.add_diamond(needed.estimate, goal, _GOAL, 7, "needed")
         scene.label_point(needed.estimate, goal, f"about {rounded(needed.estimate)} rows", _GOAL)
-    scene.label_level(goal, f"goal {goal:.4g}", _GOAL)
+    scene.label_level(goal, f"goal {called}", _GOAL)
 
 
 def _tiles(view: ForecastView) -> str:
@@ -179,15 +206,15 @@ def _tiles(view: ForecastView) -> str:
         (texts[3], span.format(f"{later['n']:,}", texts[4], texts[5])),
     ]
     tiles += [(text, "noise floor (irreducible error): the lowest RMSE with unlimited rows") for text in texts[6:]]
-    if view.needed is not None:
-        tiles.append(_rows_needed(view.needed, view.goal or 0.0))
+    if view.needed is not None and view.aim is not None:
+        tiles.append(_rows_needed(view.needed, view.measure, view.aim.rmse))
     cells = "".join(f"<div class='tile'>{tagged('b', big)}{tagged('span', said)}</div>" for big, said in tiles)
     return f"<section class='tiles'>{cells}</section>"
 
 
-def _rows_needed(needed: RequiredN, goal: float) -> tuple[str, str]:
+def _rows_needed(needed: RequiredN, measure: ErrorMeasure, goal: float) -> tuple[str, str]:
     if needed.estimate is None:
-        return "no number", f"of rows is expected to reach the goal of {goal:.4g}"
+        return "no number", f"of rows is expected to reach the goal of {measure.write_goal(goal)}"
     low = rounded(needed.low or 0)
     span = f"{low} could be enough, and no number is certain"
     if needed.high is not None:
@@ -195,7 +222,21 @@ def _rows_needed(needed: RequiredN, goal: float) -> tuple[str, str]:
     sure = "No number of rows gives an 80 % chance"
     if needed.assured is not None:
         sure = f"80 % chance with {rounded(needed.assured)}"
-    return f"≈ {rounded(needed.estimate)}", f"rows for an RMSE of {goal:.4g}; 90 % interval: {span}. {sure}."
+    return f"≈ {rounded(needed.estimate)}", f"rows for {measure.phrase(goal)}; 90 % interval: {span}. {sure}."
+
+
+def _planning(further: Answers) -> str:
+    """Return the answers to further questions, and the rows to measure next."""
+    if not further.sentences:
+        return ""
+    chosen = further.next_rows
+    if chosen is None:
+        return listed("What you asked", further.sentences)
+    texts = [
+        [f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row] for row in chosen.to_numpy(object)
+    ]
+    rows = table("Rows to measure next", [str(name) for name in chosen.columns], texts)
+    return listed("What you asked", further.sentences) + rows
 
 
 def _errors(view: ForecastView) -> str:
@@ -215,7 +256,12 @@ def _errors(view: ForecastView) -> str:
     )
     if forecast.deterministic:
         key = "<p>Without noise, more rows can remove all of the mean squared error.</p>"
-    head = ("rows", "RMSE", "90 % interval", "reducible", "parts of the mean squared error")
+    head = ["rows", "RMSE", "90 % interval", "reducible", "parts of the mean squared error"]
+    if view.measure is not RMSE:
+        write = view.measure.write
+        for row, (rmse, low, high) in zip(rows, frame[["rmse", "low", "high"]].to_numpy().tolist(), strict=True):
+            row[3:3] = [write(rmse), view.measure.write_interval(low, high).replace(" to ", " – ")]
+        head[3:3] = [f"{view.measure.noun.split()[-1]}{view.measure.after}", "90 % interval"]
     return table("What to expect", head, rows, roomy=head[-1:]) + key
 
 

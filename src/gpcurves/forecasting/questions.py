@@ -1,0 +1,120 @@
+"""The questions of one plan, beside how large the error will be, and their answers in words and as plain data."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gpcurves.errors import InputError
+from gpcurves.forecasting.measures import RMSE, ErrorMeasure, ForecastGoal
+from gpcurves.numerics.validation import nonnegative, positive
+
+if TYPE_CHECKING:
+    from gpcurves.forecasting.result import Forecast
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What a planner wants to know; whatever is None is not asked.
+
+    ``relative`` asks for errors in per cent of the mean absolute target, ``next`` for so many rows to measure next, ``cost_per_row``
+    and ``value_of_error`` (of one unit of RMSE) for where to stop, ``gain`` for what so many further rows gain, ``stop_below``
+    whether that is less than this, and ``certify`` how many test rows measure the RMSE to within ± this. ``known_noise`` is the
+    standard deviation of the measurements, if it is known: it tells a limit of the model from one of the noise.
+    """
+
+    relative: bool = False
+    next: int | None = None
+    cost_per_row: float | None = None
+    value_of_error: float | None = None
+    gain: int | None = None
+    stop_below: float | None = None
+    certify: float | None = None
+    known_noise: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.cost_per_row is None) != (self.value_of_error is None):
+            raise InputError("where to stop follows from both the cost per row and the value of error: give both")
+        if self.known_noise is not None:
+            nonnegative("the known noise", self.known_noise)
+        if self.stop_below is not None and self.gain is None:
+            raise InputError("the limit of a gain needs the number of further rows that gain it: give gain as well")
+
+    def measure(self, forecast: Forecast, goal: ForecastGoal | None) -> ErrorMeasure:
+        """Return in which measure errors are told: that of the goal, or in relative terms if asked for."""
+        if not self.relative:
+            return RMSE if goal is None else goal.measure
+        if goal is not None and goal.measure is not RMSE:
+            raise InputError("relative terms are for goals that are RMSEs: leave them out, or set the goal as an RMSE")
+        return forecast.spread.measure("relative")
+
+    def answer(self, forecast: Forecast) -> Answers:
+        """Return the answers."""
+        sentences: list[str] = []
+        data: dict[str, Any] = {}
+        if self.gain is not None:
+            gain = forecast.gain(self.gain)
+            sentences.append(gain.sentence)
+            data["gain"] = asdict(gain)
+            if self.stop_below is not None:
+                limit = positive("the limit", self.stop_below)
+                sentences[-1] = f"{sentences[-1]} {gain.judge(limit)}"
+                data["gain"] |= {"stop_below": limit, "stop": gain.estimate < limit}
+        if self.cost_per_row is not None and self.value_of_error is not None:
+            point = forecast.stop_at(self.cost_per_row, self.value_of_error)
+            sentences.append(point.sentence)
+            costs = {"cost_per_row": self.cost_per_row, "value_of_error": self.value_of_error}
+            data["stop_at"] = asdict(point) | costs
+        if self.certify is not None:
+            count = forecast.test_rows(self.certify)
+            rmse = float(forecast.at([forecast.rows])["rmse"].iloc[0])
+            sentences.append(
+                f"To measure an RMSE of about {rmse:.3g} to within ± {self.certify:.4g}, test on about {count:,} rows that are "
+                "not used for training (90 % confidence)."
+            )
+            data["test_rows"] = {"precision": self.certify, "rows": count}
+        table, numbers = (None, None) if self.next is None else forecast.choose(self.next)
+        if table is not None:
+            sentences.append(_introduce(len(table), from_pool=numbers is not None))
+            rows = [{"row": number} for number in numbers] if numbers else [{} for _ in range(len(table))]
+            cells = [[_as_plain(cell) for cell in row] for row in table.itertuples(index=False)]
+            inputs = [dict(zip(map(str, table.columns), row, strict=True)) for row in cells]
+            data["next_rows"] = [place | {"inputs": each} for place, each in zip(rows, inputs, strict=True)]
+            if numbers is not None:
+                table = table.reset_index(drop=True)
+                table.insert(0, "row", numbers, allow_duplicates=True)
+        return Answers(tuple(sentences), data, table)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers in sentences, as plain data, and the table of rows to measure next, if that was asked for."""
+
+    sentences: tuple[str, ...]
+    data: dict[str, Any]
+    next_rows: pd.DataFrame | None = None
+
+
+def _as_plain(cell: Any) -> str | float | None:
+    """Return a cell of the user's as JSON can hold it: a number, true or false, null, or else a text."""
+    if pd.api.types.is_scalar(cell) and pd.isna(cell):
+        return None
+    if isinstance(cell, bool | np.bool_):
+        return bool(cell)
+    if isinstance(cell, numbers.Integral):
+        return int(cell)
+    if isinstance(cell, numbers.Real) and math.isfinite(cell):
+        return float(cell)
+    return str(cell)
+
+
+def _introduce(count: int, *, from_pool: bool) -> str:
+    what = "Measure this row next" if count == 1 else f"Measure these {count:,} rows next, the most informative first"
+    if from_pool:
+        return f"{what} (rows of the pool, counted from 1)."
+    return f"{what}. These are suggestions, drawn like your own inputs: settings near them do as well."
