@@ -109,8 +109,8 @@ def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: E
     if method.explicit is not None and goal < problem.spectrum.trace:  # up to rounding
         about = np.floor(method.explicit(problem, goal) * (1 - 1e-12))
         near = np.maximum(about + np.arange(-1.0, 3.0), 0.0)
-        reached = errors(near) <= goal
-        return int(near[np.argmax(reached)]) if near[-1] <= MOST_EXAMPLES and reached.any() else None
+        reached = near[-1] <= MOST_EXAMPLES and errors(near) <= goal
+        return int(near[np.argmax(reached)]) if np.any(reached) else None
     for low, high in _DECADES:
         grid = np.unique(np.floor(np.geomspace(max(low, 1.0), high, 40)))
         grid = np.concatenate(([0.0], grid)) if low == 0 else grid

@@ -303,7 +303,10 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
         ("1\n2,3\n", "line 2: 1 columns expected, got 2"),
         ("1\nx\n", "line 2: eigenvalues must be numbers, got 'x'"),
         ("1 2 3\n", "must have one column (eigenvalue) or two"),
-        ("1 0\n", "at least one eigenvalue greater than 0"),
+        ("0 1\n", "at least one eigenvalue greater than 0"),
+        ("1 1\n0.5 0.5\n", "s.txt: multiplicities must be at least 1, got 0.5"),
+        ("1 -1\n", "multiplicities must be at least 1, got -1"),
+        ("1 nan\n", "multiplicities must be finite, got NaN or infinity"),
     ],
 )
 def test_bad_spectra(content: str, sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
