@@ -89,6 +89,8 @@ def _parts() -> list[Option]:
     show_default=True,
     help="Missing inputs: drop the row, impute them, or auto: drop if they are few.",
 )
+@click.option("--groups", metavar="COLUMN", help="Rows that belong together: n counts groups, for new ones.")
+@click.option("--noise-column", metavar="COLUMN", help="Column with the standard error of each target.")
 @click.option("--pool", type=READ, help="Table of unlabelled inputs, where new rows come from.")
 @click.option("--n", "sizes", help="Numbers of rows to forecast for.  [1, 2, 4, 8 and 16 times your rows]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
@@ -125,6 +127,7 @@ def plan(given: Given) -> None:
     output.check_out(given)
     written = _check_files(given)
     options = {name: given[name] for name in ("pool", "missing", "deterministic", "draws", "rng")}
+    options |= {"groups": given["groups"], "noise": given["noise_column"]}
     options |= {name: _names(given[name]) for name in ("features", "drop")}
     _check_contents(given)
     from gpcurves.forecasting import forecast

@@ -16,6 +16,7 @@ from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.cells import Values, is_number
 
+_REPEATED = 0.15  # share of the rows that must repeat a text before them, or it is no category
 _MOST_MISSING = 0.5  # share of missing cells above which a column is not used
 _ID_NAME = re.compile(
     r"(?i:(.*[ _.-])?(id|idx|index|uuid|key)|#|no\.?|nr\.?|row([ _]?(names?|number))?|column 1)|.*[a-z]I[dD]"
@@ -117,7 +118,7 @@ def find_defect(values: Values) -> str:
         return f"{gone.mean():.0%} missing"
     if values.dtype != object:
         return ""
-    if 2 * distinct > len(present):
+    if len(present) - distinct < max(2, _REPEATED * len(present)):
         words = [text for text in present if not any(is_number(text, mark) for mark in ".,")]
         if 0 < len(words) < len(present) / 2:
             return f"numbers mixed with {len(words):,} texts, such as {words[0]!r}"

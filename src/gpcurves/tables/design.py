@@ -21,6 +21,7 @@ class TableDesign:
     readings: Mapping[str, Reading]
     encodings: tuple[ColumnEncoding, ...]
     fillers: Mapping[str, float | str]
+    filled: bool = False  # whether cells were filled in, not their rows dropped
 
     @property
     def sources(self) -> tuple[str, ...]:

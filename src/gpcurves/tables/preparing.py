@@ -88,7 +88,7 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     draft.check_target_varies()
 
     encodings = tuple(choose_encoding(name, values, draft.readings[name]) for name, values in draft.values.items())
-    design = TableDesign(draft.readings, encodings, draft.fillers)
+    design = TableDesign(draft.readings, encodings, draft.fillers, draft.filled)
     X = design.encode(draft.values, fill=False)  # nothing is missing any more
     _check_shape(X, design, draft)
     draft = _describe_design(draft, design, X)
