@@ -23,7 +23,7 @@ from gpcurves.forecasting.intervals import combine, ingredients
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 SMOOTH = 0.05
 WIDTHS = np.log([0.1, 1.0, 1.0, 0.3, 0.5, 0.5])  # what the constants of widths are drawn to,
-COMBINATION = np.array([0.5, 0.0, 1.0, 0.0])  # and those of the estimate,
+COMBINATION = np.array([0.5, 1.0])  # and level and slope,
 PULL = (3.0, 3.0)  # and how strongly
 
 
@@ -39,7 +39,6 @@ class Points:
     now: np.ndarray  # what the model expects at the size of cross-validation
     ahead: np.ndarray  # and at the multiple
     gap: np.ndarray
-    share: np.ndarray
     spread: np.ndarray
     above: np.ndarray
     scatter: np.ndarray
@@ -52,7 +51,7 @@ class Points:
         return np.array([1 / count[task] for task in self.task])
 
     def estimate(self, constants: np.ndarray) -> np.ndarray:
-        return combine(self.ahead, self.now, self.gap, self.share, self.factor, tuple(constants))
+        return combine(self.ahead, self.now, self.gap, *constants)
 
     def squares(self) -> np.ndarray:
         """Return the squared ingredients of the width, one column per forecast."""
@@ -83,7 +82,6 @@ def read(file: Path) -> Points:
         now=column(lambda row, i, k: row["middle"][3]),
         ahead=column(lambda row, i, k: row["middle"][5 + i]),
         gap=column(lambda row, i, k: row["cv"][-1] - row["middle"][3]),
-        share=column(lambda row, i, k: np.exp(-row["above"][3])),
         spread=column(lambda row, i, k: row["spread"][5 + i]),
         above=column(lambda row, i, k: row["above"][5 + i]),
         scatter=column(lambda row, i, k: row["cv_stderr"][-1]),
@@ -150,7 +148,7 @@ def leave_out(points: Points, parts: int = 12) -> tuple[np.ndarray, np.ndarray, 
 
 def main() -> None:
     points = read(Path(sys.argv[1]))
-    for name, values in zip(("COMBINATION", "DOWN", "UP"), fit(points, np.full(len(points.task), True)), strict=True):
+    for name, values in zip(("LEVEL, SLOPE", "DOWN", "UP"), fit(points, np.full(len(points.task), True)), strict=True):
         print(name, "=", tuple(float(f"{value:.3g}") for value in values))
 
 

@@ -14,7 +14,6 @@ from gpcurves.forecasting.effort import Computation, ForecastEffort
 from gpcurves.forecasting.evidence import JITTER, Evidence, Family
 from gpcurves.forecasting.posterior import (
     FAMILIES,
-    NOISELESS,
     HyperPrior,
     LogPosterior,
     Member,
@@ -46,11 +45,9 @@ def rows(count: int = 40, seed: int = 0) -> tuple[FloatArray, FloatArray]:
     return X, y / y.std()
 
 
-def posterior(
-    family: Family = RBF, warp: Callable[[FloatArray], Warp] = NoWarp, count: int = 40, noise: float | None = None
-) -> LogPosterior:
+def posterior(family: Family = RBF, warp: Callable[[FloatArray], Warp] = NoWarp, count: int = 40) -> LogPosterior:
     X, y = rows(count)
-    return LogPosterior(Evidence(family, X, BLOCKS, linear=True), y, warp(y), HyperPrior(2), noise)
+    return LogPosterior(Evidence(family, X, BLOCKS, linear=True), y, warp(y), HyperPrior(2))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -179,13 +176,21 @@ def test_an_input_that_does_nothing_is_switched_off() -> None:
     assert (lengthscales[1:] > lengthscales[0] + 2).all()
 
 
-def test_noise_that_is_fixed_stays_where_it_is() -> None:
-    X, y = rows(20)
-    for member in find_members(X, BLOCKS, y, deterministic=True):
-        at = member.density.split - 1
-        assert member.mode[at] == NOISELESS
-        assert member.density(member.mode)[1][at] == 0
-        np.testing.assert_array_equal(draw_hyperparameters(member, 5, np.random.default_rng(0))[:, at], NOISELESS)
+def test_a_deterministic_target_has_little_noise() -> None:
+    X, _ = rows(30)
+    y = np.sin(X[:, 0]) + 3.0
+    for plain, little in zip(find_members(X, BLOCKS, y), find_members(X, BLOCKS, y, deterministic=True), strict=True):
+        at = plain.density.split - 1
+        assert little.mode[at] < plain.mode[at] + 0.1
+        assert little.mode[at] < math.log(1e-5)
+
+
+def test_known_errors_weigh_rows_and_centre_the_noise() -> None:
+    X, y = rows(60)
+    errors = np.where(np.arange(60) % 2, 0.3, 0.1)
+    member = find_members(X, BLOCKS, y, errors)[0]
+    np.testing.assert_allclose(member.density.evidence.weights, errors**2 / np.mean(errors**2))
+    assert member.density.prior.location[-1] == pytest.approx(math.log(0.05))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -78,7 +78,7 @@ def test_members_predict_with_their_modes() -> None:
         found = Regression.of(member)
         again = Regression(member.problem(member.mode, Sample(X)), X, y, member.density.warped(member.mode))
         np.testing.assert_allclose(found.predict(new), again.predict(new), rtol=1e-12)
-        more = Regression.of(member, rows(40, seed=2))
+        more = Regression.of(member, (*rows(40, seed=2), None))
         assert len(more.X) == 40
         assert more.warped.mean == found.warped.mean  # the target is standardised as it was when the mode was found
 
@@ -129,7 +129,7 @@ def test_a_mixture_is_the_weighted_mean_of_its_members() -> None:
     X, y = rows()
     new = rows(7, seed=1)[0]
     mixture = mix(members(), X, y)
-    regressions = [Regression.of(member, (X, y)) for member in members()]
+    regressions = [Regression.of(member, (X, y, None)) for member in members()]
     weights = stack(np.array([each.leave_one_out() for each in regressions]), y)
     np.testing.assert_allclose(mixture.weights, weights)
     expected = sum(weight * each.predict(new) for weight, each in zip(weights, regressions, strict=True))
@@ -142,7 +142,7 @@ def test_quantiles_of_a_plain_member_are_those_of_a_normal_distribution() -> Non
     X, y = rows()
     new = rows(7, seed=1)[0]
     found = Regression(PROBLEM, X, y, Warped.of(NoWarp(y), np.empty(0), y))
-    alone = Mixture((found,), np.ones(1))
+    alone = Mixture((found,), np.ones(1), np.empty(0))
     expected = found.predict(new) + 1.3 * y.std() * np.sqrt(found.variance(new))
     np.testing.assert_allclose(alone.quantile(new, 1.3), expected)
 
@@ -169,7 +169,7 @@ def test_predictions_are_those_of_scikit_learn_with_the_same_hyperparameters(pla
     new = rows(9, seed=1)[0] * [1.0, 40.0] + [3.0, 500.0]
     data = standardise_arrays(X, y, None, np.random.default_rng(0), 1_000)
     member = fit_members(data, 1_000)[place]
-    found = Predictor(data, Mixture((Regression.of(member),), np.ones(1))).predict(new)
+    found = Predictor(data, Mixture((Regression.of(member),), np.ones(1), np.empty(0))).predict(new)
     theirs = oracle(member).fit((X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std())
     mean, std = theirs.predict((new - X.mean(axis=0)) / X.std(axis=0), return_std=True)
     np.testing.assert_allclose(found["prediction"], y.mean() + y.std() * mean, rtol=1e-7)
@@ -220,7 +220,7 @@ def test_rows_with_holes_and_new_categories_are_predicted() -> None:
 
 
 def test_predictors_refuse_what_they_have_not_learnt() -> None:
-    with pytest.raises(gpc.InputError, match="the table has no column 'town'"):
+    with pytest.raises(gpc.InputError, match="the table of new rows has no column 'town'"):
         predictor().predict(people().drop(columns="town"))
     with pytest.raises(gpc.InputError, match="give a table: the model was learnt from one"):
         predictor().predict(np.zeros((3, 4)))

@@ -18,8 +18,8 @@ from gpcurves.numerics.validation import FloatArray, frozen
 
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand
 _GOALS = 400
-COMBINATION = (0.5, 0.0, 1.0, 0.0)
-"""How curves and cross-validation are combined: see `combine`."""
+LEVEL = 0.54  # share of the gap between cross-validated and expected error by which the whole curve is moved
+SLOPE = 0.79  # share of the drop that the model expects from more rows which happens, in logarithms
 _ASSURANCE = 0.842 / 1.645  # width of a one-sided 80 % interval over half of a 90 % interval, for normal errors
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
@@ -120,20 +120,14 @@ def combine(
     ahead: FloatArray,
     now: FloatArray | float,
     gap: FloatArray | float,
-    share: FloatArray | float,
-    factor: FloatArray,
-    constants: tuple[float, ...] = COMBINATION,
+    level: float = LEVEL,
+    slope: float = SLOPE,
 ) -> FloatArray:
     """Return the logarithm of the mean squared error to expect, from what the model expects and what cross-validation shows.
 
-    The model expects ``now`` at the size of cross-validation, which shows ``gap`` more, and ``ahead`` at ``factor`` times the
-    rows; ``share`` is that of the noise in the expected error. The constants are by which share of the gap the curve is moved
-    (the second times the noise is added to the first), which share of the expected drop happens, and what happens besides with
-    every e-fold of rows.
+    The model expects ``now`` at the size of cross-validation, which shows ``gap`` more, and ``ahead`` at another number of rows.
     """
-    level, noisy, slope, reach = constants
-    moved = np.clip(level + noisy * np.asarray(share), 0.0, 1.0) * gap
-    return np.asarray(now + moved - slope * (now - ahead) + reach * np.log(np.clip(factor, 1.0, _FURTHEST)))
+    return np.asarray(now + level * gap - slope * (now - ahead))
 
 
 def ingredients(
@@ -187,8 +181,7 @@ class PosteriorCurves:
         Without batch b of the B of a family, the forecast changes by :math:`\delta_b`; the variance is the sum over families of
         :math:`\frac{B-1}B\sum_b\delta_b^2` (the jackknife). Cross-validation and the probabilities of families count as known.
         """
-        moved = 1 - COMBINATION[0] - COMBINATION[2]  # what becomes of the level of curves at cross-validation
-        logs = 0.5 * (COMBINATION[2] * self._logs(n) + moved * self._logs(self.observed.n[-1:]))
+        logs = 0.5 * (SLOPE * self._logs(n) + (1 - LEVEL - SLOPE) * self._logs(self.observed.n[-1:]))
         variance, begin = np.zeros(len(n)), 0
         for sizes in self.batches:
             count, total = len(sizes), sum(sizes)
@@ -216,10 +209,8 @@ class PosteriorCurves:
 
     def _estimate(self, n: FloatArray, log_mse: FloatArray | None = None) -> FloatArray:
         """Return the logarithm of the error to expect, for these curves or for another one, at the level that was observed."""
-        size = self.observed.n[-1:]
-        now, _, above = self.moments(size)
-        middle = self.moments(n)[0] if log_mse is None else log_mse
-        return combine(middle, float(now[0]), self.gap, math.exp(-float(above[0])), n / self.fitted_rows)
+        now = float(self.moments(self.observed.n[-1:])[0][0])
+        return combine(self.moments(n)[0] if log_mse is None else log_mse, now, self.gap)
 
     def _in_units(self, log_mse: FloatArray) -> FloatArray:
         """Return root mean squared errors."""
