@@ -233,6 +233,11 @@ def fit_rows(
     computation.progress.advance(30)
     relevance = _measure_relevance(rows, draws.problems, draws.weights)
     notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
+    if rows.groups is not None:
+        notes += (
+            f"Numbers of rows are numbers of groups here: {rows.usable:,} groups with {rows.rate:.3g} rows each on average. "
+            "Errors are for rows of new groups.",
+        )
     return FittedRows(rows, draws, observed, relevance, notes, deterministic, Predictor(rows, mixture))
 
 
