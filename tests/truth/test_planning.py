@@ -396,7 +396,8 @@ def test_the_stopping_rule_is_a_sentence() -> None:
     assert gain.judge(0.5 * gain.low).startswith("No, go on: the gain is not below")
     assert "so is the whole 90 % interval" in gain.judge(0.5 * gain.low)
     assert gain.judge(0.99 * gain.estimate).startswith("No, go on")
-    assert "includes it" in gain.judge(0.99 * gain.estimate)
+    assert "the lower end of the interval is below it" in gain.judge(0.99 * gain.estimate)
+    assert "the upper end of the interval is above it" in gain.judge(1.01 * gain.estimate)
     assert gain.judge(1.01 * gain.estimate).startswith("Yes, stop: the gain is below")
     assert "so is the whole 90 % interval" in gain.judge(2 * gain.high)
     with pytest.raises(gpc.InputError, match="the limit must be greater than 0"):
@@ -520,6 +521,12 @@ def test_a_wide_gap_is_a_warning() -> None:
     assert "the cross-validated RMSE is 1.5 times what the model itself expects" in verdict.sentences[-1]
     assert "Caution" in str(made(gap=0.8).verdict(0.4))
     assert "Caution" not in str(made(gap=-2.0).verdict())
+
+
+def test_columns_that_were_not_chosen_are_left_out() -> None:
+    found = gpc.forecast(table(), "y", features=["length", "colour"], effort=QUICK)
+    assert set(found.left_out) == set(table().columns) - {"length", "colour", "y"}
+    assert "'kind' (left out as asked)" in str(found.verdict(1e-9))
 
 
 # Answers, the report and the command line
