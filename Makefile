@@ -6,7 +6,7 @@ FUZZ_SEED ?= 0
 FUZZ_CALLS ?= 3000
 OLDEST := tests/truth/test_golden.py tests/test_drill.py tests/cli/test_cli.py tests/faults/test_tables.py tests/faults/test_graphs_reading.py
 
-.PHONY: demo test slow lint types unit fuzz oldest bench docs clean
+.PHONY: demo test slow lint types unit fuzz oldest bench benchmark-forecast docs clean
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -49,6 +49,15 @@ oldest: .venv-oldest/installed  ## some of the tests with the lowest versions th
 
 bench: .venv/installed  ## hot paths against what one would do instead; fails if a goal is missed
 	$(BIN)/python -m benchmarks
+
+benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people do instead, on 350 tables and functions; truth takes hours once
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.truth
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/forecasts.json
+	$(BIN)/python -m benchmarks.forecast.score build/forecasts.json
+
+.venv/installed-benchmarks: .venv/installed benchmarks/forecast/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/forecast/requirements.txt
+	@touch $@
 
 docs: .venv/installed-docs  ## the site, with tutorials executed on the way: build/docs/index.html
 	$(BIN)/python docs/build.py

@@ -206,9 +206,8 @@ class Maker:
             given["--goal-rmse"] = self.number(0.1, 2)
         if self.some(0.1):
             given["--report"] = self.output((".html",), plain=True)
-            self.made += [
-                str(Path(str(given["--report"])).with_suffix(suffix)) for suffix in (".html", ".png", ".json")
-            ]
+            page = Path(str(given["--report"]))
+            self.made += [str(page), *(str(page.with_suffix(suffix)) for suffix in (".png", ".json"))]
         return self.with_output(given)
 
     def _methods(self) -> dict[str, str | None]:

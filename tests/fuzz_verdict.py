@@ -86,7 +86,7 @@ def _compare_files(call: Call, outcome: Outcome, before: dict[str, str], after: 
     outputs |= {
         link.removeprefix("link to ") for name in set(outputs) if (link := before.get(name, "")).startswith("link")
     }
-    stores = {name for name in outputs if name.endswith("sqlite")}
+    stores = {name for name in outputs if name.lower().endswith("sqlite")}
     old = hashlib.sha256(OLD).hexdigest()
     partly = any(words in outcome.stderr for words in ("converge", "interrupted before", "claims fail"))
     failed = outcome.code != 0 and not partly and call.stream == "usual" and call.words[0] != "figures"
@@ -116,7 +116,7 @@ def _look_into_results(call: Call, stdout: str, folder: Path) -> Iterator[str]:
         return
     for name in call.outputs:
         path = folder / name
-        if name.endswith("sqlite") or stat.S_ISFIFO(path.lstat().st_mode if os.path.lexists(path) else 0):
+        if name.lower().endswith("sqlite") or stat.S_ISFIFO(path.lstat().st_mode if os.path.lexists(path) else 0):
             continue
         content = path.read_bytes() if path.is_file() else None
         if content is None or content == OLD:

@@ -1,102 +1,155 @@
-"""Fit the widths of the intervals to scored forecasts, and report their coverage on tasks left out.
+"""Fit the constants of forecasts to what `collect` wrote: how curves and cross-validation are combined, and widths of intervals.
 
-python -m benchmarks.forecast.score --out rows.json && python -m benchmarks.forecast.calibrate rows.json
+python -m benchmarks.forecast.calibrate FILE
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from benchmarks.forecast import truth
-from gpcurves.forecasting.intervals import ingredients
+from benchmarks.forecast import tasks
+from benchmarks.forecast.collect import FACTORS
+from benchmarks.forecast.rivals import FORMS
+from benchmarks.forecast.sources import hashed
+from gpcurves.forecasting.intervals import combine, ingredients
 
-MISS = 20.0
-"""Price of missing the truth in units of the distance: that for which 90 % intervals are best."""
+MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 SMOOTH = 0.05
-GUESS = np.log([0.1, 1.0, 1.0, 0.3, 0.5, 0.5])
-"""What the constants are drawn to."""
-PULL = 3.0
-"""How strongly: chosen, like the ingredients, for the least interval score on tasks left out."""
+WIDTHS = np.log([0.1, 1.0, 1.0, 0.3, 0.5, 0.5])  # what the constants of widths are drawn to,
+COMBINATION = np.array([0.5, 1.0])  # and level and slope,
+PULL = (3.0, 3.0)  # and how strongly
 
 
-def contributions(rows: list[dict[str, float]]) -> np.ndarray:
-    """Return the squared ingredients of the width, one column per forecast."""
-    names = ("factor", "spread", "scatter", "gap", "drop", "above")
-    return ingredients(**{name: np.array([row[name] for row in rows]) for name in names}) ** 2
+@dataclass(frozen=True)
+class Points:
+    """Forecasts at a multiple of the rows: arrays of the same length, in logarithms of mean squared errors."""
+
+    task: np.ndarray
+    table: np.ndarray
+    kind: np.ndarray
+    factor: np.ndarray
+    truth: np.ndarray
+    now: np.ndarray  # what the model expects at the size of cross-validation
+    ahead: np.ndarray  # and at the multiple
+    gap: np.ndarray
+    spread: np.ndarray
+    above: np.ndarray
+    scatter: np.ndarray
+    rivals: dict[str, np.ndarray]
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Every task counts alike."""
+        count = {task: np.sum(self.task == task) for task in set(self.task)}
+        return np.array([1 / count[task] for task in self.task])
+
+    def estimate(self, constants: np.ndarray) -> np.ndarray:
+        return combine(self.ahead, self.now, self.gap, *constants)
+
+    def squares(self) -> np.ndarray:
+        """Return the squared ingredients of the width, one column per forecast."""
+        drop = self.now - self.ahead
+        return ingredients(self.factor, self.spread, self.scatter, self.gap, drop, self.above) ** 2
 
 
-def fit(squares: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def read(file: Path) -> Points:
+    """Read what `collect` wrote."""
+    found = [
+        (row, i, factor)
+        for row in json.loads(file.read_text())
+        if "failed" not in row
+        for i, factor in enumerate(FACTORS)
+        if row["true"].get(str(factor * row["rows"]), 0.0) > 1e-7 * np.exp(row["variance"])
+    ]
+    catalogue = json.loads(tasks.FILE.read_text())
+
+    def column(pick: object) -> np.ndarray:
+        return np.array([pick(row, i, factor) for row, i, factor in found])  # type: ignore[operator]
+
+    return Points(
+        task=column(lambda row, i, k: row["task"]),
+        table=column(lambda row, i, k: catalogue[row["task"]]["source"]),
+        kind=column(lambda row, i, k: row["kind"]),
+        factor=column(lambda row, i, k: float(k)),
+        truth=column(lambda row, i, k: np.log(row["true"][str(k * row["rows"])])),
+        now=column(lambda row, i, k: row["middle"][3]),
+        ahead=column(lambda row, i, k: row["middle"][5 + i]),
+        gap=column(lambda row, i, k: row["cv"][-1] - row["middle"][3]),
+        spread=column(lambda row, i, k: row["spread"][5 + i]),
+        above=column(lambda row, i, k: row["above"][5 + i]),
+        scatter=column(lambda row, i, k: row["cv_stderr"][-1]),
+        rivals={
+            name: column(lambda row, i, k, name=name: row[name][i]) for name in (*FORMS, "simulation of the best fit")
+        },
+    )
+
+
+def fit_estimate(points: Points, kept: np.ndarray) -> np.ndarray:
+    """Return the constants of `combine` that make the mean absolute error least."""
+    weights = points.weights * kept
+
+    def loss(constants: np.ndarray) -> float:
+        error = points.estimate(constants) - points.truth
+        return float(weights @ np.sqrt(error**2 + SMOOTH**2)) + PULL[0] * float(((constants - COMBINATION) ** 2).sum())
+
+    return np.asarray(minimize(loss, COMBINATION, method="Nelder-Mead", options={"maxiter": 600, "xatol": 1e-3}).x)
+
+
+def fit_widths(squares: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the constants below and above that make the interval score least: width, and what misses cost."""
-    count, guess = len(squares), np.tile(GUESS, 2)
+    count, guess = len(squares), np.tile(WIDTHS, 2)
 
     def miss(beyond: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return MISS * SMOOTH * np.logaddexp(0, beyond / SMOOTH), MISS * expit(beyond / SMOOTH)
 
     def loss(logs: np.ndarray) -> tuple[float, np.ndarray]:
-        value, slopes = PULL * float(np.sum((logs - guess) ** 2)), []
+        value, slopes = PULL[1] * float(np.sum((logs - guess) ** 2)), []
         for sign, part in ((1, logs[:count]), (-1, logs[count:])):
             half = np.sqrt(np.exp(2 * part) @ squares + 1e-4)
             cost, slope = miss(sign * errors - half)
             value += float(weights @ (half + cost))
             slopes.append(np.exp(2 * part) * (squares @ (weights * (1 - slope) / half)))
-        return value, np.concatenate(slopes) + 2 * PULL * (logs - guess)
+        return value, np.concatenate(slopes) + 2 * PULL[1] * (logs - guess)
 
     found = np.exp(minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=[(-6, 3)] * (2 * count)).x)
     return found[:count], found[count:]
 
 
-def verdicts(rows: list[dict[str, Any]]) -> None:
-    """Print by how much the error truly fell, at the largest multiple, where less or more than a tenth was expected."""
-    true = json.loads(truth.FILE.read_text())
-    last = {(row["task"], row["n0"], row["draw"]): row for row in sorted(rows, key=lambda row: row["factor"])}
-    pairs = []
-    for (task, now, _), row in last.items():
-        then = true[task][str(now * row["factor"])]
-        pairs.append((1 - np.exp(-row["drop"] / 2), 1 - np.sqrt(then / true[task][str(now)])))
-    expected, fell = np.array(pairs).T
-    less = expected < 0.1
-    print(f"{less.sum()} expected less than 10 %: fell by less than 15 % in {np.mean(fell[less] < 0.15):.3f}", end="")
-    print(f", 20 % in {np.mean(fell[less] < 0.2):.3f}")
-    print(f"{(~less).sum()} expected more: fell by more than 10 % in {np.mean(fell[~less] > 0.1):.3f}", end="")
-    print(f", 5 % in {np.mean(fell[~less] > 0.05):.3f}")
+def fit(points: Points, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the constants of the estimate, and of the widths below and above it, from some of the forecasts."""
+    constants = fit_estimate(points, kept)
+    errors = points.estimate(constants) - points.truth
+    down, up = fit_widths(points.squares()[:, kept], errors[kept], points.weights[kept])
+    return constants, down, up
+
+
+def leave_out(points: Points, parts: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return estimate and ends of intervals, with constants fitted to other tables: a twelfth of them is left out at a time."""
+    tables = sorted(set(points.table), key=lambda table: hashed(f"part of {table}"))
+    part = {table: number % parts for number, table in enumerate(tables)}
+    mine = np.array([part[table] for table in points.table])
+    estimate, low, high = np.zeros((3, len(mine)))
+    for number in range(parts):
+        out = mine == number
+        constants, down, up = fit(points, ~out)
+        squares = points.squares()[:, out]
+        estimate[out] = points.estimate(constants)[out]
+        low[out] = estimate[out] - np.sqrt(down**2 @ squares)
+        high[out] = estimate[out] + np.sqrt(up**2 @ squares)
+    return estimate, low, high
 
 
 def main() -> None:
-    rows = json.loads(Path(sys.argv[1]).read_text())
-    task = np.array([row["task"] for row in rows])
-    errors = np.array([row["error"] for row in rows])
-    weights = np.array([1 / np.sum(task == name) for name in task])
-    squares = contributions(rows)
-    down, up = fit(squares, errors, weights)
-    print("DOWN =", tuple(float(f"{c:.3g}") for c in down))
-    print("UP =", tuple(float(f"{c:.3g}") for c in up))
-    inside = np.zeros(len(rows), bool)
-    half, missed = np.zeros((2, len(rows)))
-    for name in np.unique(task):
-        out = task == name
-        down, up = (np.sqrt(side**2 @ squares[:, out]) for side in fit(squares[:, ~out], errors[~out], weights[~out]))
-        inside[out] = (errors[out] <= down) & (-errors[out] <= up)
-        half[out] = (down + up) / 2
-        missed[out] = np.maximum(0.0, np.maximum(errors[out] - down, -errors[out] - up))
-    score = np.average(2 * half + MISS * missed, weights=weights)
-    print(
-        f"tasks left out: interval score {score:.3f}, coverage {inside.mean():.3f}, median half-width {np.median(half):.2f}"
-    )
-    for factor in (2, 4, 8, 16):
-        here = np.array([row["factor"] == factor for row in rows])
-        print(f"{factor:3d}x  {inside[here].mean():.3f}  {np.median(half[here]):.2f}")
-    verdicts(rows)
-    print(
-        "below 75 %:",
-        {str(n): round(float(inside[task == n].mean()), 2) for n in np.unique(task) if inside[task == n].mean() < 0.75},
-    )
+    points = read(Path(sys.argv[1]))
+    for name, values in zip(("LEVEL, SLOPE", "DOWN", "UP"), fit(points, np.full(len(points.task), True)), strict=True):
+        print(name, "=", tuple(float(f"{value:.3g}") for value in values))
 
 
 if __name__ == "__main__":

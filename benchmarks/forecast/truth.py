@@ -24,6 +24,7 @@ from gpcurves.forecasting.assembly import fit_members
 from gpcurves.forecasting.effort import ForecastEffort
 from gpcurves.forecasting.prediction import Predictor
 from gpcurves.forecasting.regression import mix
+from gpcurves.tables.columns import name_columns
 from gpcurves.tables.preparing import prepare
 from gpcurves.tables.rows import standardise
 
@@ -49,14 +50,24 @@ def curve(name: str) -> dict[str, float]:
             pick = np.random.default_rng([draw, n]).permutation(len(pool))[:n]
             try:
                 with threadpool_limits(1):
-                    found = learn(pool.iloc[np.sort(pick)], task.target).predict(test)["prediction"].to_numpy()
+                    learnt = learn(pool.iloc[np.sort(pick)], task.target)
+                    found = learnt.predict(test)["prediction"].to_numpy()
             except GPCurvesError as error:
                 print(f"{name}, {n} rows: {error}", flush=True)
                 continue
-            logs.append(np.log(np.nanmean((known - found) ** 2)))
+            logs.append(np.log(np.nanmean((known - found)[_is_like_training(learnt, test)] ** 2)))
         if logs:
             result[str(n)] = float(f"{np.exp(np.mean(logs)):.5g}")
     return result
+
+
+def _is_like_training(learnt: Predictor, test: pd.DataFrame) -> np.ndarray:
+    """Tell which rows are like those trained on: if rows with missing inputs were dropped there, they do not count here."""
+    design = learnt.rows.design
+    assert design is not None
+    values = design.read(name_columns(test, "table"), "table")
+    gone = np.any([pd.isna(cells) for cells in values.values()], axis=0)
+    return np.asarray(~gone | design.filled)
 
 
 def _timed(name: str) -> tuple[str, dict[str, float], float]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import InputError, NotApplicableError, check_name
+from gpcurves.errors import InputError, NotApplicableError, NumericalError, check_name
 from gpcurves.graphs import Ensemble
 from gpcurves.inputs import RandomVertices
 from gpcurves.methods import METHODS, Method, MethodName
@@ -76,15 +76,16 @@ def learning_curves(
 ) -> CurveSet:
     """Return the curves of several methods.
 
-    "all" takes the theory that applies, and records why the rest does not; with options that only a simulation has, such
-    as ``datasets``, it takes the simulation too. A small given graph and a misspecified model are simulated anyway. Each
-    method gets those options that it has and that belong to the problem; one that no method uses is an error.
+    "all" takes the theory that applies, and records why the rest does not, or fails numerically; with options that only a
+    simulation has, such as ``datasets``, it takes the simulation too. A small given graph and a misspecified model are
+    simulated anyway. Each method gets those options that it has and that belong to the problem; one that no method uses is
+    an error.
     """
     asked = as_problem(problem, noise)
     at = sizes_of(asked, n, nu)
     given = {name: value for name, value in options.items() if value is not None or name == "workers"}
     requests, skipped = request_curves(asked, at, methods, given, read_run(given))
-    return CurveSet.of(*(each.curve(at) for each in requests), skipped=skipped)
+    return compute_curves(requests, at, skipped)[0]
 
 
 def request_curves(
@@ -120,7 +121,34 @@ def request_curves(
     if not everything:
         for method in chosen:
             method.refuse(reasons[method.name])
-    return [Request(method, problem, taken[method][0], run) for method in chosen], skipped
+    requests = [
+        Request(method, problem, taken[method][0], run, optional=everything and not method.draws(problem))
+        for method in chosen
+    ]
+    return requests, skipped
+
+
+def compute_curves(
+    requests: Sequence[Request], at: FloatArray, skipped: Mapping[str, str]
+) -> tuple[CurveSet, list[Request]]:
+    """Return the curves as requested, and the requests that they answer.
+
+    An optional one that fails numerically is left out, and the reason is added to those of ``skipped``. If that leaves none,
+    the error is raised.
+    """
+    curves: list[LearningCurve] = []
+    answered: list[Request] = []
+    reasons = dict(skipped)
+    for request in requests:
+        try:
+            curves.append(request.curve(at))
+        except NumericalError as error:
+            if not request.optional or (request is requests[-1] and not curves):
+                raise
+            reasons[request.method.name] = str(error)
+        else:
+            answered.append(request)
+    return CurveSet.of(*curves, skipped=reasons), answered
 
 
 def _asked_by_options(

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpcurves.api import default_method, read_run, request_curves
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import GoalUnreachableError, InputError
+from gpcurves.errors import GoalUnreachableError, InputError, NumericalError
 from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
 from gpcurves.methods import METHODS, Kind, Method, MethodName, Scope
@@ -109,8 +109,8 @@ def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: E
     if method.explicit is not None and goal < problem.spectrum.trace:  # up to rounding
         about = np.floor(method.explicit(problem, goal) * (1 - 1e-12))
         near = np.maximum(about + np.arange(-1.0, 3.0), 0.0)
-        reached = errors(near) <= goal
-        return int(near[np.argmax(reached)]) if near[-1] <= MOST_EXAMPLES and reached.any() else None
+        reached = near[-1] <= MOST_EXAMPLES and errors(near) <= goal
+        return int(near[np.argmax(reached)]) if np.any(reached) else None
     for low, high in _DECADES:
         grid = np.unique(np.floor(np.geomspace(max(low, 1.0), high, 40)))
         grid = np.concatenate(([0.0], grid)) if low == 0 else grid
@@ -178,8 +178,10 @@ def answer_goal(curves: CurveSet, requests: Sequence[Request], error: float) -> 
         far = max(_FEW_SIMULATED, float(curve.sizes.max())) if curve.axis == "n" else None
         try:
             size = required_size(request, error, far, seen[label])
-        except GoalUnreachableError as unreachable:
-            missing[label] = str(unreachable)
+        except (GoalUnreachableError, NumericalError) as reason:
+            if isinstance(reason, NumericalError) and not request.optional:
+                raise
+            missing[label] = str(reason)
             continue
         per_unit = request.problem.examples_per_size
         # the number of examples is an integer; examples per vertex of an ensemble are any number

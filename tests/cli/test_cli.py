@@ -181,6 +181,25 @@ def test_every_kernel_and_input(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert float(rows(capsys.readouterr().out)[0]["error"]) == pytest.approx(1 / 21 + 2 * 0.5 / 11, rel=1e-14)
 
 
+def test_a_formula_that_overflows_is_left_out_of_all_and_refused_if_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spectrum = tmp_path / "spectrum.txt"
+    spectrum.write_text("1e150 2\n")
+    words = ["curve", "--spectrum", str(spectrum), "--noise", "1e-300", "--goal", "1e-200"]
+    assert run([*words, "--n", "0,1"]) == 0
+    out, err = capsys.readouterr()
+    assert "uo" not in {row["method"] for row in rows(out)} >= {"lc", "uc", "degenerate"}
+    assert "left out uo: method 'uo' gave a value that is not finite at n = 1\n" in err
+    assert run([*words, "--n", "0"]) == 0
+    out, err = capsys.readouterr()
+    assert "uo" in {row["method"] for row in rows(out)}
+    assert "uo         method 'uo' gave a value that is not finite at n = 1  (" in err
+    for named in ("uo", "lc,uo"):
+        assert run([*words, "--n", "0,1", "--methods", named]) == 1
+        assert capsys.readouterr().err == "gpcurves: method 'uo' gave a value that is not finite at n = 1\n"
+
+
 @pytest.mark.parametrize(
     ("text", "values"),
     [
@@ -284,7 +303,10 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
         ("1\n2,3\n", "line 2: 1 columns expected, got 2"),
         ("1\nx\n", "line 2: eigenvalues must be numbers, got 'x'"),
         ("1 2 3\n", "must have one column (eigenvalue) or two"),
-        ("1 0\n", "at least one eigenvalue greater than 0"),
+        ("0 1\n", "at least one eigenvalue greater than 0"),
+        ("1 1\n0.5 0.5\n", "s.txt: multiplicities must be at least 1, got 0.5"),
+        ("1 -1\n", "multiplicities must be at least 1, got -1"),
+        ("1 nan\n", "multiplicities must be finite, got NaN or infinity"),
     ],
 )
 def test_bad_spectra(content: str, sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ def test_labels_are_spread_over_the_graph(edges: Path, capsys: pytest.CaptureFix
         ("a,1\nb\n", "known.csv, line 2: a vertex and a value are expected, got 'b'"),
         ("a,1\nb,much\n", "known.csv, line 2: a value must be a number, got 'much'"),
         ("a,1;5\n", "known.csv, line 1"),
+        ("a,1e308\nb,-1e308\n", "targets must be between -1e+150 and 1e+150, got 1e+308 in size"),
     ],
 )
 def test_bad_labels_are_one_sentence(

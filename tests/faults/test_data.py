@@ -48,7 +48,7 @@ def masked(values: Any, at: int = 3) -> Any:
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Return a forecast that ends when the rows are read, and gives them."""
-    monkeypatch.setattr(forecasting, "find_peaks", lambda *_: [])
+    monkeypatch.setattr(forecasting, "fit_members", lambda *_: [])
     monkeypatch.setattr(forecasting, "forecast_rows", lambda rows, *_: rows)
     return gpc.forecast
 

@@ -205,6 +205,10 @@ def test_precision_is_that_of_what_is_known() -> None:
     assert Estimate({"error": errors[:, 1:]}, Stop(2, 2)).precision() == 0
 
 
+def test_a_precision_that_is_never_reached_ends_with_what_there_is() -> None:
+    assert average(Measured(own=0.5), Run(rng=0), Stop(2, 7, precision=1e-300)).count == 7
+
+
 @pytest.mark.parametrize("count", [0, 1, 5])
 def test_an_interrupted_average_carries_what_there_is(count: int, tmp_path: Path) -> None:
     store = tmp_path / "results.db"

@@ -25,7 +25,7 @@ LABELS = {"more data helps", "noise-limited", "model-limited"}
 LABELS |= {"goal reached already", "goal cannot be reached", "too few rows to say"}
 
 
-QUICK = ForecastEffort(draws=1, most_draws=1, evaluations=200)
+QUICK = ForecastEffort(draws=1)
 """Enough if the accuracy does not matter."""
 
 

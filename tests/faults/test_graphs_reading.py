@@ -14,6 +14,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from gpcurves import Graph, InputError, read_graph
+from gpcurves.graphs.reading import _parse_matrix
 
 TRIANGLE = Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)], labels=("1", "2", "3", "10"))
 WEIGHTED = Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)], weights=[0.5, 2, 1, 3], labels=("1", "2", "3", "10"))
@@ -282,6 +283,21 @@ def test_matrix_market_files_are_read(form: Any, symmetry: str, tmp_path: Path) 
         assert read_graph(written(tmp_path, content, name)) == Graph(MATRIX)
 
 
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric", "hermitian"])
+@pytest.mark.parametrize("field", ["real", "integer", "complex"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.coo_array])
+def test_matrix_market_files_are_read_as_by_scipy(form: Any, field: str, symmetry: str) -> None:
+    rng = np.random.default_rng(0)
+    matrix = rng.integers(-4, 5, (5, 5)) + 1j * rng.integers(-4, 5, (5, 5)) * (field == "complex")
+    matrix = {"general": matrix, "hermitian": matrix + matrix.conj().T}.get(symmetry, matrix + matrix.T)
+    matrix = matrix - matrix.T if symmetry == "skew-symmetric" else matrix
+    buffer = io.BytesIO()
+    scipy_io.mmwrite(buffer, form(matrix if field == "complex" else matrix.real), field=field, symmetry=symmetry)
+    expected = scipy_io.mmread(io.BytesIO(buffer.getvalue()))
+    expected = expected.toarray() if sparse.issparse(expected) else expected
+    np.testing.assert_array_equal(_parse_matrix(buffer.getvalue()).toarray(), expected)
+
+
 def test_matrix_market_patterns_have_no_weights(tmp_path: Path) -> None:
     for symmetry, entries in (("symmetric", "2 1\n3 2\n"), ("general", "2 1\n1 2\n3 2\n2 3\n")):
         content = f"%%MatrixMarket matrix coordinate pattern {symmetry}\n% mine\n4 4 {len(entries) // 4}\n{entries}"
@@ -310,6 +326,14 @@ BAD_FORMATS: dict[str, tuple[str, str | bytes, str]] = {
     "mtx, not square": ("a.mtx", HEAD + "2 3 1\n1 2 1.0\n", r"a.mtx: .* must be square, got the shape \(2, 3\)"),
     "mtx, out of range": ("a.mtx", HEAD + "2 2 1\n3 1 1.0\n", "cannot read .*a.mtx: "),
     "mtx, cut": ("a.mtx", HEAD + "2 2 2\n2 1 1.0\n", "cannot read .*a.mtx: "),
+    "mtx, cut in a line": (
+        "a.mtx",
+        "%%MatrixMarket matrix coordinate pattern symmetric\n12 12 17\n1 2\n1 4\n2 3",  # SciPy crashes on it
+        "cannot read .*a.mtx: its header speaks of 17 entries, and it has 3",
+    ),
+    "mtx, too long": ("a.mtx", HEAD + "2 2 1\n2 1 1.0\n1 2 1.0\n", "its header speaks of 1 entries, and it has 2"),
+    "mtx, ragged": ("a.mtx", HEAD + "2 2 2\n2 1 1.0\n1 2\n", "each of its entries must be a line of 3 numbers"),
+    "mtx, half an index": ("a.mtx", HEAD + "2 2 1\n1.5 1 1.0\n", "its entries must be between 1 1 and 2 2"),
     "mtx, directed": (
         "a.mtx",
         HEAD + "2 2 1\n2 1 1.0\n",

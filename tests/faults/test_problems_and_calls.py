@@ -66,3 +66,34 @@ def test_a_method_takes_sizes_as_the_verbs_do() -> None:
 def test_methods_travel_to_other_processes() -> None:
     back = pickle.loads(pickle.dumps(METHODS))
     np.testing.assert_array_equal(back["info"](PROBLEM, [1, 10]), METHODS["info"](PROBLEM, [1, 10]))
+
+
+def test_one_formula_that_overflows_is_left_out_of_all_and_refused_if_named() -> None:
+    huge = gpc.Spectrum([1e150, 1e150])
+    curves = gpc.learning_curves(huge, n=[0, 1], noise=1e-300)
+    assert {"lc", "uc", "degenerate"} <= curves.keys()
+    assert curves.skipped["uo"] == "method 'uo' gave a value that is not finite at n = 1"
+    assert "uo" not in curves
+    either: list[Any] = ["uo", ["lc", "uo"]]
+    for named in either:
+        with pytest.raises(gpc.NumericalError, match="'uo' gave a value that is not finite"):
+            gpc.learning_curves(huge, n=[0, 1], methods=named, noise=1e-300)
+
+
+@pytest.mark.parametrize("noise", [1e-300, 1e-200, 1.0, 1e200, 1e300])
+@pytest.mark.parametrize("values", [[1.0, 1e300], [1e-300, 1.0], [1e150, 1e150], [1e-150, 1e-300]])
+def test_theory_at_the_ends_of_double_precision_is_finite_or_left_out(values: list[float], noise: float) -> None:
+    curves = gpc.learning_curves(gpc.Spectrum(values), n=[0, 1, 1e15], noise=noise)
+    assert curves
+    assert all(np.isfinite(curve.error).all() for curve in curves.values())
+
+
+def test_noise_that_drowns_everything_teaches_nothing() -> None:
+    curve = gpc.learning_curve(gpc.Spectrum([1e-300, 1.0]), "degenerate", n=[0, 1, 1e15], noise=1e300)
+    np.testing.assert_allclose(curve.error, 1.0, rtol=1e-15)
+
+
+def test_a_standard_error_that_overflows_is_no_result() -> None:
+    problem = gpc.Problem(KERNEL, CIRCLE, 0.05, teacher=gpc.Teacher(KERNEL, noise=1e300))
+    with pytest.raises(gpc.NumericalError, match="'simulation' gave a value that is not finite at n = 5"):
+        gpc.learning_curve(problem, "simulation", n=[0, 5], datasets=3, rng=0)

@@ -21,9 +21,7 @@ import gpcurves as gpc
 from gpcurves.forecasting.effort import ForecastEffort
 from gpcurves.inputs import Box, Discrete, Sample, Univariate
 
-QUICK = ForecastEffort(
-    draws=1, most_draws=1, evaluations=500, simulated_rows=30, test_inputs=20, candidates=20, chosen=5
-)
+QUICK = ForecastEffort(draws=1, simulated_rows=30, test_inputs=20, candidates=20, chosen=5)
 HOSTILE: list[Any] = [
     None, True, False, 0, -1, 3, 10**9, 10**18, 10**400, 1e300, -1e300, 1e-300, 0.5, math.nan, math.inf, "", "x", "1", "\ud800",
     "<script>alert(1)</script>", "$a_$", "a\nb", [], {}, [[]], [1], ["x"], [None], {"type": "RBF"}, {"type": []},

@@ -524,9 +524,44 @@ def test_a_text_stored_once_that_fills_many_cells_is_refused(tmp_path: Path) -> 
 def test_a_workbook_that_expands_as_no_table_does_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bomb.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/worksheets/sheet1.xml", b"<c/>" * 40_000_000)
-    with pytest.raises(InputError, match=r"it expands .*-fold to 160,000,000 bytes"):
+        archive.writestr("xl/worksheets/sheet1.xml", b"<c/>" * 20_000_000)
+        archive.writestr("half of it", np.random.default_rng(0).bytes(1_500_000))
+    with pytest.raises(InputError, match=r"it expands 5.-fold to 81,500,000 bytes"):
         read_table(path)
+
+
+def test_an_archive_that_expands_as_no_text_does_is_refused_early(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(b"x,y\n" + b"1,2\n" * (1 << 25)))
+    with pytest.raises(InputError, match="it expands more than 200-fold, to at least 83,886,080 bytes; decompress it"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "reason"),
+    [
+        ("bomb.xlsx", ["plan", "bomb.xlsx", "--target", "y"], "it expands"),
+        ("bomb.csv.gz", ["plan", "bomb.csv.gz", "--target", "y"], "it expands"),
+        ("bomb.csv.gz", ["plan", "table.csv", "--target", "y", "--pool", "bomb.csv.gz"], "it expands"),
+        ("bomb.mtx", ["predict", "bomb.mtx", "--labels", "table.csv"], "999,999,999 vertices"),
+    ],
+)
+def test_bombs_are_refused_before_heavy_packages_are_imported(
+    name: str, words: list[str], reason: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    (tmp_path / "table.csv").write_text("x,y\n1,2\n")
+    if name.endswith(".xlsx"):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("xl/worksheets/sheet1.xml", b"<c/>" * 20_000_000)
+    elif name.endswith(".gz"):
+        path.write_bytes(gzip.compress(b"x,y\n" + b"1,2\n" * (1 << 25)))
+    else:
+        path.write_text(f"{MTX}999999999 999999999 1\n1 2\n")
+    code = f"import sys; from gpcurves.cli import run; run({words}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert reason in done.stderr
+    assert not {"pandas", "sklearn", "openpyxl"} & set(done.stdout.split())
 
 
 def test_workers_are_checked_before_a_folder_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,6 +109,22 @@ def test_a_damaged_record_is_named_once_and_computed_again(tmp_path: Path, capfd
     assert capfd.readouterr().err == ""
 
 
+def test_a_damaged_store_that_cannot_be_written_to_is_one_sentence(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.db"
+    simulate(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE results SET data = x'00' WHERE task = 5")
+    monkeypatch.setattr("gpcurves.montecarlo.store._LOCK_TIMEOUT", 0.1)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode=WAL")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(InputError, match=r"run\.db as a store: database is locked; what it held before is kept"):
+            simulate(path)
+    assert capfd.readouterr().err == ""
+
+
 def test_missing_values_are_kept(tmp_path: Path) -> None:
     with Store(tmp_path / "run.db") as store:
         store.add({}, [(0, np.array([np.nan, 1.0, np.inf]))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 
 import mpmath
 import numpy as np
@@ -51,6 +52,40 @@ def test_the_periodised_matrix_is_the_sum_over_images(kernel: Stationary) -> Non
     brute = sum(kernel(X, X + np.array(image, dtype=np.float64)) for image in images)
     np.testing.assert_allclose(periodised_matrix(kernel, X), brute, rtol=0, atol=1e-13)
     np.testing.assert_allclose(periodised_matrix(kernel, X[:7], X), brute[:7], rtol=0, atol=1e-13)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("kernel", [gpc.RBF((0.999, 1.0)), gpc.RBF((0.1, 3.0)), gpc.RBF(1.2, 0.5)], ids=repr)
+def test_waves_of_a_long_rbf_are_the_sum_over_images(kernel: Stationary) -> None:
+    X = np.random.default_rng(1).random((30, 2))
+    images = itertools.product(range(-27, 28), repeat=2)
+    brute = sum(kernel(X, X + np.array(image, dtype=np.float64)) for image in images)
+    np.testing.assert_allclose(periodised_matrix(kernel, X), brute, rtol=1e-13)
+
+
+@pytest.mark.parametrize("lengthscale", [1e3, 1e9, 1e50])
+def test_the_longest_rbf_is_constant_and_quick(lengthscale: float) -> None:
+    X = np.random.default_rng(2).random((300, 1))
+    matrix = periodised_matrix(gpc.RBF(lengthscale), X)
+    np.testing.assert_allclose(matrix, lengthscale * math.sqrt(2 * math.pi), rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "kernel", [gpc.OU(1e9), gpc.Matern32(1e5), gpc.Matern(1e9, smoothness=0.8), gpc.RationalQuadratic(0.1)], ids=repr
+)
+def test_images_that_do_not_die_out_are_refused_at_once(kernel: Stationary) -> None:
+    start = time.process_time()
+    with pytest.raises(
+        gpc.NumericalError, match="1 dimensions do not die out within 100000: use a shorter lengthscale"
+    ):
+        periodised_matrix(kernel, np.zeros((1, 1)))
+    assert time.process_time() - start < 1
+
+
+def test_many_images_on_the_circle_are_summed() -> None:
+    # the images of exp(-a/l) are a geometric series: cosh((1/2 - a)/l) / sinh(1/2l)
+    X = np.array([[0.0], [0.1], [0.5]])
+    expected = np.cosh((0.5 - X[:, 0]) / 2e3) / np.sinh(1 / 4e3)
+    np.testing.assert_allclose(periodised_matrix(gpc.OU(2e3), X[:1], X)[0], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

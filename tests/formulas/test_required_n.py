@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -16,7 +17,9 @@ from gpcurves import (
     Box,
     GoalUnreachableError,
     InputError,
+    Polynomial,
     Problem,
+    Sample,
     SpectrumProblem,
     Torus,
     required_n,
@@ -55,7 +58,17 @@ def test_goals_at_the_error_of_a_whole_n_are_reached_there(method: MethodName) -
         assert required_n(problem, float(evaluate(problem, method, [n])[0]) * (1 + 1e-12), method) == n
 
 
-@pytest.mark.parametrize("method", ["lc", "uc", "ov", pytest.param("d", marks=pytest.mark.slow)])
+def test_the_discrete_recursion_is_not_begun_again_for_each_guess() -> None:
+    points = np.random.default_rng(0).random((40, 2))
+    problem = Problem(Polynomial(), Sample(points), 1e-6)
+    start = time.process_time()
+    found = required_n(problem, 1e-13, "d")
+    assert time.process_time() - start < 10
+    around = evaluate(problem, "d", [found - 1, found])
+    assert around[1] <= 1e-13 < around[0]
+
+
+@pytest.mark.parametrize("method", ["lc", "uc", "ov", "d"])
 def test_far_goals_are_found_among_billions(method: MethodName) -> None:
     problem = SpectrumProblem(SPECTRA["power law"], 1.0)
     found = required_n(problem, 1e-8, method)

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -25,7 +25,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gpcurves as gpc
 from gpcurves.forecasting import ForecastEffort
-from gpcurves.forecasting.posterior import JITTER, find_peaks, weigh_families
+from gpcurves.forecasting.assembly import fit_members
+from gpcurves.forecasting.prediction import Predictor
+from gpcurves.forecasting.regression import mix
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.rows import standardise_arrays
 from pictures import assert_drawn
@@ -38,7 +40,7 @@ def rows(count: int = 30, seed: int = 0) -> tuple[FloatArray, FloatArray]:
     return X, 100 + 7 * np.sin(4 * X[:, 0]) + 0.5 * rng.standard_normal(count)
 
 
-QUICK = ForecastEffort(draws=1, evaluations=100)
+QUICK = ForecastEffort(draws=1)
 """Enough if the accuracy does not matter."""
 
 
@@ -53,30 +55,20 @@ def test_scikit_learn_has_no_objections(estimator: Any, check: Any) -> None:
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
-def test_predictions_are_those_of_scikit_learn_with_the_same_hyperparameters(deterministic: bool) -> None:
+def test_predictions_are_those_of_the_mixture(deterministic: bool) -> None:
     X, y = rows()
     new = rows(15, seed=1)[0]
     model = gpc.LearningCurveForecast(deterministic=deterministic).fit(X, y)
     standard = standardise_arrays(X, y, None, np.random.default_rng(0), 1_000)
-    found = find_peaks(standard.X, standard.y, deterministic)
-    means, variances = [], []
-    for peak, shape in zip(found, (RBF, lambda scales: Matern(scales, nu=2.5)), strict=True):
-        variance, *lengthscales, noise = np.exp(peak.mode)
-        kernel = ConstantKernel(variance) * shape(lengthscales) + WhiteKernel(noise)
-        theirs = GaussianProcessRegressor(kernel, alpha=JITTER * variance, optimizer=None)
-        theirs.fit((X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std())
-        mean, std = theirs.predict((new - X.mean(axis=0)) / X.std(axis=0), return_std=True)
-        means.append(y.mean() + y.std() * mean)
-        variances.append((y.std() * std) ** 2)
-    first, second = weigh_families(found)
-    assert deterministic or 0.01 < first < 0.99  # both count
-    np.testing.assert_allclose(model.odds_, [first, second], rtol=1e-6)
-    expected = first * means[0] + second * means[1]
-    square = first * (variances[0] + means[0] ** 2) + second * (variances[1] + means[1] ** 2)
+    mixture = mix(fit_members(standard, 1_000, deterministic), standard.X, standard.level)
+    np.testing.assert_array_equal(model.weights_, mixture.weights)
+    assert len(model.weights_) == 4
+    found = Predictor(standard, mixture).predict(new)
     mean, std = model.predict(new, return_std=True)
-    np.testing.assert_allclose(mean, expected, rtol=1e-6)
-    np.testing.assert_allclose(std, np.sqrt(square - expected**2), rtol=1e-4 if deterministic else 1e-6)
+    np.testing.assert_array_equal(mean, found["prediction"])
     np.testing.assert_array_equal(model.predict(new), mean)
+    assert (std > 0).all()
+    assert (found["high"] - found["low"] > 2 * std).all()  # of 90 %, not of two thirds
 
 
 def test_targets_are_as_far_from_predictions_as_they_say() -> None:
@@ -144,7 +136,7 @@ def test_a_pickle_forecasts_and_predicts_the_same(early: bool) -> None:
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.predict(X), model.predict(X))
     pd.testing.assert_frame_equal(copy.forecast_.to_frame(), model.forecast_.to_frame(), check_exact=True)
-    assert not hasattr(clone(model), "odds_")
+    assert not hasattr(clone(model), "weights_")
 
 
 def test_nothing_is_known_before_the_fit() -> None:

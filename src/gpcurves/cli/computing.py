@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpcurves import goals
-from gpcurves.api import request_curves
+from gpcurves.api import compute_curves, request_curves
 from gpcurves.cli import output, parse
 from gpcurves.cli.options import Given, Option, parameter_options
 from gpcurves.cli.streams import tell
@@ -67,7 +67,7 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     run = Run(given["rng"], given["workers"] or 1, given["store"], False if given["quiet"] else None)
     requests, skipped = request_curves(problem, at, methods, options, run, flags)
     try:
-        curves = CurveSet.of(*(each.curve(at) for each in requests), skipped=skipped)
+        curves, requests = compute_curves(requests, at, skipped)
     except KeyboardInterrupt as stop:
         return output.say_interrupted(stop, given["store"])
     answers: list[goals.Goal] = []

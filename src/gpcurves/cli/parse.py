@@ -155,6 +155,10 @@ def spectrum(path: Path) -> Spectrum:
     table = read_table(path, "eigenvalues")
     if table.shape[1] > 2:
         raise InputError(f"{path} must have one column (eigenvalue) or two (and multiplicity), got {table.shape[1]}")
+    if (
+        table.shape[1] == 2 and (least := table[:, 1].min()) < 1
+    ):  # the discrete recursion makes no sense of a part of one
+        raise InputError(f"{path}: multiplicities must be at least 1, got {least:g}")
     return Spectrum(table[:, 0], table[:, 1] if table.shape[1] == 2 else None)
 
 

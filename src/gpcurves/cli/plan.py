@@ -17,6 +17,7 @@ from gpcurves.errors import InputError
 from gpcurves.numerics.files import write_complete
 from gpcurves.numerics.validation import integer, nonnegative, positive, real
 from gpcurves.render.formats import check_output, render
+from gpcurves.tables.contents import read_contents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,6 +89,8 @@ def _parts() -> list[Option]:
     show_default=True,
     help="Missing inputs: drop the row, impute them, or auto: drop if they are few.",
 )
+@click.option("--groups", metavar="COLUMN", help="Rows that belong together: n counts groups, for new ones.")
+@click.option("--noise-column", metavar="COLUMN", help="Column with the standard error of each target.")
 @click.option("--pool", type=READ, help="Table of unlabelled inputs, where new rows come from.")
 @click.option("--n", "sizes", help="Numbers of rows to forecast for.  [1, 2, 4, 8 and 16 times your rows]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
@@ -116,8 +119,6 @@ def plan(given: Given) -> None:
       gpcurves plan data.csv --target price --predict new.csv --predictions predicted.csv
     """
     from gpcurves.cli import output
-    from gpcurves.forecasting import forecast
-    from gpcurves.tables.files import read_table
 
     goal, asked = _read_goal(given), _read_questions(given)
     if given["missing"] not in ("auto", "drop", "impute"):
@@ -125,9 +126,14 @@ def plan(given: Given) -> None:
     n = None if given["sizes"] is None else _sizes(given["sizes"])
     output.check_out(given)
     written = _check_files(given)
-    new = None if given["predict"] is None else read_table(given["predict"])
     options = {name: given[name] for name in ("pool", "missing", "deterministic", "draws", "rng")}
+    options |= {"groups": given["groups"], "noise": given["noise_column"]}
     options |= {name: _names(given[name]) for name in ("features", "drop")}
+    _check_contents(given)
+    from gpcurves.forecasting import forecast
+    from gpcurves.tables.files import read_table
+
+    new = None if given["predict"] is None else read_table(given["predict"])
     result = forecast(given["data"], given["target"], progress=False if given["quiet"] else None, **options)
     aim = None if goal is None else result.goal(**goal)
     further = asked.answer(result)
@@ -163,6 +169,13 @@ def plan(given: Given) -> None:
     lines += [f"note: {note}" for note in result.notes if note not in verdict.sentences]
     for line in [*lines, *(f"wrote {path}" for path in contents)]:
         tell(line)
+
+
+def _check_contents(given: Given) -> None:
+    """Refuse a bomb before the second that imports take; a pipe is read once."""
+    for path in (given["data"], given["pool"], given["predict"]):
+        if path is not None and path.is_file():
+            read_contents(path)
 
 
 def _read_goal(given: Given) -> dict[str, float] | None:

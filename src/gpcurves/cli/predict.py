@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 import click
-import pandas as pd
 
 from gpcurves.cli import output, parse, pieces
 from gpcurves.cli.options import READ, Command, Given, Option, Part, output_options, parameter_options, read_options
 from gpcurves.cli.streams import tell
 from gpcurves.methods import METHODS
-from gpcurves.methods.cavity.regressor import GraphRegressor
 from gpcurves.numerics.parameters import parameters_of
+from gpcurves.render.views import TableView
 
 _NOISE = 0.1
 
@@ -28,7 +27,7 @@ def _parts() -> list[Part]:
         Option("--noise", section="Labels", metavar="NUMBER", help=noise),
         pieces.GRAPH_KERNELS.options,
         partial(parameter_options, "method", {"cavity": how}, section="Belief propagation"),
-        *output_options(pd.DataFrame),
+        *output_options(TableView),
     ]
 
 
@@ -44,12 +43,16 @@ def predict(given: Given) -> int | None:
       gpcurves predict network.csv --labels known.csv --out all.csv
       gpcurves predict network.csv --labels known.csv --kernel diffusion --scale 2 --noise 0.01
     """
-    output.check_out(given, pd.DataFrame)
+    output.check_out(given, TableView)
     noise = _NOISE if given["noise"] is None else parse.number("--noise", given["noise"])
     kernel = pieces.GRAPH_KERNELS.build(given)
     graph = pieces.read_own_graph(given)
     vertices, values = parse.labels(given["labels"])
     numbers = [graph.number(name) for name in vertices]
+    import pandas as pd  # not before a graph beyond memory is refused
+
+    from gpcurves.methods.cavity.regressor import GraphRegressor
+
     model = GraphRegressor(graph, kernel, noise, **read_options(given, "method", "cavity"))
     model.fit([graph.label(number) for number in numbers] if graph.labels is not None else numbers, values)
     mean, std = model.predict(return_std=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
@@ -58,6 +59,8 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     features: Names = None,
     drop: Names = None,
     missing: Missing = "auto",
+    groups: Any = None,
+    noise: Any = None,
     draws: int | None = None,
     effort: ForecastEffort | None = None,
     progress: bool | None = False,
@@ -83,9 +86,13 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         Columns of a table to use, or not to use.
     missing
         Rows of a table with a missing input: "drop" them, "impute" the input, or "auto": drop them if they are few.
+    groups
+        Which rows belong together, such as those of a patient: the column of a table. Numbers of rows then count groups, and the
+        forecast is for new groups.
+    noise
+        The column of a table with the standard error of each target, if these are known.
     draws
-        Draws from the posterior of each covariance function, for 200 rows or more (16 unless given); fewer are faster
-        and rougher.
+        Draws from the posterior of the model (16 unless given); fewer are faster and rougher.
     effort
         All that determines how much is computed, if draws are not enough.
     progress
@@ -106,22 +113,31 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         if _is_model(X, y):
             return forecast_regressor(X, pool, computation)
         if isinstance(X, str | Path) or is_table(X):
-            rows = _read_table(X, y, pool, computation, features=features, drop=drop, missing=missing)
-        elif features is not None or drop is not None or missing != "auto":
-            raise InputError("features, drop and missing are for tables: give a table or a file")
+            rows = _read_table(
+                X, y, pool, computation, features=features, drop=drop, missing=missing, groups=groups, noise=noise
+            )
+        elif any(each is not None for each in (features, drop, groups, noise)) or missing != "auto":
+            raise InputError("features, drop, missing, groups and noise are for tables: give a table or a file")
         elif isinstance(y, str | numbers.Number):
             raise InputError(f"y must be one number per row, got {y!r}: names of columns are for tables, and X is none")
         else:
             rows = reading.standardise_arrays(X, y, pool, computation.rng, effort.most_rows)
         if deterministic:
             _check_function(rows)
-        return forecast_rows(rows, fit_members(rows, effort.fitted_rows, deterministic), computation)
+        return forecast_rows(rows, fit_members(rows, effort.fitted_rows, deterministic), computation, deterministic)
 
 
 def fit_members(rows: Rows, most_rows: int, deterministic: bool = False) -> list[Member]:
     """Return the members of the model at their most probable hyperparameters, given at most so many rows."""
-    pick = np.random.default_rng(1).permutation(len(rows.y))[:most_rows] if len(rows.y) > most_rows else slice(None)
-    return find_members(rows.X[pick], rows.columns.blocks, rows.level[pick], deterministic=deterministic)
+    pick = _thin(rows, most_rows)
+    errors = None if rows.errors is None else rows.errors[pick]
+    return find_members(rows.X[pick], rows.columns.blocks, rows.level[pick], errors, deterministic)
+
+
+def _thin(rows: Rows, most_rows: int) -> npt.NDArray[np.int64]:
+    """Return the positions of at most so many rows, drawn at random."""
+    count = len(rows.y)
+    return np.arange(count) if count <= most_rows else np.sort(np.random.default_rng(1).permutation(count)[:most_rows])
 
 
 def _is_model(X: Any, y: Any) -> bool:
@@ -195,21 +211,27 @@ class FittedRows:
     predictor: Predictor | None = None  # None if the user's own model is taken as it is
 
 
-def forecast_rows(rows: Rows, members: list[Member], computation: Computation) -> Forecast:
+def forecast_rows(rows: Rows, members: list[Member], computation: Computation, deterministic: bool = False) -> Forecast:
     """Forecast from rows, starting at the most probable hyperparameters of each member."""
-    fit = fit_rows(rows, members, mix(members, rows.X, rows.level), computation)
+    fit = fit_rows(rows, members, mix(members, rows.X, rows.level, rows.errors), computation, deterministic)
     return assemble(fit, simulate_posterior(fit, computation), computation)
 
 
-def fit_rows(rows: Rows, members: list[Member], mixture: Mixture, computation: Computation) -> FittedRows:
+def fit_rows(
+    rows: Rows, members: list[Member], mixture: Mixture, computation: Computation, deterministic: bool = False
+) -> FittedRows:
     """Draw from the posterior over problems, and cross-validate."""
     inputs = find_inputs(rows)
     draws = draw_problems(members, mixture.weights, inputs, computation)
     computation.progress.advance(40)
-    observed = cross_validate(members, mixture.weights, computation.rng)
+    thin = _thin(rows, computation.effort.fitted_rows)
+    observed = cross_validate(
+        members, mixture.weights, computation.rng, None if rows.groups is None else rows.groups[thin]
+    )
+    if len(thin) < len(rows.y) and rows.groups is None:
+        observed = observed.extended(len(rows.y) - 1, (mixture.left_out - rows.level) ** 2)
     computation.progress.advance(30)
     relevance = _measure_relevance(rows, draws.problems, draws.weights)
-    deterministic = members[0].density.fixed_noise is not None
     notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
     return FittedRows(rows, draws, observed, relevance, notes, deterministic, Predictor(rows, mixture))
 
@@ -312,13 +334,10 @@ def _read_regressor(regressor: Any, computation: Computation) -> Rows:
 
 
 def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCurves:
-    """Simulate one learning curve for each problem, on inputs drawn anew for each batch.
-
-    Each family of covariance functions has random numbers of its own, so that with more draws the first curves stay the same.
-    """
+    """Simulate one learning curve for each problem, on inputs drawn anew for each batch."""
     rows, effort = len(fit.rows.y), computation.effort
     drawn = zip(fit.draws.problems, fit.draws.warps, strict=True)
-    size = max(min(16 * rows, effort.simulated_rows), (4 * rows) // 3)
+    size = max(min(16 * rows, effort.simulated_rows), (4 * min(rows, effort.fitted_rows)) // 3)
     inputs = fit.draws.problems[0].inputs
     curves = []
     for batches, rng in zip(fit.draws.batches, computation.rng.spawn(len(fit.draws.batches)), strict=True):
@@ -326,10 +345,18 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
             X, test = inputs.draw(size, rng), inputs.draw(effort.test_inputs, rng)
             curves += [simulate_curve(problem, X, test, warped) for problem, warped in islice(drawn, count)]
     if fit.relevance is not None:  # the noise of a model taken as it is stays as it is
-        curves = [replace(curve, fade=fading(curve.noise), since=rows) for curve in curves]
+        curves = [replace(curve, fade=fading(curve.noise, fit.deterministic), since=rows) for curve in curves]
     computation.progress.advance(5)
+    fitted = fit.rows.usable if fit.rows.groups is not None else rows
     return PosteriorCurves(
-        tuple(curves), fit.draws.weights, fit.draws.batches, fit.observed, fit.rows.usable, rows, fit.rows.scale
+        tuple(curves),
+        fit.draws.weights,
+        fit.draws.batches,
+        fit.observed,
+        fit.rows.usable,
+        fitted,
+        fit.rows.scale,
+        fit.rows.rate,
     )
 
 
@@ -345,7 +372,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
             "the forecast is an upper limit there."
         )
     likeliest = fit.draws.problems[int(np.argmax(fit.draws.weights))]
-    remaining = measure_savings(likeliest, rows.X, computation)
+    remaining = measure_savings(likeliest, rows.X[_thin(rows, computation.effort.fitted_rows)], computation)
     computation.progress.advance(5)
     units = observed.in_units(rows.scale)
     repeatability = None if fit.deterministic else measure_repeatability(rows.X, rows.y)

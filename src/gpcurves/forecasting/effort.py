@@ -20,7 +20,7 @@ class ForecastEffort:
     draws: int = 16  # from the posterior of all members of the model together
     most_rows: int = 5_000  # of more rows, so many are drawn at random
     fitted_rows: int = 1_000  # the posterior is that given so many of them, drawn at random
-    simulated_rows: int = 1_200  # the largest data set whose learning curve is simulated
+    simulated_rows: int = 800  # the largest data set whose learning curve is simulated
     test_inputs: int = 250  # over which errors are averaged
     candidates: int = 500  # inputs from which further ones are chosen one by one
     chosen: int = 250  # how many of them

@@ -32,16 +32,16 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     """A Gaussian process regressor that forecasts how much better it gets with more rows.
 
     It predicts with the most probable hyperparameters of several models, mixed with the weights that are best on rows left out:
-    two covariance functions, and the target as it is or warped. The
-    forecast is that of `forecast` for an array of numbers: of more than 1,000 rows a random part is used.
+    two covariance functions, and the target as it is or warped. The forecast is that of `forecast` for an array of numbers: of
+    more than 5,000 rows a random part is used.
 
     Parameters
     ----------
     deterministic
         The target is a function of the inputs without noise.
     draws
-        Draws from the posterior of each covariance function (16 unless given); fewer are faster and rougher. Predictions
-        do not need them.
+        Draws from the posterior of all models together (16 unless given); fewer are faster and rougher. Predictions do not
+        need them.
     rng
         Seed: the same seed gives the same answer.
     effort
@@ -109,7 +109,8 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self)
         members, effort, seed, rng = self._begun
         with threadpool_limits(1), Progress(False, "%") as shown:
-            return forecast_rows(self._data, members, Computation(seed, deepcopy(rng), effort, shown))
+            computation = Computation(seed, deepcopy(rng), effort, shown)
+            return forecast_rows(self._data, members, computation, bool(self.deterministic))
 
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""

@@ -18,7 +18,8 @@ from gpcurves.numerics.validation import FloatArray, frozen
 
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand
 _GOALS = 400
-LEVEL = 0.3  # share of the gap between cross-validated and expected error by which the whole curve is moved
+LEVEL = 0.54  # share of the gap between cross-validated and expected error by which the whole curve is moved
+SLOPE = 0.79  # share of the drop that the model expects from more rows which happens, in logarithms
 _ASSURANCE = 0.842 / 1.645  # width of a one-sided 80 % interval over half of a 90 % interval, for normal errors
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
@@ -104,13 +105,29 @@ def _find_first(n: FloatArray, curve: FloatArray, goal: float) -> int | None:
     return math.ceil(before * math.pow(after / before, share) - 1e-9)
 
 
-def fading(noise: float) -> float:
+def fading(noise: float, deterministic: bool = False) -> float:
     """Return how fast noise of this share of the target's variance fades as rows are added.
 
     Measured quantities carry noise of a thousandth of their variance or more. What is fitted far below that is the
     misfit of a function without noise, which more rows resolve.
     """
+    if deterministic:
+        return _FADE
     return _FADE * float(np.clip(math.log(_NOISY / noise) / math.log(_NOISY / _NOISELESS), 0.0, 1.0))
+
+
+def combine(
+    ahead: FloatArray,
+    now: FloatArray | float,
+    gap: FloatArray | float,
+    level: float = LEVEL,
+    slope: float = SLOPE,
+) -> FloatArray:
+    """Return the logarithm of the mean squared error to expect, from what the model expects and what cross-validation shows.
+
+    The model expects ``now`` at the size of cross-validation, which shows ``gap`` more, and ``ahead`` at another number of rows.
+    """
+    return np.asarray(now + level * gap - slope * (now - ahead))
 
 
 def ingredients(
@@ -147,6 +164,7 @@ class PosteriorCurves:
     rows: int
     fitted_rows: int
     scale: float
+    rate: float = 1.0  # rows for each unit that n counts, which may be a group of them
 
     def moments(self, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return mean and standard deviation of the log mean squared error, and how far it is above the noise."""
@@ -155,7 +173,7 @@ class PosteriorCurves:
         return middle, np.sqrt(self.weights @ (logs - middle) ** 2), middle - self._log_noise(n)
 
     def _logs(self, n: FloatArray) -> FloatArray:
-        return np.asarray(np.log([curve(n) for curve in self.curves]))
+        return np.asarray(np.log([curve(self.rate * n) for curve in self.curves]))
 
     def stderr(self, n: FloatArray) -> FloatArray:
         r"""Return the Monte-Carlo standard error of the log RMSE, by leaving out one batch of curves after the other.
@@ -163,7 +181,7 @@ class PosteriorCurves:
         Without batch b of the B of a family, the forecast changes by :math:`\delta_b`; the variance is the sum over families of
         :math:`\frac{B-1}B\sum_b\delta_b^2` (the jackknife). Cross-validation and the probabilities of families count as known.
         """
-        logs = 0.5 * (self._logs(n) - LEVEL * self._logs(self.observed.n[-1:]))
+        logs = 0.5 * (SLOPE * self._logs(n) + (1 - LEVEL - SLOPE) * self._logs(self.observed.n[-1:]))
         variance, begin = np.zeros(len(n)), 0
         for sizes in self.batches:
             count, total = len(sizes), sum(sizes)
@@ -176,7 +194,7 @@ class PosteriorCurves:
         return np.asarray(np.sqrt(variance))
 
     def _log_noise(self, n: FloatArray) -> FloatArray:
-        return np.asarray(self.weights @ np.log([curve.noise_at(n) for curve in self.curves]))
+        return np.asarray(self.weights @ np.log([curve.noise_at(self.rate * n) for curve in self.curves]))
 
     @cached_property
     def gap(self) -> float:
@@ -186,11 +204,17 @@ class PosteriorCurves:
     @property
     def noise_rmse(self) -> float:
         """The noise floor in the target's own units, which is what is left of the noise at the horizon."""
-        return float(self._in_units(self._log_noise(np.array([float(HORIZON * self.rows)])))[0])
+        n = np.array([float(HORIZON * self.rows)])
+        return float(self._in_units(np.minimum(self._estimate(n, self._log_noise(n)), self._estimate(n)))[0])
+
+    def _estimate(self, n: FloatArray, log_mse: FloatArray | None = None) -> FloatArray:
+        """Return the logarithm of the error to expect, for these curves or for another one, at the level that was observed."""
+        now = float(self.moments(self.observed.n[-1:])[0][0])
+        return combine(self.moments(n)[0] if log_mse is None else log_mse, now, self.gap)
 
     def _in_units(self, log_mse: FloatArray) -> FloatArray:
-        """Return root mean squared errors, at the level that cross-validation shows."""
-        return self.scale * np.exp(0.5 * (log_mse + LEVEL * self.gap))
+        """Return root mean squared errors."""
+        return self.scale * np.exp(0.5 * log_mse)
 
     def make_band(self) -> Band:
         """Average the curves, and compute the ends of the interval around them."""
@@ -204,13 +228,14 @@ class PosteriorCurves:
         n = np.unique(np.concatenate((np.arange(simulated + 1.0), near.round(), far.round(), goals, kinks)))
         middle, spread, above = self.moments(n)
         factor, today = n / fitted, n == fitted
-        drop = middle[today] - middle
+        drop = float(self.moments(self.observed.n[-1:])[0][0]) - middle
         squares = ingredients(factor, spread, self.observed.log_stderr[-1], self.gap, drop, above) ** 2
         # fewer rows than there are were tried out in cross-validation: they are as uncertain as today
         down, up = (np.where(factor < 1, width[today], width) for width in np.sqrt(np.square([DOWN, UP]) @ squares))
         ahead = today | (np.isin(n, goals) & (n > fitted))
-        ends = (never_rise(end, ahead) for end in (middle - down, middle + up, middle + _ASSURANCE * up))
-        estimate, low, high, assured = map(self._in_units, (middle, *ends))
+        expected = self._estimate(n)
+        ends = (never_rise(end, ahead) for end in (expected - down, expected + up, expected + _ASSURANCE * up))
+        estimate, low, high, assured = map(self._in_units, (expected, *ends))
         return Band(n, estimate, low, high, assured, self.stderr(n))
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,10 +31,10 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 FAMILIES: tuple[Family, ...] = (RBF, Matern52)
-NOISELESS = math.log(1e-8)  # log noise variance of a deterministic simulator, in units of the target's variance
+_NOISELESS = (math.log(1e-7), 3.0, 1.5)  # centre and widths of the prior of the log noise of a deterministic simulator
 _VARIANCE, _LINEAR, _LENGTHSCALE, _NOISE = (-12.0, 12.0), (-14.0, 8.0), (-5.0, 12.0), (-20.0, 5.0)
 """Limits of the log hyperparameters, beyond which double precision gets difficult and nothing changes."""
-_SCOUTING, _ITERATIONS = 15, 80  # iterations from each start before the best one is chosen, and from that one
+_SCOUTING, _ITERATIONS = 12, 50  # iterations from each start before the best one is chosen, and from that one
 _WARM = 400  # more rows than this are fitted starting from a fit to so many,
 _POLISHING = 12  # with so many iterations
 _STEP = 1e-4  # of differences by the parameters of a warp
@@ -46,12 +47,20 @@ _SMALL = 0.02  # members with less weight are left out of the draws
 class HyperPrior:
     """Independent Student t distributions of the log hyperparameters, wider above the centre for lengthscales."""
 
-    def __init__(self, blocks: int, tails: float = 4.0) -> None:
+    def __init__(self, blocks: int, deterministic: bool = False, tails: float = 4.0) -> None:
         lengthscale = math.log(3 * math.sqrt(blocks))
-        self.location = np.array([1.0, -1.0, *[lengthscale] * blocks, -1.5])
-        self.below = np.array([2.0, 2.0, *[1.4] * blocks, 2.2])
-        self.above = np.array([2.0, 2.0, *[4 * 1.4] * blocks, 2.2])
+        noise, below, above = _NOISELESS if deterministic else (-1.5, 2.2, 2.2)
+        self.location = np.array([1.0, -1.0, *[lengthscale] * blocks, noise])
+        self.below = np.array([2.0, 2.0, *[1.4] * blocks, below])
+        self.above = np.array([2.0, 2.0, *[4 * 1.4] * blocks, above])
         self.tails = tails
+
+    def centre_noise(self, log_noise: float) -> HyperPrior:
+        """Return the prior if the noise variance is known, but for what the model itself misses."""
+        known = copy(self)
+        known.location, known.below, known.above = self.location.copy(), self.below.copy(), self.above.copy()
+        known.location[-1], known.below[-1], known.above[-1] = log_noise, 0.2, 1.0
+        return known
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return the log density, up to a constant, and its gradient."""
@@ -62,15 +71,13 @@ class HyperPrior:
 
 
 class LogPosterior:
-    """Log posterior density of the hyperparameters, up to a constant, and its gradient; the noise may be fixed.
+    """Log posterior density of the hyperparameters, up to a constant, and its gradient.
 
     ``y`` is the target in units of its standard deviation, not centred.
     """
 
-    def __init__(
-        self, evidence: Evidence, y: FloatArray, warp: Warp, prior: HyperPrior, fixed_noise: float | None = None
-    ) -> None:
-        self.evidence, self.y, self.warp, self.prior, self.fixed_noise = evidence, y, warp, prior, fixed_noise
+    def __init__(self, evidence: Evidence, y: FloatArray, warp: Warp, prior: HyperPrior) -> None:
+        self.evidence, self.y, self.warp, self.prior = evidence, y, warp, prior
         self.split = len(prior.location)  # where the parameters of the warp begin
         self.bounds = [_VARIANCE, _LINEAR, *[_LENGTHSCALE] * (self.split - 3), _NOISE, *warp.limits]
         self._low, self._high = np.array(self.bounds).T
@@ -93,8 +100,6 @@ class LogPosterior:
         value, gradient, alpha = self.evidence(theta[:split], z)
         prior, slope = self.prior(theta[:split])
         gradient += slope
-        if self.fixed_noise is not None:
-            gradient[-1] = 0.0
         changes = []
         for step in _STEP * np.eye(len(theta))[split:]:
             (up, more), (down, less) = self._target(theta + step), self._target(theta - step)
@@ -112,7 +117,7 @@ class LogPosterior:
         """Return the density given a part of the rows."""
         own = self.evidence
         part = Evidence(own.family, own.X[rows], own.blocks, linear=own.linear, weights=own.weights[rows])
-        return LogPosterior(part, self.y[rows], self.warp, self.prior, self.fixed_noise)
+        return LogPosterior(part, self.y[rows], self.warp, self.prior)
 
     @property
     def thinned(self) -> LogPosterior:
@@ -131,9 +136,6 @@ class LogPosterior:
             value, gradient = self(theta)
             return (-value, -gradient) if math.isfinite(value) else (1e12, np.zeros(len(theta)))
 
-        if self.fixed_noise is not None:
-            start = start.copy()
-            start[self.split - 1] = self.fixed_noise
         options = {"maxiter": iterations, "ftol": 1e-7, "gtol": 1e-3}
         start = np.clip(start, self._low, self._high)
         top = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=self.bounds, options=options)
@@ -144,10 +146,6 @@ class LogPosterior:
         step, inside = 1e-3, np.clip(mode, self._low + 2e-3, self._high - 2e-3)
         rows = [self(inside + step * unit)[1] - self(inside - step * unit)[1] for unit in np.eye(len(mode))]
         H = -np.array(rows) / (2 * step)
-        if self.fixed_noise is not None:
-            at = self.split - 1
-            H[at], H[:, at] = 0.0, 0.0
-            H[at, at] = 1.0
         values, vectors = np.linalg.eigh((H + H.T) / 2)
         return np.maximum(values, 0.2), vectors
 
@@ -170,30 +168,35 @@ class Member:
 
 
 def find_members(
-    X: FloatArray,
-    blocks: tuple[int, ...],
-    y: FloatArray,
-    weights: FloatArray | None = None,
-    deterministic: bool = False,
+    X: FloatArray, blocks: tuple[int, ...], y: FloatArray, errors: FloatArray | None = None, deterministic: bool = False
 ) -> list[Member]:
     """Return all members at their most probable hyperparameters; ``y`` is in units of its deviation, not centred.
 
-    The first is looked for from many starts, and the others from there.
+    ``errors`` are standard errors of the targets, in the same units; the noise that is learnt is then about their average.
+    The first is looked for from many starts. The others start where it ended: the second of each warp at the first of it.
     """
-    noise, prior = NOISELESS if deterministic else None, HyperPrior(max(blocks) + 1)
+    prior = HyperPrior(max(blocks) + 1, deterministic)
+    weights = None
+    if errors is not None:
+        weights = noise_weights(errors)
+        prior = prior.centre_noise(float(np.log(np.mean(errors**2))))
     members: list[Member] = []
     for warp in (NoWarp(y), choose_warp(y)):
-        for family in FAMILIES:
-            density = LogPosterior(Evidence(family, X, blocks, linear=True, weights=weights), y, warp, prior, noise)
+        for number, family in enumerate(FAMILIES):
+            density = LogPosterior(Evidence(family, X, blocks, linear=True, weights=weights), y, warp, prior)
             part = density.thinned
-            if members:
-                common = density.split
-                starts = [np.concatenate((each.mode[:common], warp.start)) for each in members]
-            else:
+            if not members:
                 starts = suggest_starts(part)
+            else:
+                starts = [members[-1].mode if number else np.concatenate((members[0].mode, warp.start))]
             mode = part.find_mode(starts, _ITERATIONS)
             members.append(Member(density, density.find_mode([mode], _POLISHING) if part is not density else mode))
     return members
+
+
+def noise_weights(errors: FloatArray) -> FloatArray:
+    """Return the noise variance of each row over their average."""
+    return np.asarray(errors**2 / np.mean(errors**2))
 
 
 def suggest_starts(density: LogPosterior) -> list[FloatArray]:
@@ -265,8 +268,6 @@ def draw_hyperparameters(member: Member, count: int, rng: np.random.Generator) -
     rows = len(density.y)
     values, vectors = density.thinned.curvature(mode)
     whitening = vectors / np.sqrt(values * max(1.0, rows / _WARM))  # information grows with the rows
-    if density.fixed_noise is not None:
-        whitening[density.split - 1] = 0.0
     size = _PROPOSALS * count
     normal = rng.standard_normal((size, len(mode)))
     z = normal * np.sqrt(_TAILS / rng.chisquare(_TAILS, size))[:, None]

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize
 
-from gpcurves.forecasting.posterior import Member
+from gpcurves.forecasting.posterior import Member, noise_weights
 from gpcurves.forecasting.warping import Warped
 from gpcurves.inputs import Sample
 from gpcurves.numerics.cholesky import factorise, solve_factorised, solve_lower
@@ -39,11 +39,10 @@ class Regression:
         self.alpha = solve_factorised(self.factor, self._target)
 
     @classmethod
-    def of(cls, member: Member, rows: tuple[FloatArray, FloatArray] | None = None) -> Regression:
+    def of(cls, member: Member, rows: tuple[FloatArray, FloatArray, FloatArray | None] | None = None) -> Regression:
         """Learn with the most probable hyperparameters of a member, from its own rows if no others are given."""
         density = member.density
-        X, y = (density.evidence.X, density.y) if rows is None else rows
-        weights = density.evidence.weights if rows is None else None
+        X, y, weights = (density.evidence.X, density.y, density.evidence.weights) if rows is None else rows
         return cls(member.problem(member.mode, Sample(X)), X, y, density.warped(member.mode), weights)
 
     def mean(self, X: FloatArray) -> FloatArray:
@@ -73,22 +72,25 @@ class Mixture:
 
     regressions: tuple[Regression, ...]
     weights: FloatArray
+    left_out: FloatArray  # the prediction for each row from all others, in units of the target's deviation
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the mean at each input, in units of the target's deviation."""
-        return self.weights @ np.array([each.predict(X) for each in self.regressions])
+        return np.asarray(self.weights @ np.array([each.predict(X) for each in self.regressions]))
 
     def quantile(self, X: FloatArray, normal: float) -> FloatArray:
         """Return a quantile of a noisy observation at each input; ``normal`` is that of a standard normal variable."""
         each = [r.warped.in_units(r.mean(X) + normal * np.sqrt(r.variance(X))) for r in self.regressions]
-        return self.weights @ np.array(each)
+        return np.asarray(self.weights @ np.array(each))
 
 
-def mix(members: list[Member], X: FloatArray, y: FloatArray) -> Mixture:
+def mix(members: list[Member], X: FloatArray, y: FloatArray, errors: FloatArray | None = None) -> Mixture:
     """Learn from rows with all members, and give them the weights that are best on rows left out."""
-    regressions = tuple(Regression.of(member, (X, y)) for member in members)
+    weights = None if errors is None else noise_weights(errors)
+    regressions = tuple(Regression.of(member, (X, y, weights)) for member in members)
     left_out = np.array([each.leave_one_out() for each in regressions])
-    return Mixture(regressions, stack(left_out, y))
+    best = stack(left_out, y)
+    return Mixture(regressions, best, best @ left_out)
 
 
 def stack(predictions: FloatArray, y: FloatArray) -> FloatArray:

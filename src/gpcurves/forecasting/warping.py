@@ -23,7 +23,6 @@ from gpcurves.numerics.validation import FloatArray
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 _ORDERS = 16  # Hermite polynomials in which the inverse of a warp is expanded
-_LOGARITHM = 1e-4  # powers closer to zero than this are the logarithm
 
 
 class Warp(ABC):
@@ -87,18 +86,15 @@ class Power(Warp):
 
     def bend(self, y: FloatArray, w: FloatArray) -> FloatArray:
         ratio, power = self._ratio(y), float(w[0])
-        return np.log(ratio) if abs(power) < _LOGARITHM else np.expm1(power * np.log(ratio)) / power
+        return np.log(ratio) if power == 0 else np.expm1(power * np.log(ratio)) / power
 
     def log_slope(self, y: FloatArray, w: FloatArray) -> FloatArray:
-        return (w[0] - 1) * np.log(self._ratio(y)) - math.log(self.unit)
+        return np.asarray((w[0] - 1) * np.log(self._ratio(y)) - math.log(self.unit))
 
     def unbend(self, z: FloatArray, w: FloatArray) -> FloatArray:
         power = float(w[0])
-        if abs(power) < _LOGARITHM:
-            ratio = np.exp(np.minimum(z, 100.0))
-        else:
-            ratio = np.exp(np.minimum(np.log(np.maximum(1 + power * z, 1e-12)) / power, 100.0))
-        return self.unit * (ratio - self.shift)
+        log = z if power == 0 else np.log1p(np.maximum(power * z, 1e-12 - 1)) / power
+        return np.asarray(self.unit * (np.exp(np.minimum(log, 100.0)) - self.shift))
 
 
 class Tails(Warp):
@@ -144,9 +140,9 @@ class Warped:
 
     @classmethod
     def of(cls, warp: Warp, w: FloatArray, y: FloatArray) -> Warped:
-        """Standardise the target of these rows under a warp."""
+        """Standardise the target of these rows under a warp; one that is the same in all of them becomes zero."""
         bent = warp.bend(y, w)
-        return cls(warp, w, float(bent.mean()), float(bent.std()))
+        return cls(warp, w, float(bent.mean()), float(bent.std()) if np.ptp(bent) > 0 else 1.0)
 
     def standardise(self, y: FloatArray) -> FloatArray:
         """Return the targets of rows, warped and standardised."""

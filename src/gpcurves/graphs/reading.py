@@ -15,7 +15,7 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import REPAIR, Graph, IntArray, as_graph, check_fits
 from gpcurves.numerics.files import read_bytes
-from gpcurves.numerics.validation import integer, parse_float
+from gpcurves.numerics.validation import FloatArray, integer, parse_float
 
 _HEADER_WORDS = {
     "source", "target", "from", "to", "src", "dst", "dest", "destination", "node", "node1", "node2", "node_1", "node_2",
@@ -193,12 +193,50 @@ def _parse_format(path: Path, content: bytes, kind: str, repair: bool) -> Graph:
 
 
 def _parse_matrix(content: bytes) -> Any:
-    from scipy.io import mminfo, mmread
+    """Return the matrix of a Matrix Market file; SciPy's own reader may crash on one that was cut."""
+    from scipy.io import mminfo
+    from scipy.sparse import coo_array
 
-    entries = mminfo(io.BytesIO(content))[2]
+    rows, columns, entries, layout, field, symmetry = mminfo(io.BytesIO(content))
     if entries > len(content):  # each takes two bytes or more, unless it follows by symmetry
         raise InputError(f"its header speaks of {entries:,} entries, and all of it has {len(content):,} bytes")
-    return mmread(io.BytesIO(content))
+    table = _read_entries(content, {"pattern": 0, "complex": 2}.get(field, 1) + 2 * (layout == "coordinate"))
+    if layout == "coordinate":
+        if not np.array_equal(table[:, :2], np.rint(np.clip(table[:, :2], 1, (rows, columns)))):
+            raise InputError(f"its entries must be between 1 1 and {rows} {columns}")
+        i, j, table = *(table[:, :2].astype(np.int64) - 1).T, table[:, 2:]
+    elif symmetry == "general":
+        j, i = np.divmod(np.arange(entries), rows)
+    else:
+        j, i = np.triu_indices(rows, int(symmetry == "skew-symmetric"))
+    if len(table) != (entries if layout == "coordinate" else len(i)):
+        raise InputError(f"its header speaks of {entries:,} entries, and it has {len(table):,}")
+    values = np.ones(len(i)) if field == "pattern" else table[:, 0]
+    if field == "complex":
+        values = values + 1j * table[:, 1]
+    if symmetry != "general":
+        mirrored = i != j
+        opposite = -values if symmetry == "skew-symmetric" else values.conj() if symmetry == "hermitian" else values
+        i, j = np.concatenate((i, j[mirrored])), np.concatenate((j, i[mirrored]))
+        values = np.concatenate((values, opposite[mirrored]))
+    return coo_array((values, (i, j)), shape=(rows, columns))
+
+
+def _read_entries(content: bytes, width: int) -> FloatArray:
+    """Return the lines of a Matrix Market file after that with its size, as rows of so many numbers."""
+    file = io.BytesIO(content)
+    while (line := file.readline()).startswith(b"%") or line.isspace():
+        pass
+    body = file.read()
+    if not body.strip():
+        return np.empty((0, width))
+    try:
+        table = np.loadtxt(io.BytesIO(body), comments="%", ndmin=2)
+    except ValueError:
+        table = np.empty((0, 0))
+    if table.shape[1] != width:
+        raise InputError(f"each of its entries must be a line of {width} numbers")
+    return table
 
 
 def _parse_by_networkx(content: bytes, kind: str) -> Any:

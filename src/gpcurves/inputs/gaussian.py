@@ -157,7 +157,7 @@ def _normal_interval(x: FloatArray, a: FloatArray) -> FloatArray:
 def _simplex_depth(decay: FloatArray, index: FloatArray) -> FloatArray:
     """Return the z whose simplex sum b q < z holds ``index`` vectors, with half a unit of each direction's boundary."""
     dim = len(decay)
-    log_volume = -float(scipy.special.gammaln(dim + 1) + np.log(decay).sum())
+    log_volume = -math.lgamma(dim + 1) - float(np.log(decay).sum())
     return np.asarray(np.maximum(np.exp((np.log(index) - log_volume) / dim) - decay.sum() / 2, 0.0))
 
 

@@ -117,13 +117,13 @@ class Pool(Sample):
 class Copula(Inputs):
     """Gaussian copula with the marginals of a table, whose rows are the points; discrete columns stay discrete.
 
-    A category may be spread over several columns: draws combine their values as some row does. It takes part in the copula
-    as a number, its rank by the average of the targets.
+    A category may be spread over several columns, and so may a date: draws combine their values as some row does. They take
+    part in the copula as a number: indicators by their rank in the average of the targets, others by their first column.
     """
 
     name = ""
     points: FloatArray
-    categories: tuple[tuple[int, ...], ...] = ()  # the positions of the columns of each category
+    categories: tuple[tuple[int, ...], ...] = ()  # the positions of the columns of each category, or date
     targets: FloatArray | None = None  # one number per row
 
     def __post_init__(self) -> None:
@@ -176,7 +176,7 @@ class Copula(Inputs):
             patterns, code = np.unique(self.points[:, positions], axis=0, return_inverse=True)
             code = code.reshape(-1)
             order = np.arange(len(patterns))
-            if self.targets is not None:
+            if self.targets is not None and len(np.unique(patterns[:, 0])) <= 2:  # indicators
                 order = np.argsort(np.bincount(code, weights=self.targets) / np.bincount(code))
             coded.append((patterns[order], np.argsort(order)[code].astype(np.float64)))
         return coded

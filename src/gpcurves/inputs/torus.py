@@ -35,6 +35,7 @@ _TINY = 1e-17  # images below this share of C(0) change nothing, also if a few h
 _CUT = 1e-15  # terms of a series below this share are dropped
 _ROWS = 128  # so many rows, and points of a series, at a time stay in the cache
 _POINTS = 2_048
+_CHUNK = 32  # images on the circle that are computed together
 _SERIES_DIM = 3  # beyond, a tensor series has more terms than there are images
 _FEW_WAVES = 64
 _DEGREE = 24  # 22 terms resolve the images to rounding, unless lengthscales differ by orders of magnitude
@@ -181,8 +182,16 @@ def _images(kernel: Kernel, apart: FloatArray) -> FloatArray:
 
 
 def _rbf_images(kernel: RBF, apart: FloatArray) -> FloatArray:
+    r"""Sum over the images in each dimension, or for a long lengthscale over the waves.
+
+    Both are the same theta function: :math:`\sum_r e^{-(a-r)^2/2l^2} = l\sqrt{2\pi} \sum_q e^{-2\pi^2 l^2 q^2} \cos 2\pi q a`.
+    """
     result: FloatArray = np.full(apart.shape[1:], kernel.variance)
     for distance, scale in zip(apart, kernel.lengthscales(len(apart)).tolist(), strict=True):
+        if scale >= 1:  # the waves q = 0 and ±1 are all: the next are below e^(-8 pi^2) = 1e-34
+            wave = 2 * math.exp(-2 * math.pi**2 * scale * scale)
+            result *= scale * math.sqrt(2 * math.pi) * (1 + wave * np.cos(2 * np.pi * distance))
+            continue
         factor = np.zeros(distance.shape)
         for r in _line_of_images(8.9 * scale):  # e^(-8.9^2/2) is below 1e-17
             term = distance - r
@@ -268,23 +277,28 @@ def _image_series(kernel: Stationary, dim: int) -> FloatArray | None:
     # The nearest image has a cusp or a steep peak at 0 and is added exactly; the others are never nearer than 1/2.
     for axis in range(dim):
         images = np.moveaxis(np.tensordot(_TO_SERIES, images, axes=(1, axis)), 0, axis)
-    matters = abs(images) > _CUT * kernel.variance
+    matters = abs(images) > _CUT * max(kernel.variance, float(abs(images).max()))
     # two terms to spare: a series whose last terms matter has not converged
     degree = max((int(degrees.max()) + 1 for degrees in np.nonzero(matters) if len(degrees)), default=0)
     return np.ascontiguousarray(images[(slice(degree),) * dim]) if degree <= _DEGREE - 2 else None
 
 
 def _line_images(kernel: Kernel) -> FloatArray:
-    """Sum the images on the circle, at the nodes, one after the other until they have died out."""
+    """Sum the images on the circle, at the nodes, until they have died out."""
+    dead = _TINY * line_covariance(kernel, np.zeros(1))[2]
+
+    def terms(r: FloatArray) -> FloatArray:
+        return np.asarray(line_covariance(kernel, r - _NODES)[0] + line_covariance(kernel, r + _NODES)[0])
+
+    # the last image that may be summed is looked at first: those that do not die out are refused at once
+    _refuse_too_many(kernel, 1, math.inf if terms(np.array(_MOST_IMAGES[1] - 1.0)).max() >= dead else 0)
     images = np.zeros(_DEGREE)
-    origin = line_covariance(kernel, np.zeros(1))[2]
-    for r in itertools.count(1):
-        _refuse_too_many(kernel, 1, r + 1)
-        term = line_covariance(kernel, r - _NODES)[0] + line_covariance(kernel, r + _NODES)[0]
-        images += term
-        if term.max() < _TINY * origin:
-            break
-    return images
+    for start in range(1, _MOST_IMAGES[1], _CHUNK):
+        for term in terms(np.arange(start, start + _CHUNK, dtype=np.float64)[:, None]):
+            images += term
+            if term.max() < dead:
+                return images
+    raise AssertionError("the last image has died out")
 
 
 def _evaluate_series(series: FloatArray, apart: FloatArray) -> FloatArray:

@@ -232,6 +232,7 @@ class Request:
     problem: Problem
     options: MethodOptions
     run: Run
+    optional: bool = False  # whether the others are computed without it if it fails numerically
 
     def __post_init__(self) -> None:
         if self.method.random:  # a new seed is drawn once, and recorded
@@ -250,7 +251,11 @@ class Request:
     def curve(self, sizes: FloatArray) -> LearningCurve:
         """Return the learning curve at these sizes."""
         method, problem = self.method, self.problem
-        result = method.evaluate(self.state, sizes)
+        try:
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what is not finite is found below
+                result = method.evaluate(self.state, sizes)
+        except (OverflowError, ZeroDivisionError) as error:  # of Python's numbers; those of NumPy become infinite
+            raise NumericalError(f"method {method.name!r} leaves the range of double precision") from error
         about = {each.name: getattr(result, each.name) for each in fields(Result) if each.name != "interrupted"}
         seed = self.run.seed() if method.random and result.stderr is not None else None
         name = cast(MethodName, str(method.name))
@@ -258,6 +263,8 @@ class Request:
         if result.interrupted:
             raise CurveInterrupted(curve)
         bad = np.isinf(result.error) if method.random else ~np.isfinite(result.error)
+        for values in (result.stderr, result.spectrum_error, *result.details.values()):
+            bad = bad if values is None else bad | np.isinf(values)
         if bad.any():
             raise NumericalError(
                 f"method {method.name!r} gave a value that is not finite at {problem.axis} = {sizes[bad][0]:g}"

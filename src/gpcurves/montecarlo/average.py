@@ -221,7 +221,8 @@ def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets
             if stop.precision is None or total >= stop.most or (reached := result.precision()) <= stop.precision:
                 return result
             # standard errors fall as one over the square root; a little less is tried first
-            hoped = math.ceil(0.9 * total * (reached / stop.precision) ** 2)
+            lacking = min(reached / stop.precision, 1e6)  # the square of more may be beyond all numbers
+            hoped = math.ceil(0.9 * total * lacking**2)
             total = min(stop.most, max(math.ceil(_GROWTH * total), min(hoped, _LARGEST_GROWTH * total)))
 
 

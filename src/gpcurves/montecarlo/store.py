@@ -6,7 +6,8 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -123,9 +124,11 @@ class Store:
                     found[task] = np.frombuffer(data)
                 else:
                     damaged.append(task)
-            # one that cannot be written to either is better refused now than after the first tasks
-            if damaged and self._connection.execute("PRAGMA quick_check(1)").fetchone()[0] != b"ok":
-                raise self._damaged("its records and its pages")
+            if damaged:  # one that cannot be written to either is better refused now than after the first tasks
+                if self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != b"ok":
+                    raise self._damaged("its records and its pages")
+                with self._writing():
+                    pass
         except sqlite3.Error as error:
             raise self._problem(error) from error
         return found, damaged
@@ -135,17 +138,26 @@ class Store:
         key = key_of(description)
         content = [(task, np.ascontiguousarray(array, dtype=np.float64).tobytes()) for task, array in results]
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.execute("INSERT OR IGNORE INTO keys VALUES (?, ?)", (key, _canonical(description)))
-            self._connection.executemany(
-                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)",
-                [(key, task, data, _checksum(key, task, data)) for task, data in content],
-            )
-            self._connection.execute("COMMIT")
+            with self._writing():
+                self._connection.execute("INSERT OR IGNORE INTO keys VALUES (?, ?)", (key, _canonical(description)))
+                self._connection.executemany(
+                    "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)",
+                    [(key, task, data, _checksum(key, task, data)) for task, data in content],
+                )
         except sqlite3.Error as error:
+            raise self._problem(error) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Do all that is written within, or nothing."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except sqlite3.Error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            raise self._problem(error) from error
+            raise
 
     def _problem(self, error: sqlite3.Error) -> InputError:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE:  # what comes above is the kind of read that failed

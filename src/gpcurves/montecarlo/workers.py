@@ -6,7 +6,6 @@ to the last bit whoever computed them, on machines of one kind.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 import numbers
@@ -191,6 +190,8 @@ def _count_workers(address: str, timeout: float) -> int:
 
     A client of Dask would wait without end for a scheduler that accepts connections and says nothing.
     """
+    import asyncio
+
     from distributed.core import rpc
     from distributed.security import Security
 

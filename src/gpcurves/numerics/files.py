@@ -18,6 +18,7 @@ from gpcurves.errors import InputError
 from gpcurves.numerics.memory import check_memory
 
 _CHUNK = 1 << 24  # bytes that are read at once
+_FOLD, _LARGE = 200, 1 << 26  # how often, and to how many bytes, an archive expands only if it is made to
 _PATIENCE = 10.0  # seconds within which somebody must begin to read from a named pipe, or to write to it
 
 
@@ -134,7 +135,8 @@ def read_bytes(path: Path, factor: float) -> bytes:
             data = _read_all(path, file, factor)
         if data.startswith(b"\x1f\x8b"):
             _check_size(path, f"at least {(size := _foretell(data)):,}", factor * size)
-            data = _read_all(path, gzip.GzipFile(fileobj=io.BytesIO(data)), factor)
+            archive = io.BytesIO(data)
+            data = _read_all(path, gzip.GzipFile(fileobj=archive), factor, archive)
     except InputError:
         raise
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -169,14 +171,18 @@ def _open(path: Path) -> IO[bytes]:
     return pipe
 
 
-def _read_all(path: Path, file: IO[bytes] | gzip.GzipFile, factor: float) -> bytes:
-    """Return all that a file holds, as long as it can be parsed."""
+def _read_all(path: Path, file: IO[bytes] | gzip.GzipFile, factor: float, archive: IO[bytes] | None = None) -> bytes:
+    """Return all that a file holds, as long as it can be parsed; an ``archive`` that it comes from must not expand too much."""
     parts: list[bytes] = []
     size = 0
     while part := file.read(_CHUNK):
         parts.append(part)
         size += len(part)
         _check_size(path, f"at least {size:,}", factor * size)
+        if archive is not None and size > max(_LARGE, _FOLD * archive.tell()):
+            raise InputError(
+                f"cannot read {path}: it expands more than {_FOLD}-fold, to at least {size:,} bytes; decompress it first"
+            )
     return b"".join(parts)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -62,6 +62,12 @@ def parameter(
 
 def parameters_of(kind: type[Any]) -> tuple[Parameter, ...]:
     """Return the parameters of a dataclass, in order."""
+    key: Any = kind
+    return _find_parameters(key)
+
+
+@cache
+def _find_parameters(kind: type[Any]) -> tuple[Parameter, ...]:
     hints = get_type_hints(kind)
     return tuple(
         Parameter(

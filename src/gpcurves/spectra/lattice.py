@@ -76,7 +76,7 @@ class Fourier:
     def z_of(self, index: FloatArray) -> FloatArray:
         """Return the `z` of the ellipsoid that holds ``index`` integer vectors."""
         dim = len(self.scales)
-        log_factor = float(scipy.special.gammaln(dim / 2 + 1) + np.log(self.scales).sum())
+        log_factor = math.lgamma(dim / 2 + 1) + float(np.log(self.scales).sum())
         log_volume = 0.5 * dim * math.log(math.pi) - log_factor
         return np.asarray(np.exp((np.log(index) - log_volume) * (2 / dim)))
 
@@ -265,7 +265,7 @@ def _tail(
         return profile.log_value(z_of(index))
 
     def lattice_share(z: FloatArray) -> FloatArray:
-        return np.asarray(scipy.special.erfc((np.sqrt(z) - middle) / width) / 2) if fades else np.ones(len(z))
+        return _erfc((np.sqrt(z) - middle) / width) / 2 if fades else np.ones(len(z))
 
     logs, number = np.empty(0), np.empty(0)
     boundary, list_share = Boundary.SOFT, lattice_share(shells.z)
@@ -289,6 +289,11 @@ def _tail(
     shift = float(invert(z_of, shells.z[-1:], 1e300)[0]) + float(shells.number[-1]) / 2 - start
     after_list = partial(_log_after_list, profile, z_of, shift, start, boundary.join_power)
     return Tail(after_list, panels(after_list, start), logs, number, boundary, list_share)
+
+
+def _erfc(x: FloatArray) -> FloatArray:
+    """Return the complementary error function, without SciPy's, whose import takes longer than calls for a long list."""
+    return np.fromiter(map(math.erfc, x.data), np.float64, len(x))
 
 
 def _log_after_list(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import numbers
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.cells import Values, is_number
 
+_REPEATED = 0.15  # share of the rows that must repeat a text before them, or it is no category
 _MOST_MISSING = 0.5  # share of missing cells above which a column is not used
 _ID_NAME = re.compile(
     r"(?i:(.*[ _.-])?(id|idx|index|uuid|key)|#|no\.?|nr\.?|row([ _]?(names?|number))?|column 1)|.*[a-z]I[dD]"
@@ -77,6 +78,21 @@ def choose_inputs(table: pd.DataFrame, target: str, features: Sequence[str] | No
     return inputs
 
 
+def check_aside(table: pd.DataFrame, target: str, features: Sequence[str] | None, aside: Mapping[str, str]) -> None:
+    """Refuse columns of groups or of standard errors that are not there, or that are the target or an input as well."""
+    for role, name in aside.items():
+        check_column("table", name, table.columns)
+        what = "groups" if role == "groups" else "standard errors"
+        if name == target or name in (features or ()):
+            raise InputError(
+                f"the column of {what} {name!r} cannot be {'the target' if name == target else 'an input'} as well"
+            )
+    if len(set(aside.values())) < len(aside):
+        raise InputError(
+            f"groups and standard errors must be different columns, got {next(iter(aside.values()))!r} for both"
+        )
+
+
 def check_column(what: str, name: str, known: Iterable[str]) -> None:
     """Refuse a column that a table does not have, with the one that was probably meant."""
     if name in known:
@@ -102,7 +118,7 @@ def find_defect(values: Values) -> str:
         return f"{gone.mean():.0%} missing"
     if values.dtype != object:
         return ""
-    if 2 * distinct > len(present):
+    if len(present) - distinct < max(2, _REPEATED * len(present)):
         words = [text for text in present if not any(is_number(text, mark) for mark in ".,")]
         if 0 < len(words) < len(present) / 2:
             return f"numbers mixed with {len(words):,} texts, such as {words[0]!r}"

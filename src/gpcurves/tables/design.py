@@ -15,12 +15,13 @@ from gpcurves.tables.encoding import Categories, ColumnEncoding
 
 
 @dataclass(frozen=True)
-class Design:
+class TableDesign:
     """What each column that is used becomes; ``fillers`` stand for missing cells where those are filled in."""
 
     readings: Mapping[str, Reading]
     encodings: tuple[ColumnEncoding, ...]
     fillers: Mapping[str, float | str]
+    filled: bool = False  # whether cells were filled in, not their rows dropped
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -49,7 +50,7 @@ class Design:
         return {each.source: self.readings[each.source].read(table[each.source]) for each in self.encodings}
 
     def encode(self, values: Mapping[str, Values], *, fill: bool) -> FloatArray:
-        """Return design columns, NaN in rows that cannot be expressed, such as those with missing cells that are not filled."""
+        """Return design columns, NaN in rows with missing cells that are not filled."""
         if fill:
             values = {name: columns.fill_missing(cells, self.fillers[name]) for name, cells in values.items()}
         gone = np.any([pd.isna(cells) for cells in values.values()], axis=0)

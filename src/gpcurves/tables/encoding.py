@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from gpcurves.numerics.validation import FloatArray
@@ -21,7 +22,9 @@ _YEAR = 365.2425
 class ColumnEncoding(Protocol):
     """What one column becomes: design columns, of which those with the same number in ``blocks`` share a lengthscale."""
 
-    source: str
+    @property
+    def source(self) -> str:
+        """The column of the table."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -32,7 +35,7 @@ class ColumnEncoding(Protocol):
         """One number per design column, counted from 0."""
 
     def encode(self, values: Values) -> FloatArray:
-        """Return the design columns, NaN in rows that cannot be expressed."""
+        """Return the design columns of values of which none is missing."""
 
     def decode(self, X: FloatArray, reading: Reading) -> list[float] | list[str]:
         """Return cells as a person would write them, from their design columns."""
@@ -52,11 +55,14 @@ class Number:
     """A column of numbers, which stays as it is."""
 
     source: str
-    blocks = (0,)
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.source,)
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        return (0,)
 
     def encode(self, values: Values) -> FloatArray:
         return np.asarray(values[:, None], dtype=np.float64)
@@ -70,7 +76,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Categories:
-    """One indicator for each category and one for all others, all with one lengthscale; a single one for two categories.
+    """One indicator for each category and one for all others, all with one lengthscale.
 
     So any two categories are equally far from each other, and one that no row has is as far from all.
     """
@@ -84,23 +90,19 @@ class Categories:
         """Tell the most frequent categories apart."""
         counts = pd.Series(texts).value_counts()
         common = sorted(str(level) for level in counts.index[:_MOST_LEVELS] if level != OTHER)
-        return cls(source, tuple(common) if len(common) == len(counts) == 2 else (*common, OTHER), frozenset(texts))
+        return cls(source, (*common, OTHER), frozenset(texts))
 
     @property
     def names(self) -> tuple[str, ...]:
-        shown = self.levels[:1] if len(self.levels) == 2 else self.levels
-        return tuple(f"{self.source}={level}" for level in shown)
+        return tuple(f"{self.source}={level}" for level in self.levels)
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        return (0,) * len(self.names)
+        return (0,) * len(self.levels)
 
     def encode(self, values: Values) -> FloatArray:
         positions = {level: position for position, level in enumerate(self.levels)}
-        codes = np.array([positions.get(text, positions.get(OTHER, -1)) for text in values], dtype=np.intp)
-        indicators: FloatArray = np.equal.outer(codes, np.arange(len(self.names))).astype(np.float64)
-        indicators[codes < 0] = np.nan
-        return indicators
+        return _indicate(np.array([positions.get(text, positions[OTHER]) for text in values]), len(positions))
 
     def decode(self, X: FloatArray, reading: Reading) -> list[float] | list[str]:
         single = X.shape[1] == 1  # the indicator of the first of two
@@ -117,6 +119,10 @@ class Categories:
 _Part = tuple[tuple[str, ...], Callable[[pd.DatetimeIndex], FloatArray]]
 
 
+def _indicate(codes: npt.NDArray[np.int_], count: int) -> FloatArray:
+    return np.equal.outer(codes, np.arange(count)).astype(np.float64)
+
+
 def _circle(turns: FloatArray) -> FloatArray:
     return np.column_stack((np.sin(2 * np.pi * turns), np.cos(2 * np.pi * turns)))
 
@@ -129,7 +135,7 @@ _PARTS: dict[str, _Part] = {
     "season": (("sin", "cos"), lambda stamps: _circle(np.asarray(stamps.day_of_year, dtype=np.float64) / _YEAR)),
     "weekday": (
         ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"),
-        lambda stamps: np.equal.outer(np.asarray(stamps.day_of_week), np.arange(7)).astype(np.float64),
+        lambda stamps: _indicate(np.asarray(stamps.day_of_week), 7),
     ),
     "hour": (("sin", "cos"), lambda stamps: _circle(_hours(stamps))),
 }
@@ -148,7 +154,7 @@ class Dates:
         """Find out which parts the dates tell apart."""
         stamps, span = _as_stamps(days, origin), np.ptp(days)
         tells = {
-            "season": span > _SEASON,
+            "season": span > _SEASON and len(np.unique(stamps.day_of_year)) > 2,  # not of the last days of years
             "weekday": span > _WEEKS and len(np.unique(stamps.day_of_week)) > 2,
             "hour": len(np.unique(_hours(stamps).round(6))) >= _TIMES,
         }

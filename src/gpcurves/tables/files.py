@@ -11,26 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
 
 from gpcurves.errors import InputError
-from gpcurves.numerics.files import read_bytes
-from gpcurves.numerics.memory import check_memory
 from gpcurves.tables.cells import MISSING, is_number
+from gpcurves.tables.contents import check_claims, expanded_size, read_contents
 
 _DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars", " ": "blanks"}
 _HEAD = 1 << 20  # bytes, and
 _SNIFFED = 100  # rows of them, from which delimiter and decimal mark are found
 _CONTROL = re.compile("[\x00-\x08\x0e-\x19\x1c-\x1f]")
-_PARSED = 20  # times the size of a file that reading it takes, measured for texts of short cells
-_PER_CELL = 100  # bytes that a cell of a table takes on its way
 _LAST_ROW = 1 << 20  # of a sheet, and
 _ROWS_AT_ONCE = 64  # of a Parquet file
 _LONGEST_CELL = 1 << 17  # bytes; texts with a delimiter have the same limit, that of Python's reader
-_FOLD, _LARGE = 100, 1 << 27  # how often, and to how many bytes, a workbook expands only if it is made to
 _FEW_SPANNED = 10_000_000  # cells up to the last one of their row that need not hold anything
 _Numbered = tuple[int, list[str]]  # the number of a line, and its cells
 _NA_VALUES = sorted({"NaN", *MISSING, *map(str.upper, MISSING), *map(str.title, MISSING)})
@@ -45,7 +40,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     mark, ``attrs["steps"]`` what there is to say about the reading.
     """
     path = Path(path)
-    data = read_bytes(path, _PARSED)
+    data = read_contents(path)
     if data.startswith(b"PAR1"):
         table, steps, decimal = _read_parquet(path, data), ["Read as a Parquet file."], "."
     elif data.startswith(b"PK\x03\x04"):
@@ -69,14 +64,14 @@ def _read_parquet(path: Path, data: bytes) -> pd.DataFrame:
         claims = file.metadata
         groups = [claims.row_group(i) for i in range(claims.num_row_groups)]
         rows = max(claims.num_rows, sum(group.num_rows for group in groups))
-        _check_claims(path, sum(group.total_byte_size for group in groups), rows * claims.num_columns)
+        check_claims(path, sum(group.total_byte_size for group in groups), rows * claims.num_columns)
         batches, held = [], 0
         for batch in file.iter_batches(_ROWS_AT_ONCE):  # a text that is stored once may fill a million cells
             held += batch.nbytes
             if batch.nbytes > _LONGEST_CELL * max(1, batch.num_rows * batch.num_columns):
                 long = f"{batch.nbytes / batch.num_rows / batch.num_columns:,.0f} bytes"
                 raise InputError(f"cannot read {path}: its cells hold {long} on average, this is no table of values")
-            _check_claims(path, held, 0)
+            check_claims(path, held, 0)
             batches.append(batch)
         table: pd.DataFrame = Table.from_batches(batches, file.schema_arrow).to_pandas()
     except ImportError as error:
@@ -89,12 +84,6 @@ def _read_parquet(path: Path, data: bytes) -> pd.DataFrame:
         table = table.reset_index(allow_duplicates=True)
     table.columns = pd.Index(_check_names(path, [str(name) for name in table.columns]))
     return table
-
-
-def _check_claims(path: Path, size: int, cells: int) -> None:
-    """Refuse a compressed table before it is taken apart if memory does not hold what it says that it holds."""
-    what = f"reading {path} ({size:,} bytes when decompressed, {cells:,} cells)"
-    check_memory(_PARSED * size + _PER_CELL * cells, what, "take a part of its rows")
 
 
 def _read_excel(path: Path, data: bytes) -> pd.DataFrame:
@@ -124,12 +113,7 @@ def _read_sheet(path: Path, data: bytes) -> pd.DataFrame:
     """
     from openpyxl import load_workbook
 
-    with ZipFile(io.BytesIO(data)) as archive:
-        size = sum(member.file_size for member in archive.infolist())
-    _check_claims(path, size, 0)
-    if size > max(_LARGE, _FOLD * len(data)):
-        fold = f"{size / len(data):.0f}-fold to {size:,} bytes"
-        raise InputError(f"cannot read {path}: it expands {fold}, as no table does; save it as .csv")
+    size = expanded_size(data)
     sheet = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False).worksheets[0]
     sheet.reset_dimensions()  # which need not be true
     rows: list[dict[int, object]] = []
@@ -143,7 +127,7 @@ def _read_sheet(path: Path, data: bytes) -> pd.DataFrame:
         if cells := {i: value for i, value in held.items() if value is not None}:
             rows.append(cells)
             columns |= cells.keys()
-    _check_claims(path, size, len(rows) * len(columns))
+    check_claims(path, size, len(rows) * len(columns))
     order = sorted(columns)
     return pd.DataFrame([[row.get(i, np.nan) for i in order] for row in rows], dtype=object)
 
@@ -264,6 +248,8 @@ def _find_decimal(cells: Iterable[str], delimiter: str) -> str:
 
 def _check_names(path: Path, header: Sequence[str]) -> list[str]:
     names = [name.strip() or f"column {number}" for number, name in enumerate(header, start=1)]
+    if not names:
+        raise InputError(f"{path} has no columns")
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
         raise InputError(f"{path} has more than one column named {name!r}: names must differ")

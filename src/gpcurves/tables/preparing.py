@@ -16,9 +16,9 @@ from gpcurves.numerics.validation import FloatArray, frozen, integer
 from gpcurves.tables import columns
 from gpcurves.tables.cells import Reading, Values, as_texts, check_cells, interpret, is_number
 from gpcurves.tables.columns import enumerate_names
-from gpcurves.tables.design import Design
+from gpcurves.tables.design import TableDesign
 from gpcurves.tables.encoding import Categories, Dates, choose_encoding
-from gpcurves.tables.rows import FEWEST_ROWS, Prepared
+from gpcurves.tables.rows import FEWEST_GROUPS, FEWEST_ROWS, Prepared
 
 Missing = Literal["auto", "drop", "impute"]
 Names = Hashable | Sequence[Hashable]
@@ -27,7 +27,7 @@ _FEW_AFFECTED = 0.05  # share of the rows with a missing input that are dropped;
 _MOST_LOOKED_AT = 20_000  # rows of a longer table, or pool, that are drawn at random before anything else
 
 
-def prepare(
+def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     table: pd.DataFrame,
     target: Hashable,
     *,
@@ -35,19 +35,24 @@ def prepare(
     drop: Names = None,
     pool: pd.DataFrame | None = None,
     missing: Missing = "auto",
+    groups: Hashable = None,
+    noise: Hashable = None,
     rng: int | np.random.Generator = 0,
     most_rows: int = 1_000,
 ) -> Prepared:
     """Turn a table as people keep them into a design matrix.
 
-    Numbers may have thousands separators, percent and currency signs. Dates become days since the first one, yes and
-    no 1 and 0, texts with few different values categories: one design column for each, a single one if there are
-    two, rare ones together as "other". Identifiers (unless asked for by ``features``), free text, constant columns and
-    columns that are mostly missing are left out. Rows without a target are dropped; so are, with ``missing="drop"``,
-    rows with a missing input, which ``"impute"`` fills with the median or the category "missing"; ``"auto"`` drops them
-    if they are at most one in twenty. Rows that
-    repeat another one exactly are dropped, unless values are so coarse that repeats are natural.
-    Of more than ``most_rows`` rows, that many are drawn at random.
+    Numbers may have thousands separators, percent and currency signs. Dates become days since the first one, and where they
+    tell them apart season, weekday and hour. Yes and no become 1 and 0, the words of a known scale (low, medium, high) their
+    places on it, other texts categories: one design column for each, and one for those that no row has. Identifiers (unless
+    asked for by ``features``), free text, constant columns and columns that are mostly missing are left out. Rows without a
+    target are dropped; so are, with ``missing="drop"``, rows with a missing input, which ``"impute"`` fills with the median or
+    the category "missing"; ``"auto"`` drops them if they are at most one in twenty. Rows that repeat another one exactly are
+    dropped, unless values are so coarse that repeats are natural. Of more than ``most_rows`` rows, that many are drawn at
+    random.
+
+    The column ``groups`` says which rows belong together, the column ``noise`` has the standard error of each target: both are
+    no inputs, and rows without them are dropped.
     """
     if missing not in get_args(Missing):
         raise InputError(f"missing must be 'auto', 'drop' or 'impute', got {missing!r}")
@@ -55,17 +60,24 @@ def prepare(
     generator = np.random.default_rng(rng)
     chosen = None if features is None else columns.spell_names(features, table)
     target, drop = columns.spell_names([target], table)[0], columns.spell_names(() if drop is None else drop, table)
+    aside = {
+        role: columns.spell_names([name], table)[0]
+        for role, name in (("groups", groups), ("noise", noise))
+        if name is not None
+    }
     table = columns.name_columns(table, "table")
-    inputs = columns.choose_inputs(table, target, chosen, drop)
+    columns.check_aside(table, target, chosen, aside)
+    inputs = columns.choose_inputs(table, target, chosen, [*drop, *aside.values()])
     steps = [str(step) for step in table.attrs.get("steps", ())]
     positions = _draw_positions(len(table), max(_MOST_LOOKED_AT, 2 * most_rows), generator)
     if len(positions) < len(table):
         steps.append(f"Looked at {len(positions):,} rows, drawn at random from {len(table):,}.")
 
     decimal = str(table.attrs.get("decimal", "."))
-    unused = dict.fromkeys([name for name in table.columns if name not in (target, *inputs)], "left out as asked")
+    used = {target, *inputs, *aside.values()}
+    unused = dict.fromkeys([name for name in table.columns if name not in used], "left out as asked")
     draft = Draft(target, positions, steps=tuple(steps), dropped=unused)
-    draft = _read_columns(draft, table.iloc[positions], inputs, decimal)
+    draft = _read_columns(draft, table.iloc[positions], inputs, aside, decimal)
     draft = _describe_readings(_screen_columns(draft, keep_identifiers=features is not None))
     draft = _drop_copies(_settle_missing(draft, missing))
     draft.check_enough_rows(len(table))
@@ -78,7 +90,7 @@ def prepare(
     draft.check_target_varies()
 
     encodings = tuple(choose_encoding(name, values, draft.readings[name]) for name, values in draft.values.items())
-    design = Design(draft.readings, encodings, draft.fillers)
+    design = TableDesign(draft.readings, encodings, draft.fillers, draft.filled)
     X = design.encode(draft.values, fill=False)  # nothing is missing any more
     _check_shape(X, design, draft)
     draft = _describe_design(draft, design, X)
@@ -99,16 +111,29 @@ def prepare(
         names=design.names,
         dropped=draft.dropped,
         design=design,
+        groups=_number_groups(draft.aside.get("groups"), draft.target),
+        errors=draft.aside.get("noise"),
         pool_rows=places,
         pool_table=pool,
     )
+
+
+def _number_groups(names: Values | None, target: str) -> npt.NDArray[np.int64] | None:
+    if names is None:
+        return None
+    groups = np.unique(names.astype(str), return_inverse=True)[1].astype(np.int64)
+    if groups.max() + 1 < FEWEST_GROUPS:
+        raise InputError(
+            f"a forecast of {target!r} for new groups needs at least {FEWEST_GROUPS}, got {groups.max() + 1}"
+        )
+    return groups
 
 
 @dataclass(frozen=True)
 class Draft:
     """What is left of a table while it is prepared: every step takes a draft and returns another, with a sentence about it.
 
-    ``y`` are the values of the target, ``values`` those of each input. ``positions`` are those of the rows in the table,
+    ``y`` are the values of the target, ``values`` those of each input, ``aside`` groups and standard errors of rows. ``positions`` are those of the rows in the table,
     ``readings`` say how the cells of each column are read, the target included. ``steps`` are sentences about what was
     done, ``losses`` words about rows that were dropped, and ``dropped`` says why a column is not used. ``fillers`` stand for
     missing cells, if those are ``filled`` in.
@@ -116,6 +141,7 @@ class Draft:
 
     target: str
     positions: npt.NDArray[np.intp]
+    aside: Mapping[str, Values] = field(default_factory=dict)
     y: FloatArray = field(default_factory=lambda: np.empty(0))
     readings: Mapping[str, Reading] = field(default_factory=dict)
     values: Mapping[str, Values] = field(default_factory=dict)
@@ -132,7 +158,8 @@ class Draft:
     def keep(self, mask: npt.NDArray[np.bool_]) -> Draft:
         """Keep some rows."""
         values = {name: values[mask] for name, values in self.values.items()}
-        return replace(self, y=self.y[mask], positions=self.positions[mask], values=values)
+        aside = {role: values[mask] for role, values in self.aside.items()}
+        return replace(self, y=self.y[mask], positions=self.positions[mask], values=values, aside=aside)
 
     def lose(self, mask: npt.NDArray[np.bool_], why: str) -> Draft:
         """Drop some rows and say so."""
@@ -171,10 +198,12 @@ def _draw_positions(number: int, most: int, generator: np.random.Generator) -> n
     return np.sort(generator.choice(number, most, replace=False, shuffle=False))
 
 
-def _read_columns(draft: Draft, table: pd.DataFrame, inputs: Sequence[str], decimal: str) -> Draft:
+def _read_columns(
+    draft: Draft, table: pd.DataFrame, inputs: Sequence[str], aside: Mapping[str, str], decimal: str
+) -> Draft:
     """Read the target, drop rows without one, and read the inputs of the others."""
     target = draft.target
-    for name in (target, *inputs):
+    for name in (target, *inputs, *aside.values()):
         check_cells(name, table[name])
     reading = interpret(table[target], decimal)
     if reading.kind != "number":
@@ -193,9 +222,30 @@ def _read_columns(draft: Draft, table: pd.DataFrame, inputs: Sequence[str], deci
     draft.check_enough_rows(len(table))
     draft.check_target_varies()
     labelled = table[known]
+    if aside:
+        draft = replace(draft, aside=_read_aside(labelled, aside, decimal))
+        unknown = np.any([pd.isna(values) for values in draft.aside.values()], axis=0)
+        labelled = labelled[~unknown]
+        draft = draft.lose(unknown, f"without a value of {enumerate_names(list(aside.values()))}")
+        draft.check_enough_rows(len(table))
     readings = {name: interpret(labelled[name], decimal) for name in inputs}
     values = {name: readings[name].read(labelled[name]) for name in inputs}
     return replace(draft, readings={target: reading, **readings}, values=values)
+
+
+def _read_aside(table: pd.DataFrame, aside: Mapping[str, str], decimal: str) -> dict[str, Values]:
+    """Return groups as texts, and standard errors as numbers."""
+    found: dict[str, Values] = {}
+    if "groups" in aside:
+        found["groups"] = as_texts(table[aside["groups"]])
+    if "noise" in aside:
+        name = aside["noise"]
+        reading = interpret(table[name], decimal)
+        values = reading.read(table[name]) if reading.kind == "number" else np.array([-1.0])
+        if not (np.isnan(values) | (values > 0)).all():
+            raise InputError(f"the column {name!r} must hold standard errors of the target: positive numbers")
+        found["noise"] = values
+    return found
 
 
 def _screen_columns(draft: Draft, *, keep_identifiers: bool) -> Draft:
@@ -275,19 +325,19 @@ def _equal_pairs(rows: pd.DataFrame | pd.Series[float]) -> int:
     return int((counts * (counts - 1)).sum()) // 2
 
 
-def _check_shape(X: FloatArray, design: Design, draft: Draft) -> None:
+def _check_shape(X: FloatArray, design: TableDesign, draft: Draft) -> None:
     rows, count = len(X), design.blocks[-1] + 1
     if count > rows:
         few = f"{count} inputs, but only {rows} rows; choose fewer inputs with --features"
         raise InputError(few + draft.describe_losses())
 
 
-def _describe_design(draft: Draft, design: Design, X: FloatArray) -> Draft:
+def _describe_design(draft: Draft, design: TableDesign, X: FloatArray) -> Draft:
     """Say what texts and dates became, and what is used."""
     encodings = design.encodings
     categories = enumerate_names([each.describe() for each in encodings if isinstance(each, Categories)], quote=False)
     if categories:
-        draft = draft.say(f"One-hot encoded the text columns (one indicator for two categories): {categories}.")
+        draft = draft.say(f"One-hot encoded the text columns: {categories}.")
     dates = [each.describe() for each in encodings if isinstance(each, Dates) and each.parts]
     if dates:
         draft = draft.say(f"Took dates apart: {enumerate_names(dates, quote=False)}.")
@@ -297,7 +347,7 @@ def _describe_design(draft: Draft, design: Design, X: FloatArray) -> Draft:
 
 
 def _encode_pool(
-    pool: pd.DataFrame, design: Design, fill: bool, generator: np.random.Generator
+    pool: pd.DataFrame, design: TableDesign, fill: bool, generator: np.random.Generator
 ) -> tuple[FloatArray, npt.NDArray[np.intp], str]:
     """Return the rows of a pool that the design of the table can express, their positions, and a sentence about it."""
     said = [f"Read the pool of {_count(len(pool), 'row')}"]
@@ -316,9 +366,8 @@ def _encode_pool(
     unknown = np.isnan(X).any(axis=1)
     new = design.find_new(values)
     if new:
-        fate = f"dropped {_count(unknown.sum(), 'row')} for it" if unknown.any() else "took it as 'other'"
-        said.append(f"met categories that no row with a target has ({enumerate_names(new)}) and {fate}")
+        said.append(f"met categories that no row with a target has ({enumerate_names(new)}) and took them as 'other'")
     sentence = ", ".join(said)
-    if unknown.all():
+    if gone.all() and not fill:
         raise InputError(f"no row of the pool can be used: {sentence[0].lower()}{sentence[1:]}")
     return frozen(X[~unknown]), positions[~unknown], f"{sentence}."

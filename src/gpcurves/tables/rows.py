@@ -13,10 +13,11 @@ import pandas as pd
 from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray, as_numbers
 from gpcurves.tables.bends import Bend, find_bend
-from gpcurves.tables.design import Design
+from gpcurves.tables.design import TableDesign
 from gpcurves.tables.frames import as_frame, is_table
 
 FEWEST_ROWS = 10
+FEWEST_GROUPS = 5
 _MOST_DECIMALS = 6  # that suggested inputs are rounded to
 _LEAST_DEVIATION, _MOST_DEVIATION = 1e-100, 1e100
 """Standard deviations whose squares double precision holds with room to spare."""
@@ -41,7 +42,9 @@ class Prepared:
     names: tuple[str, ...] = ()
     blocks: tuple[int, ...] = ()  # columns with the same number share a lengthscale; each has its own if empty
     dropped: Mapping[str, str] = field(default_factory=dict)
-    design: Design | None = None  # how other tables are brought into this form; None for arrays
+    design: TableDesign | None = None  # how other tables are brought into this form; None for arrays
+    groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
+    errors: FloatArray | None = None  # the standard error of each target
     kept: tuple[bool, ...] = ()  # of an array, which columns are used
     pool_rows: npt.NDArray[np.intp] | None = None  # the positions of the rows of ``pool`` in the user's own pool,
     pool_table: pd.DataFrame | None = None  # which is this table
@@ -119,11 +122,19 @@ class Rows:
     scale: float
     usable: int
     steps: tuple[str, ...]
-    design: Design | None = None  # how other tables are brought into this form; None for arrays
-    kept: tuple[bool, ...] = ()  # of an array, which columns are used
+    design: TableDesign | None = None  # how other tables are brought into this form; None for arrays
     dropped: Mapping[str, str] = field(default_factory=dict)
+    groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
+    errors: FloatArray | None = None  # the standard error of each target, in units of its deviation
+
+    kept: tuple[bool, ...] = ()  # of an array, which columns are used
     pool_rows: npt.NDArray[np.intp] | None = None
     pool_table: pd.DataFrame | None = None
+
+    @property
+    def rate(self) -> float:
+        """How many rows there are for each unit that is counted: a group, or a row."""
+        return 1.0 if self.groups is None else len(self.groups) / (int(self.groups.max()) + 1)
 
     @property
     def level(self) -> FloatArray:
@@ -152,6 +163,8 @@ def standardise(given: Prepared) -> Rows:
             raise InputError(f"{name} varies too {size} for double precision: give it in other units, or leave it out")
     pool = None if pool is None else check_distance(columns.standardise(pool), given.sources)
     standard = columns.standardise(X), (y - mean) / scale
+    errors = None if given.errors is None else given.errors / scale
+    usable = given.usable_rows if given.groups is None else int(given.groups.max()) + 1
     return Rows(
         *standard,
         pool=pool,
@@ -159,11 +172,13 @@ def standardise(given: Prepared) -> Rows:
         target=given.target,
         mean=mean,
         scale=scale,
-        usable=given.usable_rows,
+        usable=usable,
         steps=given.steps,
         design=given.design,
-        kept=given.kept,
         dropped=given.dropped,
+        groups=given.groups,
+        errors=errors,
+        kept=given.kept,
         pool_rows=given.pool_rows,
         pool_table=given.pool_table,
     )

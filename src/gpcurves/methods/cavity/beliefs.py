@@ -20,6 +20,7 @@ from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer
 from gpcurves.problem import Problem
 
 _DIAGONAL_WORK = 3e9  # entries of half walks up to which true prior variances are computed on graphs with cycles
+_LARGEST_TARGET = 1e150  # so that no product of it with a message overflows
 
 
 def is_forest(graph: Graph) -> bool:
@@ -209,4 +210,8 @@ def _check_targets(targets: Any, examples: FloatArray) -> FloatArray:
     array = np.where(examples > 0, as_numbers(targets, complaint, shape=examples.shape), 0.0)
     if not np.isfinite(array).all():
         raise InputError("targets must be finite wherever there are examples, got NaN or infinity")
+    if (largest := float(np.max(np.abs(array), initial=0.0))) > _LARGEST_TARGET:
+        raise InputError(
+            f"targets must be between -{_LARGEST_TARGET:g} and {_LARGEST_TARGET:g}, got {largest:g} in size"
+        )
     return array

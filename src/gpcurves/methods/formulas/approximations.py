@@ -5,6 +5,8 @@ Sources: Sollich 1999 (S99) and Sollich & Halees 2002 (SH02); see ``docs/theory/
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gpcurves.methods.base import Kind, formula
@@ -18,6 +20,8 @@ _ONE_BY_ONE = 20_000  # from there on a step changes ln G by about 1/n, little e
 # strides per window; ratios near 1.5 keep the errors of Neville's scheme apart
 _STRIDES = (32, 48, 64, 96, 128, 192, 256)
 _WINDOW = 1.5  # a window ends at 1.5 times the steps done, over which G changes by a bounded factor, whatever n is
+_NO_CHANGE = 1e-18  # a share that rounding does not see
+_FAR = 1e12
 _NOTHING = 1e-300  # below this, in units of the largest eigenvalue, nothing is left to learn
 
 
@@ -110,6 +114,29 @@ def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     return scaled.unit * scaled.g(h)
 
 
+def discrete_examples(problem: Problem, error: float) -> float:
+    """Return after how many steps of the recursion S99 (9) the error is reached; infinite if that is beyond 1e12.
+
+    The windows of steps are crossed once, and the one in which the error is reached is bisected.
+    """
+    scaled = Scaled(problem)
+    low, G = 0.0, scaled.values
+    while True:
+        high = _ONE_BY_ONE if low < _ONE_BY_ONE < _end_of_window(low) else max(low + 1.0, _end_of_window(low))
+        later = _advance(scaled, G, low, high)
+        if scaled.unit * (scaled.multiplicities @ later) <= error:
+            break
+        if high > _FAR:
+            return math.inf
+        low, G = high, later
+    start = low
+    while high - low > 1:
+        middle = math.floor((low + high) / 2)
+        reached = scaled.unit * (scaled.multiplicities @ _advance(scaled, G, start, middle)) <= error
+        low, high = (low, middle) if reached else (middle, high)
+    return float(high)
+
+
 @formula(
     "d",
     "Discrete",
@@ -118,6 +145,7 @@ def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     source="Sollich 1999, eq. (9)",
     needs="integer n",
     integers=True,
+    explicit=discrete_examples,
 )
 def discrete(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return tr G after `n` steps :math:`G \to G - G^2/(\sigma^2+\mathrm{tr}\,G)` from :math:`G = \Lambda`, S99 (9).
@@ -129,7 +157,7 @@ def discrete(problem: Problem, n: FloatArray) -> FloatArray:
     scaled = Scaled(problem)
     order = np.unique(n)
     traces = np.empty(len(order))
-    G, done = scaled.values.copy(), 0.0
+    G, done = scaled.values, 0.0
     for position, target in enumerate(order.tolist()):
         G, done = _advance(scaled, G, done, target), target
         traces[position] = scaled.multiplicities @ G
@@ -145,42 +173,67 @@ def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:
 
 
 def _advance(scaled: Scaled, G: FloatArray, done: float, target: float) -> FloatArray:
+    """Return G after ``target`` steps, of which some are done."""
+    moving = _count_moving(scaled, G, target - done)
+    if moving == 0:
+        return G
+    G, rest = G.copy(), scaled.noise + float(scaled.multiplicities[moving:] @ G[moving:])
+    G[:moving] = _move(G[:moving], scaled.multiplicities[:moving], rest, done, target)
+    return G
+
+
+def _count_moving(scaled: Scaled, G: FloatArray, steps: float) -> int:
+    """Return after how many eigenvalues all others change by less than rounding, in any of so many steps and in all.
+
+    A step changes G by the share G / (noise + tr G), and those that stay are part of the trace: it never gets smaller.
+    """
+    largest = np.maximum.accumulate(G[::-1])[::-1]
+    least = scaled.noise + np.cumsum((scaled.multiplicities * G)[::-1])[::-1]
+    return int(np.argmax(np.append(largest * steps <= _NO_CHANGE * least, True)))
+
+
+def _move(G: FloatArray, multiplicities: FloatArray, rest: float, done: float, target: float) -> FloatArray:
     stop = min(target, _ONE_BY_ONE)
     work = np.empty_like(G)
     while done < stop:
-        total = scaled.noise + scaled.multiplicities @ G
+        total = rest + multiplicities @ G
         if total <= _NOTHING:
             return np.zeros_like(G)
         np.multiply(G, -1 / total, out=work)
         work += 1.0
         if (largest := G[top := int(np.argmax(G))]) > total / 2:  # then 1 - G/total would cancel
             G[top] = 0.0
-            others = scaled.noise + scaled.multiplicities @ G + (scaled.multiplicities[top] - 1) * largest
+            others = rest + multiplicities @ G + (multiplicities[top] - 1) * largest
             G[top], work[top] = largest, others / total
         G *= work  # a product of factors, and not G - G^2/total: G stays positive and keeps its relative accuracy
         done += 1
     while done < target:
-        steps = min(target - done, np.floor((_WINDOW - 1) * done))
-        G = _leap(scaled, G, steps) if steps > 2 * _STRIDES[-1] else _strides(scaled, G, 1.0, int(steps))
+        steps = min(target - done, _end_of_window(done) - done)
+        leap = steps > 2 * _STRIDES[-1]
+        G = _leap(G, multiplicities, rest, steps) if leap else _strides(G, multiplicities, rest, 1.0, int(steps))
         done += steps
     return G
 
 
-def _strides(scaled: Scaled, G: FloatArray, stride: float, count: int) -> FloatArray:
+def _end_of_window(done: float) -> float:
+    return done + math.floor((_WINDOW - 1) * done)
+
+
+def _strides(G: FloatArray, multiplicities: FloatArray, rest: float, stride: float, count: int) -> FloatArray:
     # in logarithms, so that a stride of many steps cannot overshoot zero
     logs = np.log(G, where=G > 0, out=np.full_like(G, -np.inf))
     for _ in range(count):
         now = np.exp(logs)
-        total = scaled.noise + scaled.multiplicities @ now
+        total = rest + multiplicities @ now
         if total <= _NOTHING:
             break
         logs += stride * np.log1p(-now / total)
     return np.exp(logs)
 
 
-def _leap(scaled: Scaled, G: FloatArray, steps: float) -> FloatArray:
+def _leap(G: FloatArray, multiplicities: FloatArray, rest: float, steps: float) -> FloatArray:
     strides = [steps / count for count in _STRIDES]
-    table = [_strides(scaled, G, stride, count) for stride, count in zip(strides, _STRIDES, strict=True)]
+    table = [_strides(G, multiplicities, rest, stride, n) for stride, n in zip(strides, _STRIDES, strict=True)]
     for level in range(1, len(table)):
         for i in range(len(table) - level):
             near, far = strides[i + level], strides[i]

@@ -17,6 +17,7 @@ from gpcurves.numerics.validation import FloatArray, Sizes, sizes
 from gpcurves.problem import Problem
 
 _STEP = 0.22  # the integrand is analytic for |Im ln t| < pi/2, so that the error is about e^(-pi^2/0.22) = 3e-20
+_ALL_NOISE = 1e100  # times the prior variance: even 1e15 examples teach nothing
 
 
 @formula(
@@ -47,6 +48,8 @@ def degenerate(problem: Problem, n: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore"):
             log_missed = np.log1p(-probability)
         return np.array([never_seen + _power(log_missed, count) @ masses for count in n.tolist()])
+    if ratio > _ALL_NOISE:
+        return np.full(len(n), trace)
     slowest = min(1 / ratio, 1 / (1 + float(n.max(initial=0.0))))
     # below, t is so small that nothing is seen yet (e^-40 of it is left out); above, e^(-ratio t) is below e^(-e^4)
     log_t = np.arange(math.log(slowest) - 40.0, math.log(1 / ratio) + 4.0, _STEP)

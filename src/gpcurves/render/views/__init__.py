@@ -86,7 +86,9 @@ class PictureView(View):
 
 
 def view_class(kind: type) -> type[View]:
-    """Return the view of a class of results."""
+    """Return the view of a class of results, or a view as it is."""
+    if issubclass(kind, View):
+        return kind
     for each in kind.__mro__:
         if each.__name__ in VIEWS:
             module, _, name = VIEWS[each.__name__].partition(":")

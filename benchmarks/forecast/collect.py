@@ -1,0 +1,127 @@
+"""Forecasts of the tasks, before they are combined: one row for each task, number of rows and draw.
+
+    python -m benchmarks.forecast.collect FILE [--third] [--draws 1]
+
+Writes what the rows say (the curve of the model and its spread, cross-validation, rivals) with the true curve beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+from benchmarks.forecast import tasks, truth
+from benchmarks.forecast.rivals import FORMS, extrapolate
+from gpcurves.errors import GPCurvesError
+from gpcurves.forecasting.assembly import assemble, fit_members, fit_rows, simulate_posterior
+from gpcurves.forecasting.effort import Computation, ForecastEffort
+from gpcurves.forecasting.error_curve import simulate_curve
+from gpcurves.forecasting.regression import mix
+from gpcurves.forecasting.result import Forecast
+from gpcurves.montecarlo.progress import Progress
+from gpcurves.tables.preparing import prepare
+from gpcurves.tables.rows import standardise
+
+SIZES = (50, 100, 200)
+FACTORS = (2, 4, 8, 16)
+PILOT = 1_000  # the seeds of pilot rows, other than those of the rows on which truth is trained
+
+
+def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, Any]:
+    """Return what is known about one forecast."""
+    warnings.simplefilter("ignore")
+    task = tasks.load(name)
+    pool = task.table.iloc[task.held :]
+    pick = np.random.default_rng([PILOT + draw, count]).permutation(len(pool))[:count]
+    result: dict[str, Any] = {"task": name, "kind": tasks.kind(name), "rows": count, "draw": draw, "true": true}
+    began = time.process_time()
+    computation = Computation(0, np.random.default_rng(0), ForecastEffort(), Progress(False, "%"))
+    try:
+        with threadpool_limits(1):
+            rows = standardise(prepare(pool.iloc[np.sort(pick)], task.target, most_rows=5_000))
+            members = fit_members(rows, 1_000)
+            mixture = mix(members, rows.X, rows.level)
+            fit = fit_rows(rows, members, mixture, computation)
+            curves = simulate_posterior(fit, computation)
+            found = assemble(fit, curves, computation)
+            result["seconds"] = time.process_time() - began
+            best = int(np.argmax(mixture.weights))
+            inputs = fit.draws.problems[0].inputs
+            rng = np.random.default_rng(0)
+            plug_in = simulate_curve(
+                members[best].problem(members[best].mode, inputs),
+                inputs.draw(min(16 * len(rows.y), 800), rng),
+                inputs.draw(250, rng),
+                members[best].density.warped(members[best].mode),
+            )
+    except GPCurvesError as error:
+        return result | {"failed": str(error)}
+    units = 2 * np.log(rows.scale)
+    usable = len(rows.y)
+    n = usable * np.array([0.125, 0.25, 0.5, 0.9, 1, *FACTORS])
+    middle, spread, above = curves.moments(n)
+    observed = found.cross_validation
+    ahead = n[-len(FACTORS) :]
+    rmse, low, high, assured = found.band.at(ahead)
+    residual = mixture.left_out - rows.level
+    return result | {
+        "usable": usable,
+        "variance": units,
+        "middle": (middle + units).tolist(),
+        "spread": spread.tolist(),
+        "above": above.tolist(),
+        "cv_n": observed.n.tolist(),
+        "cv": np.log(observed.mse).tolist(),
+        "cv_stderr": observed.log_stderr.tolist(),
+        "loo": float(np.log(np.mean((mixture.left_out - rows.level) ** 2)) + units),
+        "kurtosis": float(np.mean(residual**4) / np.mean(residual**2) ** 2),
+        "weights": mixture.weights.tolist(),
+        "blocks": max(rows.columns.blocks) + 1,
+        "width": rows.X.shape[1],
+        "band": [(2 * np.log(each)).tolist() for each in (rmse, low, high, assured)],
+        "floor": 2 * float(np.log(found.noise_rmse)),
+        "required": {k: _require(found, np.sqrt(true[str(k * count)])) for k in FACTORS if str(k * count) in true},
+        "simulation of the best fit": (np.log(plug_in(ahead)) + units).tolist(),
+        **{form: extrapolate(form, observed.n, observed.mse, ahead).tolist() for form in FORMS},
+    }
+
+
+def _require(found: Forecast, goal: float) -> list[int | None]:
+    """Return estimate, ends and assured number of rows for an error that is truly reached at a known number."""
+    needed = found.required_n(float(goal))
+    return [needed.estimate, needed.low, needed.high, needed.assured]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--third", action="store_true", help="only the tasks to iterate on")
+    parser.add_argument("--draws", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    asked = parser.parse_args()
+    true = json.loads(truth.FILE.read_text())
+    cases = [
+        (name, count, draw, curve)
+        for name, curve in true.items()
+        if tasks.third(name) or not asked.third
+        for count in SIZES
+        if str(2 * count) in curve
+        for draw in range(asked.draws)
+    ]
+    found = Parallel(asked.workers, return_as="generator_unordered")(delayed(run)(*case) for case in cases)
+    rows = list(tqdm(found, total=len(cases), unit=" forecasts"))
+    asked.file.parent.mkdir(parents=True, exist_ok=True)
+    asked.file.write_text(json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main()
