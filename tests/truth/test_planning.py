@@ -503,6 +503,10 @@ def test_an_input_that_is_missing_is_a_limit_of_the_model_if_the_noise_is_known(
     assert verdict.label == "model-limited"
     assert "your measurement noise is only 0.1" in str(verdict)
     assert "your measurement noise is only 0.1" in str(found.verdict(0.5, Questions(known_noise=0.1)))
+    rows = pd.DataFrame(X).assign(y=5 + 2 * hidden, error=np.where(hidden > 0, 0.1, 0.3))
+    told = gpc.forecast(rows, "y", noise="error", effort=replace(QUICK, draws=4))
+    assert told.known_noise == pytest.approx(math.sqrt(np.mean(rows["error"] ** 2)))
+    assert replace(found, known_noise=told.known_noise).verdict().label == "model-limited"
     with pytest.raises(gpc.InputError, match="the known noise must be at least 0"):
         Questions(known_noise=-1)
 
