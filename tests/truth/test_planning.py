@@ -396,7 +396,8 @@ def test_the_stopping_rule_is_a_sentence() -> None:
     assert gain.judge(0.5 * gain.low).startswith("No, go on: the gain is not below")
     assert "so is the whole 90 % interval" in gain.judge(0.5 * gain.low)
     assert gain.judge(0.99 * gain.estimate).startswith("No, go on")
-    assert "includes it" in gain.judge(0.99 * gain.estimate)
+    assert "the lower end of the interval is below it" in gain.judge(0.99 * gain.estimate)
+    assert "the upper end of the interval is above it" in gain.judge(1.01 * gain.estimate)
     assert gain.judge(1.01 * gain.estimate).startswith("Yes, stop: the gain is below")
     assert "so is the whole 90 % interval" in gain.judge(2 * gain.high)
     with pytest.raises(gpc.InputError, match="the limit must be greater than 0"):
@@ -502,6 +503,10 @@ def test_an_input_that_is_missing_is_a_limit_of_the_model_if_the_noise_is_known(
     assert verdict.label == "model-limited"
     assert "your measurement noise is only 0.1" in str(verdict)
     assert "your measurement noise is only 0.1" in str(found.verdict(0.5, Questions(known_noise=0.1)))
+    rows = pd.DataFrame(X).assign(y=5 + 2 * hidden, error=np.where(hidden > 0, 0.1, 0.3))
+    told = gpc.forecast(rows, "y", noise="error", effort=replace(QUICK, draws=4))
+    assert told.known_noise == pytest.approx(math.sqrt(np.mean(rows["error"] ** 2)))
+    assert replace(found, known_noise=told.known_noise).verdict().label == "model-limited"
     with pytest.raises(gpc.InputError, match="the known noise must be at least 0"):
         Questions(known_noise=-1)
 
@@ -520,6 +525,12 @@ def test_a_wide_gap_is_a_warning() -> None:
     assert "the cross-validated RMSE is 1.5 times what the model itself expects" in verdict.sentences[-1]
     assert "Caution" in str(made(gap=0.8).verdict(0.4))
     assert "Caution" not in str(made(gap=-2.0).verdict())
+
+
+def test_columns_that_were_not_chosen_are_left_out() -> None:
+    found = gpc.forecast(table(), "y", features=["length", "colour"], effort=QUICK)
+    assert set(found.left_out) == set(table().columns) - {"length", "colour", "y"}
+    assert "'kind' (left out as asked)" in str(found.verdict(1e-9))
 
 
 # Answers, the report and the command line

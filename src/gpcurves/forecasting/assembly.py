@@ -380,7 +380,10 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
     remaining = measure_savings(likeliest, rows.X[_thin(rows, computation.effort.fitted_rows)], computation)
     computation.progress.advance(5)
     units = observed.in_units(rows.scale)
-    repeatability = None if fit.deterministic else measure_repeatability(rows.X, rows.y)
+    # rows of a group agree for another reason than little noise
+    alone = not fit.deterministic and rows.groups is None
+    repeatability = measure_repeatability(rows.X, rows.y) if alone else None
+    known = None if rows.errors is None else rows.scale * math.sqrt(float(np.mean(rows.errors**2)))
     return Forecast(
         target=rows.target,
         rows=rows.usable,
@@ -400,6 +403,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
         deviation=rows.scale * float(rows.y.std()),
         mean_absolute=float(np.abs(rows.mean + rows.scale * rows.y).mean()),
         repeatability=None if repeatability is None else rows.scale * repeatability,
+        known_noise=known,
         gap=curves.gap,
         left_out=dict(rows.dropped),
         predictor=fit.predictor,

@@ -48,7 +48,8 @@ class Gain:
         limit = positive("the limit", limit)
         below = self.estimate < limit
         sure = self.high < limit if below else self.low >= limit
-        doubt = "and so is the whole 90 % interval" if sure else "but the 90 % interval includes it"
+        doubt = f"but the {'upper' if below else 'lower'} end of the interval is {'above' if below else 'below'} it"
+        doubt = "and so is the whole 90 % interval" if sure else doubt
         side = "below" if below else "not below"
         return f"{'Yes, stop' if below else 'No, go on'}: the gain is {side} your limit of {limit:.4g}, {doubt}."
 

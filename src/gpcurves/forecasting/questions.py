@@ -12,6 +12,7 @@ import pandas as pd
 
 from gpcurves.errors import InputError
 from gpcurves.forecasting.measures import RMSE, ErrorMeasure, ForecastGoal
+from gpcurves.forecasting.verdict import rounded
 from gpcurves.numerics.validation import nonnegative, positive
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Questions:
             count = forecast.test_rows(self.certify)
             rmse = float(forecast.at([forecast.rows])["rmse"].iloc[0])
             sentences.append(
-                f"To measure an RMSE of about {rmse:.3g} to within ± {self.certify:.4g}, test on about {count:,} rows that are "
+                f"To measure an RMSE of about {rmse:.3g} to within ± {self.certify:.4g}, test on about {rounded(count)} rows that are "
                 "not used for training (90 % confidence)."
             )
             data["test_rows"] = {"precision": self.certify, "rows": count}

@@ -40,6 +40,7 @@ _PLAIN = (
     "deviation",
     "mean_absolute",
     "repeatability",
+    "known_noise",
     "gap",
 )
 
@@ -104,6 +105,8 @@ class Forecast(Shown):
         Standard deviation and mean absolute value of the target.
     repeatability
         How much rows with nearly equal inputs differ at most (standard deviation, 95 % limit); None if there are too few.
+    known_noise
+        The root mean squared standard error of the targets, if these were given.
     gap
         The logarithm of the cross-validated squared error over the one that the model itself expects.
     left_out
@@ -130,6 +133,7 @@ class Forecast(Shown):
     deviation: float
     mean_absolute: float
     repeatability: float | None = None
+    known_noise: float | None = None
     gap: float = 0.0
     left_out: Mapping[str, str] = field(default_factory=dict)
     predictor: Predictor | None = None
@@ -186,7 +190,9 @@ class Forecast(Shown):
     def verdict(self, goal: Goal = None, asked: Questions = NOTHING) -> Verdict:
         """Say in words what more rows would do, and whether a goal, an RMSE or what `goal` returns, can be reached."""
         aim = self.as_goal(goal)
-        prospects = self._prospects(asked.measure(self, aim), asked.known_noise)
+        prospects = self._prospects(
+            asked.measure(self, aim), self.known_noise if asked.known_noise is None else asked.known_noise
+        )
         return judge(prospects, None if aim is None else aim.rmse)
 
     def as_goal(self, goal: Goal) -> ForecastGoal | None:

@@ -270,7 +270,7 @@ def _name_columns(left_out: Mapping[str, str]) -> str:
     if not left_out:
         return ""
     listed = enumerate_names([f"{name!r} ({reason})" for name, reason in left_out.items()], quote=False)
-    return f"Not used as inputs were {listed}: check whether they hold what is missing."
+    return f"Not used as inputs: {listed}. Check whether what is missing is there."
 
 
 def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bool = False) -> Verdict:

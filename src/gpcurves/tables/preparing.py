@@ -74,7 +74,9 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
         steps.append(f"Looked at {len(positions):,} rows, drawn at random from {len(table):,}.")
 
     decimal = str(table.attrs.get("decimal", "."))
-    draft = Draft(target, positions, steps=tuple(steps), dropped=dict.fromkeys(drop, "left out as asked"))
+    used = {target, *inputs, *aside.values()}
+    unused = dict.fromkeys([name for name in table.columns if name not in used], "left out as asked")
+    draft = Draft(target, positions, steps=tuple(steps), dropped=unused)
     draft = _read_columns(draft, table.iloc[positions], inputs, aside, decimal)
     draft = _describe_readings(_screen_columns(draft, keep_identifiers=features is not None))
     draft = _drop_copies(_settle_missing(draft, missing))

@@ -261,7 +261,8 @@ def _errors(view: ForecastView) -> str:
         write = view.measure.write
         for row, (rmse, low, high) in zip(rows, frame[["rmse", "low", "high"]].to_numpy().tolist(), strict=True):
             row[3:3] = [write(rmse), view.measure.write_interval(low, high).replace(" to ", " – ")]
-        head[3:3] = [f"{view.measure.noun.split()[-1]}{view.measure.after}", "90 % interval"]
+        unit = f" in{view.measure.unit}{view.measure.after}" if view.measure.unit else ""
+        head[3:3] = [f"{view.measure.noun.split()[-1]}{unit}", "90 % interval"]
     return table("What to expect", head, rows, roomy=head[-1:]) + key
 
 
