@@ -42,7 +42,19 @@ LAYERS += [
 """What a module imports stands before it in this list; nothing imports the command line."""
 
 
-HEAVY = {"asyncio", "pandas", "matplotlib", "plotly", "sklearn", "networkx", "numba", "joblib", "tqdm", "dask"}
+HEAVY = {
+    "asyncio",
+    "numpy.ma",
+    "pandas",
+    "matplotlib",
+    "plotly",
+    "sklearn",
+    "networkx",
+    "numba",
+    "joblib",
+    "tqdm",
+    "dask",
+}
 HEAVY |= {f"scipy.{name}" for name in ("integrate", "linalg", "optimize", "sparse", "spatial", "special", "stats")}
 THEORY = "curve --lengthscale 0.01 --noise 0.05 --n 0,1,50,300 --kernel "
 

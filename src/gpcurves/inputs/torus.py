@@ -26,7 +26,7 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import CLOSED_FORM, Spectrum
 from gpcurves.spectra.lattice import Shells, fourier, lattice_spectrum, squares, sums_of_squares
 
-_LISTED_LINE = 200_000
+_LISTED_LINE = 100_000
 _LISTED_VECTORS = 500_000.0
 _LISTED_SHELLS = {1: 4e10, 2: 200_000, 3: 200_000, 4: 30_000}
 """How far single components and shells of each dimension (4: or more) are listed, as a squared length."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from os import PathLike
@@ -102,26 +103,30 @@ def as_numbers(value: Any, complaint: str, shape: tuple[int, ...] | None = None)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Warning: converting a masked element to nan")
-            if isinstance(value, list | tuple) and any(isinstance(each, np.ma.MaskedArray) for each in value):
+            if isinstance(value, list | tuple) and any(_is_masked(each) for each in value):
                 value = np.ma.array(value)
-            given = np.ma.getdata(value, subok=False)
+            given = np.ma.getdata(value, subok=False) if _is_masked(value) else np.asarray(value)
         if given.dtype.kind not in "biufO":
             raise InputError(complaint)
         with np.errstate(over="ignore"):
             array = np.vectorize(_as_float, otypes=[np.float64])(given) if given.dtype.kind == "O" else given
             array = np.array(array, dtype=np.float64)
-        if isinstance(value, np.ma.MaskedArray):
+        if _is_masked(value):
             array[np.ma.getmaskarray(value)] = np.nan
         return array if shape is None else np.array(np.broadcast_to(array, shape))
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(complaint) from error
 
 
+def _is_masked(value: object) -> bool:
+    """Tell whether this is a masked array; if there are any, their module is imported already, which takes long."""
+    return "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray)
+
+
 def _as_float(value: Any) -> float:
     """Return a number, or whatever stands for a missing one, as a float."""
-    if (
-        value is None or value is np.ma.masked or type(value).__name__ == "NAType"
-    ):  # that of pandas, which is not imported here
+    # those of pandas and of numpy.ma, which are not imported for a number
+    if value is None or type(value).__name__ in ("NAType", "MaskedConstant"):
         return math.nan
     if isinstance(value, str | bytes | bytearray | np.complexfloating | np.datetime64 | np.timedelta64):
         raise TypeError(value)

@@ -155,13 +155,13 @@ def discrete(problem: Problem, n: FloatArray) -> FloatArray:
     smooth in `k`, so a window of steps is crossed with several strides and extrapolated to `k = 1` (Neville's scheme).
     """
     scaled = Scaled(problem)
-    order = np.unique(n)
+    order, place = np.unique(n, return_inverse=True)
     traces = np.empty(len(order))
     G, done = scaled.values, 0.0
     for position, target in enumerate(order.tolist()):
         G, done = _advance(scaled, G, done, target), target
         traces[position] = scaled.multiplicities @ G
-    return np.asarray(scaled.unit * traces[np.searchsorted(order, n)])
+    return np.asarray(scaled.unit * traces[place])
 
 
 def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:
