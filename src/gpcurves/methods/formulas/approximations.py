@@ -177,7 +177,7 @@ def _advance(scaled: Scaled, G: FloatArray, done: float, target: float) -> Float
     moving = _count_moving(scaled, G, target - done)
     if moving == 0:
         return G
-    G, rest = G.copy(), scaled.noise + scaled.multiplicities[moving:] @ G[moving:]
+    G, rest = G.copy(), scaled.noise + float(scaled.multiplicities[moving:] @ G[moving:])
     G[:moving] = _move(G[:moving], scaled.multiplicities[:moving], rest, done, target)
     return G
 
