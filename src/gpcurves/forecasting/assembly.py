@@ -232,7 +232,9 @@ def fit_rows(
         observed = observed.extended(len(rows.y) - 1, (mixture.left_out - rows.level) ** 2)
     computation.progress.advance(30)
     relevance = _measure_relevance(rows, draws.problems, draws.weights)
-    notes = ("The target was taken as a function of the inputs without noise.",) if deterministic else ()
+    notes: tuple[str, ...] = ()
+    if deterministic:
+        notes += ("The target was taken as a function of the inputs without noise.",)
     if rows.groups is not None:
         notes += (
             f"Numbers of rows are numbers of groups here: {rows.usable:,} groups with {rows.rate:.3g} rows each on average. "
