@@ -178,7 +178,7 @@ def test_whatever_happens_is_a_sentence(
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("line one\nline two")
 
-    monkeypatch.setattr(gpcurves.cli.computing, "learning_curves", fail)
+    monkeypatch.setattr(gpcurves.cli.computing, "compute_curves", fail)
     assert run([*CURVE, "--out", "new.csv"]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""

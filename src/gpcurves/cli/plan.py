@@ -120,7 +120,9 @@ def plan(given: Given) -> None:
     """
     from gpcurves.cli import output
 
-    goal, asked = _read_goal(given), _read_questions(given)
+    goal = _read_goal(given)
+    _check_contents(given)
+    asked = _read_questions(given)
     if given["missing"] not in ("auto", "drop", "impute"):
         raise InputError(f"--missing must be auto, drop or impute, got {given['missing']!r}")
     n = None if given["sizes"] is None else _sizes(given["sizes"])
@@ -129,7 +131,6 @@ def plan(given: Given) -> None:
     options = {name: given[name] for name in ("pool", "missing", "deterministic", "draws", "rng")}
     options |= {"groups": given["groups"], "noise": given["noise_column"]}
     options |= {name: _names(given[name]) for name in ("features", "drop")}
-    _check_contents(given)
     from gpcurves.forecasting import forecast
     from gpcurves.tables.files import read_table
 

@@ -118,10 +118,11 @@ def find_defect(values: Values) -> str:
         return f"{gone.mean():.0%} missing"
     if values.dtype != object:
         return ""
-    if len(present) - distinct < max(2, _REPEATED * len(present)):
+    if 2 * distinct > len(present):
         words = [text for text in present if not any(is_number(text, mark) for mark in ".,")]
         if 0 < len(words) < len(present) / 2:
             return f"numbers mixed with {len(words):,} texts, such as {words[0]!r}"
+    if len(present) - distinct < max(2, _REPEATED * len(present)):
         long = np.mean([len(text.split()) for text in present]) > 2
         return f"{'free text' if long else 'an identifier'}, {distinct:,} different texts in {len(present):,} rows"
     return ""
