@@ -127,7 +127,10 @@ def combine(
 
     The model expects ``now`` at the size of cross-validation, which shows ``gap`` more, and ``ahead`` at another number of rows.
     """
-    return np.asarray(now + level * gap - slope * (now - ahead))
+    drop = np.asarray(now - ahead)
+    return np.asarray(
+        now + level * gap - np.where(drop > 0, slope, 1.0) * drop
+    )  # with fewer rows errors are larger in full
 
 
 def ingredients(
@@ -181,7 +184,8 @@ class PosteriorCurves:
         Without batch b of the B of a family, the forecast changes by :math:`\delta_b`; the variance is the sum over families of
         :math:`\frac{B-1}B\sum_b\delta_b^2` (the jackknife). Cross-validation and the probabilities of families count as known.
         """
-        logs = 0.5 * (SLOPE * self._logs(n) + (1 - LEVEL - SLOPE) * self._logs(self.observed.n[-1:]))
+        slope = np.where(n > self.observed.n[-1], SLOPE, 1.0)
+        logs = 0.5 * (slope * self._logs(n) + (1 - LEVEL - slope) * self._logs(self.observed.n[-1:]))
         variance, begin = np.zeros(len(n)), 0
         for sizes in self.batches:
             count, total = len(sizes), sum(sizes)
