@@ -198,6 +198,7 @@ def test_answers_are_sound_whatever_the_data_and_the_goal(case: str) -> None:
         assert not any(word in words for word in ("nan", "inf ", " 1 rows"))
 
 
+@pytest.mark.slow
 def test_a_goal_next_to_the_limit_asks_for_no_absurd_number_of_rows() -> None:
     found = noisy()
     verdict = found.verdict(float(found.at([found.horizon])["rmse"][0]) * (1 - 1e-6))

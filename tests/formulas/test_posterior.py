@@ -256,6 +256,7 @@ def test_few_draws_are_spread_evenly_over_the_noise() -> None:
     assert spread[-1] < 0.7 / math.sqrt(8)  # independent draws would have 1 / sqrt(8)
 
 
+@pytest.mark.slow
 def test_draws_have_the_moments_of_a_posterior_on_a_grid() -> None:
     rng = np.random.default_rng(3)
     X = rng.standard_normal((25, 1))

@@ -129,6 +129,7 @@ def test_predictions_stay_near_the_range_of_the_target() -> None:
         assert far[1] == pytest.approx(y.max() + np.ptp(y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("warp", "y", "w"),
     [

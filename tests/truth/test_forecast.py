@@ -110,6 +110,7 @@ def test_the_same_seed_gives_the_same_answer() -> None:
     assert (abs(np.log(first["rmse"] / other["rmse"])) < 0.15).all()
 
 
+@pytest.mark.slow
 def test_units_of_the_target_and_inputs_do_not_matter() -> None:
     X, y, _ = process(40, 0.1, 5)
     one = gpc.forecast(X, y, effort=QUICK)
@@ -193,6 +194,7 @@ def test_cross_validation_holds_squared_errors_and_their_standard_errors_in_squa
         assert stderr == pytest.approx(math.sqrt(variance / 24), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_standard_errors_of_cross_validation_follow_the_units_of_the_target() -> None:
     X, y, _ = process(24, 0.1, seed=3)
     one, other = (gpc.forecast(X, unit * y, effort=QUICK) for unit in (1.0, 1024.0))
@@ -354,6 +356,7 @@ def test_a_fitted_regressor_is_taken_as_it_is() -> None:
         gpc.forecast(raw, y)
 
 
+@pytest.mark.slow
 def test_a_pool_of_unlabelled_inputs_is_used() -> None:
     X, y, _ = process(40, 0.1, 5)
     narrow, wide = (
@@ -372,6 +375,7 @@ def test_many_rows_are_a_subsample() -> None:
         assert found.at([90, 180])["rmse"][0] < found.at([50])["rmse"][0]
 
 
+@pytest.mark.slow
 def test_constant_columns_are_left_out_and_named() -> None:
     X, y, _ = process(30, 0.1, 7)
     table = pd.DataFrame({"a": X[:, 0], "same": 1.0, "b": X[:, 1]})

@@ -86,6 +86,7 @@ def test_the_forecast_is_that_of_an_array() -> None:
     assert model.forecast_ is model.forecast_
 
 
+@pytest.mark.slow
 def test_the_forecast_of_part_of_the_rows_is_the_same_too() -> None:
     X, y = rows()
     model = quick_model(most_rows=20).fit(X, y)
@@ -104,6 +105,7 @@ def test_a_new_fit_has_a_new_forecast() -> None:
     pd.testing.assert_frame_equal(model.forecast_.to_frame(), ours.to_frame(), check_exact=True)
 
 
+@pytest.mark.slow
 def test_parameters_set_after_the_fit_are_for_the_next_one() -> None:
     model = quick_model().fit(*rows()).set_params(draws=3, rng=8)
     ours = gpc.forecast(*rows(), effort=QUICK)
@@ -127,6 +129,7 @@ def test_names_reach_the_forecast() -> None:
         model.predict(table.to_numpy())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("early", [False, True])
 def test_a_pickle_forecasts_and_predicts_the_same(early: bool) -> None:
     X, y = rows()

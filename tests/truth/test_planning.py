@@ -493,6 +493,7 @@ def test_a_flat_curve_is_the_model_s_fault_if_rows_repeat() -> None:
     assert "model-limited" in view_of(replace(noise, repeatability=0.1)).page().lower()
 
 
+@pytest.mark.slow
 def test_an_input_that_is_missing_is_a_limit_of_the_model_if_the_noise_is_known() -> None:
     rng = np.random.default_rng(1)
     X, hidden = rng.standard_normal((100, 3)), rng.standard_normal(100)
@@ -588,6 +589,7 @@ def test_predictions_go_to_stdout_or_to_a_file(file: Path, capsys: pytest.Captur
     ]
 
 
+@pytest.mark.slow
 def test_the_next_rows_are_shown_and_written(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", str(file), "--target", "y", "--draws", "1"]
     kept = file.parent / "next.csv"
