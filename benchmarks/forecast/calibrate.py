@@ -25,6 +25,7 @@ SMOOTH = 0.05
 WIDTHS = np.log([0.1, 1.0, 1.0, 0.3, 0.5, 0.5])  # what the constants of widths are drawn to,
 COMBINATION = np.array([0.5, 1.0])  # and level and slope,
 PULL = (3.0, 3.0)  # and how strongly
+DROP, MOST_OF_DROP = 4, 0.7  # the constant of the forecast drop stays below its slope, so that upper ends fall as well
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ def fit_widths(squares: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> 
             slopes.append(np.exp(2 * part) * (squares @ (weights * (1 - slope) / half)))
         return value, np.concatenate(slopes) + 2 * PULL[1] * (logs - guess)
 
-    found = np.exp(minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=[(-6, 3)] * (2 * count)).x)
+    bounds = [(-6, np.log(MOST_OF_DROP) if place % count == DROP else 3) for place in range(2 * count)]
+    found = np.exp(minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=bounds).x)
     return found[:count], found[count:]
 
 

@@ -147,7 +147,9 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> 
     estimate, low, high, assured = (float(curve[0]) for curve in band.at(np.array([float(n)])))
     expected = middle[72] + LEVEL * gap + SLOPE * (middle[n] - middle[72])
     assert 2 * math.log(estimate / scale) == pytest.approx(expected, rel=1e-9)
-    assert 2 * math.log(estimate / low) == pytest.approx(down, rel=1e-9)
+    below = 2 * math.log(estimate / low)
+    assert below >= (1 - 1e-9) * down  # ends never rise
+    assert n == 160 or below == pytest.approx(down, rel=1e-9)
     width = 2 * math.log(high / estimate)
     assert width <= (1 + 1e-9) * up  # ends never rise
     assert n != 160 or width == pytest.approx(up, rel=1e-9)
@@ -261,12 +263,12 @@ def test_verdicts_on_goals(made: object, goal: float, label: Label) -> None:
 
 
 def test_a_reachable_goal_says_how_many_rows() -> None:
-    found = smooth()
-    verdict = found.verdict(float(found.at([115])["rmse"][0]))
+    found = gpc.forecast("examples/wine.csv", "flavanoids", draws=4)
+    verdict = found.verdict(float(found.at([435])["rmse"][0]))
     assert verdict.label == "more data helps"
-    assert "about 120 rows (60 more)" in verdict.sentences[1]
+    assert "about 440 rows (262 more)" in verdict.sentences[1]
     assert "uncertain" in verdict.sentences[1]
-    verdict = found.verdict(1.001 * float(found.at([60])["rmse"][0]))
+    verdict = found.verdict(1.02 * float(found.at([178])["rmse"][0]))
     assert verdict.label == "more data helps"
     assert "probably reached" in verdict.sentences[1]
     assert "80 % sure, plan for" in verdict.sentences[1]
