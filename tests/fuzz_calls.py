@@ -20,8 +20,16 @@ import click
 import fuzz_files as files
 
 OLD = b"what was here before\n"
+_AMOUNTS = ("X", "C", "V", "K")  # how options of `plan` name numbers
 _STREAMS = ("usual", "latin-1", "no stderr", "no stdout", "full disk")
-_ROLES = {"edges": "graph", "data": "table", "pool": "table", "labels": "labels", "points": "points"}
+_ROLES = {
+    "edges": "graph",
+    "data": "table",
+    "pool": "table",
+    "labels": "labels",
+    "points": "points",
+    "predict": "table",
+}
 _ROLES |= {"spectrum": "spectrum", "store": "store"}
 _COSTLY = {
     "--simulate",
@@ -203,12 +211,32 @@ class Maker:
         if self.some(0.15):
             given["--pool"] = self.file("table", ("x", "z"))
         if self.some(0.3):
-            given["--goal-rmse"] = self.number(0.1, 2)
+            goal = self.rng.choice(("--goal-rmse", "--goal-rmse", "--goal-mae", "--goal-r2", "--goal-percent"))
+            given[goal] = self.number(5, 90) if goal == "--goal-percent" else self.number(0.1, 2)
+        if self.some(0.3):
+            given |= self._question()
         if self.some(0.1):
             given["--report"] = self.output((".html",), plain=True)
             page = Path(str(given["--report"]))
             self.made += [str(page), *(str(page.with_suffix(suffix)) for suffix in (".png", ".json"))]
         return self.with_output(given)
+
+    def _question(self) -> dict[str, str | None]:
+        """Return one thing that planners ask for besides a forecast."""
+        question = self.rng.choice(("next", "gain", "cost", "certify", "noise", "predict", "groups"))
+        if question == "next":
+            self.made.append(self.output((".csv",)))
+            return {"--next": self.rng.choice(("1", "3", "10")), "--next-file": self.made[-1]}
+        if question == "predict":
+            self.made.append(self.output((".csv",)))
+            return {"--predict": self.file("table", ("x", "z")), "--predictions": self.made[-1]}
+        return {
+            "gain": {"--gain": self.rng.choice(("1", "20")), "--stop-below": self.number(0, 0.3)},
+            "cost": {"--cost-per-row": self.number(0, 9), "--value-of-error": self.number(1, 9000)},
+            "certify": {"--certify": self.number(0.01, 1)},
+            "noise": {"--known-noise": self.number(0.01, 1), "--relative": None},
+            "groups": {"--groups": self.rng.choice(("x", "kind"))},
+        }[question]
 
     def _methods(self) -> dict[str, str | None]:
         return {}
@@ -261,13 +289,15 @@ class Maker:
             return None
         if self._is_file(option):
             name = str(option.name).rpartition("__")[2]
-            if name in ("out", "report"):
+            if name in ("out", "report", "next_file", "predictions"):
                 self.made.append(self.output())
                 return self.made[-1]
             made = self.file(_ROLES.get(name) or self.rng.choice(sorted(set(_ROLES.values()))), self.vertices or None)
             self.made += [made] if name == "store" else []
             return made
-        numeric = metavar.startswith(("NUMBER", "INTEGER", "SEED", "LIST")) or option.type is click.INT
+        numeric = (
+            metavar.startswith(("NUMBER", "INTEGER", "SEED", "LIST")) or metavar in _AMOUNTS or option.type is click.INT
+        )
         if odd:
             return self.rng.choice(files.EXTREMES) if numeric and self.some(0.6) else files.odd(self.rng)
         if metavar == "N|ADDRESS":
@@ -278,9 +308,11 @@ class Maker:
             )
         if metavar == "NAME:NUMBERS":
             return self.ensemble()
-        if metavar in ("INTEGER", "SEED") or option.type is click.INT:
+        if metavar == "COLUMN":
+            return self.rng.choice(("x", "z", "y", "g", "nothing"))
+        if metavar in ("INTEGER", "SEED", "K") or option.type is click.INT:
             return self.rng.choice(("1", "2", "3", "5", "10", "10", "1000000000"))
-        if metavar.startswith("NUMBER"):
+        if metavar.startswith("NUMBER") or metavar in _AMOUNTS:
             several = ("0.5,0.25", "1,0.5,0.1") if metavar.endswith("...") else ()
             return str(self.rng.choice((self.number(0, 1), self.number(0, 3), *several)))
         if "|" in metavar:

@@ -55,6 +55,13 @@ def third(name: str) -> bool:
     return _catalogue()[name]["source"] in _third_of_sources()
 
 
+@cache
+def rows(name: str) -> int:
+    """Return how many rows there are to train on."""
+    task = load(name)
+    return len(task.table) - task.held
+
+
 def load(name: str) -> Task:
     """Return a task; its table is kept in the folder BENCH_CACHE, or in that for temporary files."""
     entry = _catalogue()[name]
@@ -101,8 +108,8 @@ def _third_of_sources() -> frozenset[str]:
 def main() -> None:
     for name in names():
         task = load(name)
-        rows, columns = task.table.shape
-        print(f"{name:44s} {kind(name):10s} {rows:5d} rows {columns:2d} columns  {task.target}")
+        count, columns = task.table.shape
+        print(f"{name:44s} {kind(name):10s} {count:5d} rows {columns:2d} columns  {task.target}")
     for what in (Counter(map(kind, names())), Counter(_catalogue()[name]["source"].split("/")[0] for name in names())):
         print(", ".join(f"{count} {key}" for key, count in what.most_common()))
     print(f"{len(names())} tasks, {sum(map(third, names()))} in the third on which to iterate")

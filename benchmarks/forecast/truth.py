@@ -1,14 +1,14 @@
 """True learning curves: the mean squared error of the package's own predictor after n rows, on rows that nothing else sees.
 
-    python -m benchmarks.forecast.truth [TASK ...]
+    python -m benchmarks.forecast.truth [--most 3200] [TASK ...]
 
-Averages logarithms over training sets, and adds to ``truth.json``.
+Averages logarithms over training sets, and adds to ``truth.json`` what is not there yet; named tasks are computed anew.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -38,15 +38,15 @@ def learn(table: pd.DataFrame, target: str) -> Predictor:
     return Predictor(rows, mix(fit_members(rows, ForecastEffort().fitted_rows), rows.X, rows.level))
 
 
-def curve(name: str) -> dict[str, float]:
+def curve(name: str, sizes: list[int]) -> dict[str, float]:
     """Return the mean squared error at each n for which there are rows."""
     task = tasks.load(name)
     test, pool = task.table.iloc[: task.held], task.table.iloc[task.held :]
     known = pd.to_numeric(test[task.target], errors="coerce").to_numpy(dtype=np.float64)
     result: dict[str, float] = {}
-    for n, sets in SETS.items():
+    for n in sizes:
         logs = []
-        for draw in range(sets if n <= len(pool) else 0):
+        for draw in range(SETS[n] if n <= len(pool) else 0):
             pick = np.random.default_rng([draw, n]).permutation(len(pool))[:n]
             try:
                 with threadpool_limits(1):
@@ -70,18 +70,26 @@ def _is_like_training(learnt: Predictor, test: pd.DataFrame) -> np.ndarray:
     return np.asarray(~gone | design.filled)
 
 
-def _timed(name: str) -> tuple[str, dict[str, float], float]:
+def _timed(name: str, sizes: list[int]) -> tuple[str, dict[str, float], float]:
     warnings.simplefilter("ignore")
     began = time.perf_counter()
-    return name, curve(name), time.perf_counter() - began
+    return name, curve(name, sizes), time.perf_counter() - began
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("task", nargs="*")
+    parser.add_argument("--most", type=int, default=max(SETS), help="largest number of rows to train on")
+    asked = parser.parse_args()
     known = json.loads(FILE.read_text()) if FILE.exists() else {}
-    wanted = sys.argv[1:] or [task for task in tasks.names() if task not in known]
-    wanted.sort(key=lambda name: not tasks.third(name))
-    for name, found, seconds in Parallel(2, return_as="generator_unordered")(delayed(_timed)(name) for name in wanted):
-        known[name] = found
+    old = {name: curve for name, curve in known.items() if name not in asked.task}
+    wanted = [
+        (name, missing)
+        for name in asked.task or sorted(tasks.names(), key=lambda name: not tasks.third(name))
+        if (missing := [n for n in SETS if n <= min(asked.most, tasks.rows(name)) and str(n) not in old.get(name, ())])
+    ]
+    for name, found, seconds in Parallel(2, return_as="generator_unordered")(delayed(_timed)(*each) for each in wanted):
+        known[name] = old.get(name, {}) | found
         FILE.write_text("{\n" + ",\n".join(f'"{k}": {json.dumps(v)}' for k, v in known.items()) + "\n}\n")
         print(f"{name}: {found}  {seconds:.0f} s", flush=True)
 
