@@ -230,13 +230,14 @@ class Maker:
         if question == "predict":
             self.made.append(self.output((".csv",)))
             return {"--predict": self.file("table", ("x", "z")), "--predictions": self.made[-1]}
-        return {
+        answers: dict[str, dict[str, str | None]] = {
             "gain": {"--gain": self.rng.choice(("1", "20")), "--stop-below": self.number(0, 0.3)},
             "cost": {"--cost-per-row": self.number(0, 9), "--value-of-error": self.number(1, 9000)},
             "certify": {"--certify": self.number(0.01, 1)},
             "noise": {"--known-noise": self.number(0.01, 1), "--relative": None},
             "groups": {"--groups": self.rng.choice(("x", "kind"))},
-        }[question]
+        }
+        return answers[question]
 
     def _methods(self) -> dict[str, str | None]:
         return {}
