@@ -10,6 +10,7 @@ from gpcurves.graphs.kernels.base import chebyshev_coefficients as chebyshev_coe
 from gpcurves.graphs.kernels.base import check_normalisation as check_normalisation
 from gpcurves.graphs.kernels.base import normalise_parameter as normalise_parameter
 from gpcurves.graphs.kernels.laplacian import DiffusionKernel as DiffusionKernel
+from gpcurves.graphs.kernels.laplacian import MaternGraphKernel as MaternGraphKernel
 from gpcurves.graphs.kernels.laplacian import RegularisedLaplacianKernel as RegularisedLaplacianKernel
 from gpcurves.graphs.kernels.walks import LONGEST_WALK as LONGEST_WALK
 from gpcurves.graphs.kernels.walks import PolynomialWalkKernel as PolynomialWalkKernel

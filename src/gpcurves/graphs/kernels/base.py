@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from gpcurves.errors import InputError, check_name
-from gpcurves.graphs.covariance import GraphCovariance, Rows, Step, chebyshev_diagonal, chebyshev_series
+from gpcurves.graphs.covariance import GraphCovariance, Resolvent, Rows, Step, chebyshev_diagonal, chebyshev_series
 from gpcurves.graphs.graph import as_graph
 from gpcurves.graphs.vertex_model import VertexModel, polynomial_model
 from gpcurves.numerics.parameters import parameter
@@ -60,6 +60,11 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
     """
 
     normalise: Normalisation = "local"
+
+    @property
+    def resolvent(self) -> Resolvent | None:
+        """The kernel as a power of a resolvent, if it is one: a sparse factorisation solves it where that is cheaper."""
+        return None
 
     @abstractmethod
     def eigenvalue(self, t: FloatArray) -> FloatArray:

@@ -1,6 +1,7 @@
 r"""Functions of the Laplacian :math:`L = I - T`.
 
-Diffusion (Urry & Sollich 2013, eq. (1)) and the regularised Laplacian (Smola & Kondor 2003).
+Diffusion (Urry & Sollich 2013, eq. (1)), the regularised Laplacian (Smola & Kondor 2003), and Matérn kernels (Borovitskiy et
+al. 2021), which lie between the two.
 """
 
 from __future__ import annotations
@@ -8,30 +9,35 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy
 
 from gpcurves.errors import InputError, NotApplicableError
-from gpcurves.graphs.covariance import Rows, Step, chebyshev_series, row_products
+from gpcurves.graphs.covariance import Resolvent, Rows, Step, chebyshev_series, row_products
 from gpcurves.graphs.kernels.base import GraphKernel, Normalisation, chebyshev_coefficients, normalise_parameter
 from gpcurves.graphs.kernels.walks import power_series
 from gpcurves.graphs.vertex_model import MOST_VARIABLES, VertexModel, chebyshev_chain, pack
 from gpcurves.numerics.parameters import parameter
-from gpcurves.numerics.validation import FloatArray, positive
+from gpcurves.numerics.validation import FloatArray, frozen, positive, real
 
 _MOST_POWERS = 100  # powers of T in the messages of the diffusion kernel
+_LARGEST = 100.0  # scale of the regularised Laplacian; products take about 28 times as many steps
+_SMOOTHNESS = 0.1, 50.0  # beyond, Matérn kernels are nearly white noise, or nearly diffusion
 
 
-@dataclass(frozen=True, repr=False)
+def scale_parameter() -> Any:
+    """Return the field ``scale`` of a function of the Laplacian."""
+    return parameter(1.0, help="Lengthscale, in edges", check=positive)
+
+
 class _LaplacianKernel(GraphKernel):
     """A function of the Laplacian that is a series of `T`, and so is its square root, from which the diagonal follows."""
 
-    scale: float = parameter(1.0, help="Lengthscale, in edges", check=positive)
-    normalise: Normalisation = normalise_parameter()
-
-    largest: ClassVar[float]
+    scale: float
+    largest: float
     series: ClassVar[Any]
     rounding = 0.0  # a sum of squares
 
@@ -56,6 +62,7 @@ class _LaplacianKernel(GraphKernel):
         return row_products(half, half)
 
 
+@dataclass(frozen=True, repr=False)
 class DiffusionKernel(_LaplacianKernel):
     r"""Diffusion: :math:`\exp(-\frac12 s^2 L)` with :math:`L = I - T`; the limit of random walks with `p/a = s²/2`.
 
@@ -67,7 +74,10 @@ class DiffusionKernel(_LaplacianKernel):
         "local" (every prior variance is 1), "global" (their average is 1) or "none".
     """
 
-    name = "diffusion"
+    name: ClassVar[str] = "diffusion"
+    scale: float = scale_parameter()
+    normalise: Normalisation = normalise_parameter()
+
     largest = 35.0  # exp(-s²/2), the value of an isolated vertex, must stay a normal number
     series = staticmethod(power_series)
 
@@ -109,7 +119,68 @@ class DiffusionKernel(_LaplacianKernel):
         return VertexModel(len(local), 0, pack(local), coupling, math.exp(-2 * z), walk[:keep], float(tails[m]))
 
 
-class RegularisedLaplacianKernel(_LaplacianKernel):
+class _ResolventPower(_LaplacianKernel):
+    r"""A power of a resolvent, :math:`(I + \alpha L)^{-\nu}`; its inverse is sparse if :math:`\nu` is an integer."""
+
+    series = staticmethod(chebyshev_series)
+
+    @property
+    @abstractmethod
+    def power(self) -> tuple[float, float]:
+        r"""The factor :math:`\alpha` of the Laplacian, and the exponent :math:`\nu`."""
+
+    @property
+    def resolvent(self) -> Resolvent | None:
+        factor, exponent = self.power
+        return Resolvent(factor, int(exponent)) if exponent == int(exponent) else None
+
+    def eigenvalue(self, t: FloatArray) -> FloatArray:
+        factor, exponent = self.power
+        return np.asarray(1 / (1 + factor * (1 - t)) ** exponent)
+
+    def coefficients(self, power: float) -> FloatArray:
+        factor, exponent = self.power
+        edge = 1 + 1 / factor  # the function is singular at this t, which sets how fast coefficients fall
+        count = int(np.ceil(40 / np.log(edge + np.sqrt(edge * edge - 1)))) + 2
+        return chebyshev_coefficients(lambda t: (1 + factor * (1 - t)) ** -(power * exponent), count)
+
+    @cached_property
+    def expansion(self) -> FloatArray:
+        return frozen(self.coefficients(1.0))
+
+    def vertex_model(self) -> VertexModel:
+        r"""Return the messages. For integer :math:`\nu` they have :math:`\nu` variables, and are exact on trees.
+
+        With :math:`A = I + \alpha L`, which couples only neighbours, let :math:`x^0` have the precision :math:`A` if
+        :math:`\nu=2m+1`, or be white if :math:`\nu=2m`. Then :math:`f = x^m` with :math:`Ax^q = x^{q-1}`, imposed by
+        multipliers :math:`u^q`; a white :math:`x^0` is eliminated by hand, which leaves :math:`-\frac12(u^1)^2`. The order
+        of the variables is :math:`x^0` (odd), the pairs :math:`(u^q, x^q)`, and one multiplier that carries the noise.
+        Other powers have no such form, and get the messages of a Chebyshev polynomial.
+        """
+        if self.resolvent is None:
+            try:
+                return super().vertex_model()
+            except NotApplicableError as error:
+                raise NotApplicableError(f"{error}; with an integer smoothness they are short") from error
+        factor, exponent = self.resolvent
+        odd, pairs = exponent % 2, exponent // 2
+        local, coupling = np.zeros((exponent + 1, exponent + 1)), np.zeros((exponent + 1, exponent + 1))
+        if odd:
+            local[0, 0], coupling[0, 0] = 1 + factor, factor
+        else:
+            local[0, 0] = -1.0
+        for q in range(pairs):
+            u, x = odd + 2 * q, odd + 2 * q + 1
+            local[u, x] = local[x, u] = 1 + factor
+            coupling[u, x] = coupling[x, u] = factor
+            if u > 0:  # the x before it
+                local[u, u - 1] = local[u - 1, u] = -1.0
+        local[exponent, exponent - 1] = local[exponent - 1, exponent] = -1.0
+        return VertexModel(exponent + 1, odd, pack(local), coupling, (1 + factor) ** -float(exponent))
+
+
+@dataclass(frozen=True, repr=False)
+class RegularisedLaplacianKernel(_ResolventPower):
     r"""Regularised Laplacian: :math:`(I + s^2 L)^{-1}` with :math:`L = I - T`.
 
     Parameters
@@ -120,25 +191,52 @@ class RegularisedLaplacianKernel(_LaplacianKernel):
         "local" (every prior variance is 1), "global" (their average is 1) or "none".
     """
 
-    name = "regularised-laplacian"
-    largest = 100.0
-    series = staticmethod(chebyshev_series)
+    name: ClassVar[str] = "regularised-laplacian"
+    scale: float = scale_parameter()
+    normalise: Normalisation = normalise_parameter()
 
-    def eigenvalue(self, t: FloatArray) -> FloatArray:
-        return np.asarray(1 / (1 + self.scale**2 * (1 - t)))
+    largest = _LARGEST
 
-    def coefficients(self, power: float) -> FloatArray:
-        edge = 1 + 1 / self.scale**2  # the function is singular at this t, which sets how fast coefficients fall
-        count = int(np.ceil(40 / np.log(edge + np.sqrt(edge * edge - 1)))) + 2
-        return chebyshev_coefficients(lambda t: (1 + self.scale**2 * (1 - t)) ** -power, count)
+    @property
+    def power(self) -> tuple[float, float]:
+        return self.scale**2, 1.0
 
-    def vertex_model(self) -> VertexModel:
-        r"""Return the messages: the precision :math:`I+s^2L` itself couples only neighbours.
 
-        The variables are the value of the function and one multiplier that carries the noise, so that one number per message
-        counts.
-        """
-        square = self.scale**2
-        local = np.array([[1 + square, -1.0], [-1.0, 0.0]])
-        coupling = np.array([[square, 0.0], [0.0, 0.0]])
-        return VertexModel(2, 1, pack(local), coupling, 1 / (1 + square))
+def _check_smoothness(name: str, value: object) -> float:
+    smoothness = real(name, value)
+    if not _SMOOTHNESS[0] <= smoothness <= _SMOOTHNESS[1]:
+        raise InputError(f"{name} must be between {_SMOOTHNESS[0]:g} and {_SMOOTHNESS[1]:g}, got {smoothness:g}")
+    return smoothness
+
+
+@dataclass(frozen=True, repr=False)
+class MaternGraphKernel(_ResolventPower):
+    r"""Matérn kernel on a graph: :math:`(I + \frac{s^2}{\nu} L)^{-\nu}` with :math:`L = I - T` (Borovitskiy et al. 2021).
+
+    For :math:`\nu=1` it is the regularised Laplacian with the same `s`. For :math:`\nu\to\infty` it tends to
+    :math:`e^{-s^2L}`, which is diffusion with the lengthscale :math:`\sqrt2 s`.
+
+    Parameters
+    ----------
+    scale
+        The lengthscale `s`, greater than 0.
+    smoothness
+        The exponent :math:`\nu`. If it is an integer, the messages of the cavity method are exact on trees, and products,
+        rows and prior variances follow from a sparse factorisation wherever that is cheap.
+    normalise
+        "local" (every prior variance is 1), "global" (their average is 1) or "none".
+    """
+
+    name: ClassVar[str] = "matern"
+    scale: float = scale_parameter()
+    smoothness: float = parameter(2.0, help="Smoothness (the nu of Matérn)", check=_check_smoothness)
+    normalise: Normalisation = normalise_parameter()
+
+    @property
+    def largest(self) -> float:  # type: ignore[override]
+        """The largest scale: products take about 28 times its ratio to the root of the smoothness."""
+        return _LARGEST * math.sqrt(self.smoothness)
+
+    @property
+    def power(self) -> tuple[float, float]:
+        return self.scale**2 / self.smoothness, self.smoothness
