@@ -20,6 +20,7 @@ from gpcurves.graphs import DegreeDistribution as DegreeDistribution
 from gpcurves.graphs import DiffusionKernel as DiffusionKernel
 from gpcurves.graphs import ErdosRenyi as ErdosRenyi
 from gpcurves.graphs import Graph as Graph
+from gpcurves.graphs import MaternGraphKernel as MaternGraphKernel
 from gpcurves.graphs import PolynomialWalkKernel as PolynomialWalkKernel
 from gpcurves.graphs import PowerLaw as PowerLaw
 from gpcurves.graphs import RandomRegular as RandomRegular

@@ -24,6 +24,7 @@ from gpcurves.graphs import (
     ErdosRenyi,
     Graph,
     GraphKernel,
+    MaternGraphKernel,
     PolynomialWalkKernel,
     PowerLaw,
     RandomRegular,
@@ -70,6 +71,10 @@ KERNELS: dict[str, GraphKernel] = {
     "diffusion, long": DiffusionKernel(4.0),
     "regularised, short": RegularisedLaplacianKernel(0.4),
     "regularised, long": RegularisedLaplacianKernel(6.0),
+    "Matérn, rough": MaternGraphKernel(1.3, 0.5),
+    "Matérn, integer": MaternGraphKernel(3.0, 2),
+    "Matérn, long": MaternGraphKernel(6.0, 3),
+    "Matérn, half-integer": MaternGraphKernel(2.0, 2.5),
     "constant": PolynomialWalkKernel((2.0,)),
     "Laplacian": PolynomialWalkKernel((1.0, -1.0)),
     "even polynomial": PolynomialWalkKernel((0.1, 0, 9, 0, -24, 0, 16)),  # 0.1 + (4t³ - 3t)²
@@ -93,6 +98,9 @@ def naive(kernel: GraphKernel, graph: Graph) -> FloatArray:
         C = linalg.expm(-0.5 * kernel.scale**2 * (one - T))
     elif isinstance(kernel, RegularisedLaplacianKernel):
         C = np.linalg.inv(one + kernel.scale**2 * (one - T))
+    elif isinstance(kernel, MaternGraphKernel):
+        precision = one + kernel.scale**2 / kernel.smoothness * (one - T)
+        C = linalg.fractional_matrix_power(precision, -kernel.smoothness).real
     else:
         assert isinstance(kernel, PolynomialWalkKernel)
         C = sum((c * np.linalg.matrix_power(T, s) for s, c in enumerate(kernel.coefficients)), np.zeros((V, V)))
@@ -152,6 +160,7 @@ def test_every_kernel_is_tested() -> None:
 
 def test_kernels_by_their_names_on_the_command_line() -> None:
     names = {"random-walk": ["p", "a"], "diffusion": ["scale"], "regularised-laplacian": ["scale"]}
+    names["matern"] = ["scale", "smoothness"]
     for name, flags in {**names, "polynomial": ["coefficients"]}.items():
         described = parameters_of(GraphKernel.named(name))
         assert [parameter.flag for parameter in described] == [*flags, "normalise"]
@@ -237,6 +246,27 @@ def test_long_lazy_walks_become_diffusion(graph: str) -> None:
     assert errors[2] < 0.005
     for longer, shorter in zip(errors[1:], errors, strict=False):
         assert shorter / longer == pytest.approx(2, abs=0.1)  # the difference falls as 1/p
+
+
+@pytest.mark.parametrize("graph", ["random", "weighted", "bipartite"])
+def test_smooth_matern_kernels_become_diffusion(graph: str) -> None:
+    limit = DiffusionKernel(math.sqrt(2) * 1.5, "none").on(GRAPHS[graph]).matrix()
+    errors = [abs(MaternGraphKernel(1.5, nu, "none").on(GRAPHS[graph]).matrix() - limit).max() for nu in (12, 24, 48)]
+    assert errors[2] < 0.02
+    for smoother, rougher in zip(errors[1:], errors, strict=False):
+        assert rougher / smoother == pytest.approx(2, abs=0.2)  # the difference falls as one over the smoothness
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("scale", [0.2, 5.0, 64.0])
+def test_the_matern_kernel_of_smoothness_one_is_the_regularised_laplacian(graph: str, scale: float) -> None:
+    matern, laplacian = MaternGraphKernel(scale, 1), RegularisedLaplacianKernel(scale)
+    t = np.linspace(-1, 1, 9)
+    assert np.array_equal(matern.eigenvalue(t), laplacian.eigenvalue(t))
+    assert np.array_equal(matern.on(GRAPHS[graph]).matrix(), laplacian.on(GRAPHS[graph]).matrix())
+    ours, theirs = matern.vertex_model(), laplacian.vertex_model()
+    assert np.array_equal(ours.local, theirs.local)
+    assert np.array_equal(ours.coupling, theirs.coupling)
 
 
 @pytest.mark.parametrize(("p", "a"), [(10, 2.0), (9, 2.5), (200, 2.0), (1000, 2.0)])
@@ -326,6 +356,9 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "scale, negative": (lambda: RegularisedLaplacianKernel(-1), "scale must be greater than 0, got -1"),
     "scale, huge": (lambda: DiffusionKernel(36), "scale must be between 1e-06 and 35, got 36"),
     "scale, infinite": (lambda: RegularisedLaplacianKernel(math.inf), "scale must be finite"),
+    "scale, huge for a rough kernel": (lambda: MaternGraphKernel(60, 0.25), "between 1e-06 and 50, got 60"),
+    "smoothness": (lambda: MaternGraphKernel(1, 0), "smoothness must be between 0.1 and 50, got 0"),
+    "smoothness, NaN": (lambda: MaternGraphKernel(1, math.nan), "smoothness must be finite"),
     "normalisation": (
         lambda: RandomWalkKernel(normalise="Local"),  # type: ignore[arg-type]
         "unknown normalisation 'Local': did you mean 'local'",
@@ -384,6 +417,7 @@ def on_a_star(kernel: GraphKernel, leaves: int) -> tuple[float, float]:
         (RandomWalkKernel(3, 2.5, "none"), 2000),
         (DiffusionKernel(1.0, "none"), 1000),
         (RegularisedLaplacianKernel(1.0, "none"), 1000),
+        (MaternGraphKernel(1.0, 3, "none"), 1000),
         (KERNELS["even polynomial"], 1000),
     ],
 )

@@ -10,8 +10,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gpcurves.errors import InputError
-from gpcurves.graphs import DiffusionKernel, Graph, PolynomialWalkKernel, RandomWalkKernel, RegularisedLaplacianKernel
+from gpcurves.errors import InputError, NotApplicableError
+from gpcurves.graphs import (
+    DiffusionKernel,
+    Graph,
+    MaternGraphKernel,
+    PolynomialWalkKernel,
+    RandomWalkKernel,
+    RegularisedLaplacianKernel,
+)
 from gpcurves.graphs.vertex_model import VertexModel, pack, sum_of_squares
 from gpcurves.methods.cavity.beliefs import links_of, prior_variances, propagate
 from gpcurves.methods.cavity.messages import PITCH, eliminate
@@ -35,6 +42,10 @@ def walk_function(p: int, a: float) -> Function:
     return lambda x: (1 - 1 / a + x / a) ** p
 
 
+def matern_function(scale: float, nu: float) -> Function:
+    return lambda x: (1 + scale**2 / nu * (1 - x)) ** -nu
+
+
 KERNELS: dict[str, tuple[Callable[[], VertexModel], Function]] = {
     "walk 0": (lambda: random_walk(0, 2), walk_function(0, 2)),
     "walk 1": (lambda: random_walk(1, 2.3), walk_function(1, 2.3)),
@@ -46,6 +57,11 @@ KERNELS: dict[str, tuple[Callable[[], VertexModel], Function]] = {
     "diffusion 1": (lambda: diffusion(1.0, 1e-13), lambda x: np.exp(-0.5 * (1 - x))),
     "diffusion 3": (lambda: diffusion(3.0, 1e-13), lambda x: np.exp(-4.5 * (1 - x))),
     "laplacian": (lambda: regularised_laplacian(1.7), lambda x: 1 / (1 + 1.7**2 * (1 - x))),
+    "matern 2": (lambda: MaternGraphKernel(1.7, 2).vertex_model(), matern_function(1.7, 2)),
+    "matern 3": (lambda: MaternGraphKernel(2.1, 3).vertex_model(), matern_function(2.1, 3)),
+    "matern 4": (lambda: MaternGraphKernel(8.0, 4).vertex_model(), matern_function(8.0, 4)),
+    "matern 7": (lambda: MaternGraphKernel(3.0, 7).vertex_model(), matern_function(3.0, 7)),
+    "matern 5/2": (lambda: MaternGraphKernel(1.3, 2.5).vertex_model(), matern_function(1.3, 2.5)),
     "constant": (lambda: polynomial(0.7), lambda x: 0.7 + 0 * x),
     "linear": (lambda: polynomial(1.0, -0.9), lambda x: 1 - 0.9 * x),
     "even": (lambda: polynomial(1.0, 0.0, -0.9), lambda x: 1 - 0.9 * x**2),
@@ -294,3 +310,14 @@ def test_isolated_vertices_keep_the_weight_of_staying() -> None:
 def test_bad_kernels(make: Callable[[], object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         make()
+
+
+def test_messages_of_matern_kernels_are_as_small_as_they_can_be() -> None:
+    for nu in range(1, 9):
+        model = MaternGraphKernel(5.0, nu).vertex_model()
+        assert model.size == nu + 1
+        assert model.kernel_error == 0
+    with pytest.raises(
+        NotApplicableError, match=r"of degree 395 at most, got \d+; with an integer smoothness they are short"
+    ):
+        MaternGraphKernel(100.0, 1.5).vertex_model()

@@ -12,6 +12,7 @@ from gpcurves.graphs.graph import graph_from_dict as graph_from_dict
 from gpcurves.graphs.kernels import NORMALISATIONS as NORMALISATIONS
 from gpcurves.graphs.kernels import DiffusionKernel as DiffusionKernel
 from gpcurves.graphs.kernels import GraphKernel as GraphKernel
+from gpcurves.graphs.kernels import MaternGraphKernel as MaternGraphKernel
 from gpcurves.graphs.kernels import Normalisation as Normalisation
 from gpcurves.graphs.kernels import PolynomialWalkKernel as PolynomialWalkKernel
 from gpcurves.graphs.kernels import RandomWalkKernel as RandomWalkKernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,13 @@ Step = Callable[[Rows], Rows]  # multiplies rows by `T`
 _ENTRIES = 4_000_000  # numbers that a block of rows may hold
 _DENSE = 0.08  # share of non-zero entries from which on a block of rows is cheaper as a dense array
 _PROBES = 64  # vertices at which the number of vertices within reach is measured
+
+
+class Resolvent(NamedTuple):
+    r"""What a kernel :math:`(I + \alpha L)^{-\nu}` with an integer :math:`\nu` is: its inverse couples only neighbours."""
+
+    factor: float
+    exponent: int
 
 
 @dataclass(frozen=True, eq=False)
