@@ -13,7 +13,7 @@ from gpcurves.numerics.files import read_bytes
 from gpcurves.numerics.validation import parse_float
 
 _COMMENTS = ("#", "%", "//")
-_SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
+_SEPARATORS = ("\t", ";", ",")
 _QUOTED = re.compile(r'"[^"]*"')
 _FIELD = re.compile(r'"((?:[^"]|"")*)"(?!\S)|(\S+)')  # of a line whose fields are separated by blanks
 _MISSING = frozenset(["", "na", "n/a", "n.a.", "nan", "-nan", "<na>", "null", "none", "?", "-", "--", "#n/a"])
@@ -64,15 +64,21 @@ def split_records(path: Path, text: str) -> Records:
     separator = _find_separator(content)
     if '"' in text:
         numbered = list(_split_quoted(path, content, separator))
-        return Records(path, [fields for _, fields in numbered], [line for line, _ in numbered], separator)
-    kept = [line.strip() for line in content]
-    numbers = [number for number, line in enumerate(kept, start=1) if line and not line.startswith(_COMMENTS)]
-    kept = [kept[number - 1] for number in numbers] if len(numbers) < len(kept) else kept
-    if " #" in text or "\t#" in text:
-        kept = [_cut_comment(path, number, line, separator) for number, line in zip(numbers, kept, strict=True)]
-    if separator is None:
-        return Records(path, [line.split() for line in kept], numbers, None)
-    return Records(path, [[field.strip() for field in line.split(separator)] for line in kept], numbers, separator)
+        rows, numbers = [fields for _, fields in numbered], [line for line, _ in numbered]
+    else:
+        kept = [line.strip() for line in content]
+        numbers = [number for number, line in enumerate(kept, start=1) if line and not line.startswith(_COMMENTS)]
+        if separator == "\t":
+            kept = content  # tabs at the ends of a line are empty fields
+        kept = [kept[number - 1] for number in numbers]
+        if " #" in text or "\t#" in text:
+            kept = [_cut_comment(path, number, line, separator) for number, line in zip(numbers, kept, strict=True)]
+        if separator is None:
+            return Records(path, [line.split() for line in kept], numbers, None)
+        rows = [[field.strip() for field in line.split(separator)] for line in kept]
+    if separator == "\t" and all(len(row) > 1 and not row[-1] for row in rows):
+        rows = [row[:-1] for row in rows]  # a tab ends every line
+    return Records(path, rows, numbers, separator)
 
 
 def _find_separator(content: Iterable[str]) -> str | None:
@@ -80,11 +86,12 @@ def _find_separator(content: Iterable[str]) -> str | None:
         plain = _QUOTED.sub('""', line.strip())  # what stands between quotation marks separates nothing
         if not plain or plain.startswith(_COMMENTS):
             continue
-        plain = _before_comment(plain)
+        said = _before_comment(plain)
         for mark in _SEPARATORS:
-            if mark in plain:
+            if mark in said:
                 return mark
-        if len(plain.split(maxsplit=1)) > 1:
+        # A separator after # may be part of a comment, or separate a name with # from another: later lines tell.
+        if len(said.split(maxsplit=1)) > 1 and not any(mark in plain for mark in _SEPARATORS):
             return None
     return None
 
