@@ -106,10 +106,10 @@ def test_labels_are_spread_over_the_graph(edges: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("labels", "sentence"),
     [
-        ("a,1\nz,2\n", "z"),
+        ("a,1\nz,2\n", "known.csv, line 2: the graph has no vertex 'z'"),
         ("", "known.csv is empty"),
         ("vertex,value\n", "known.csv holds no labels"),
-        ("a,nan\n", "known.csv, line 1: a value must be finite, got nan"),
+        ("a,nan\n", "known.csv holds no labels: all values are missing"),
         ("a,1\nb,inf\n", "known.csv, line 2: a value must be finite, got inf"),
         ("a,1\nb,2,3\n", "known.csv, line 2: a vertex and a value are expected, got 'b,2,3'"),
         ("a,1\nb\n", "known.csv, line 2: a vertex and a value are expected, got 'b'"),

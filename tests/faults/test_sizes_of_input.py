@@ -20,6 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,8 +31,10 @@ import gpcurves as gpc
 from commands import failed
 from gpcurves import Graph, InputError, read_graph
 from gpcurves.cli import parse
+from gpcurves.graphs.columns import is_distance
 from gpcurves.graphs.groups import check_group
-from gpcurves.graphs.reading import _split_lines
+from gpcurves.graphs.labels import read_attributes, read_labels
+from gpcurves.graphs.records import split_records
 from gpcurves.montecarlo import Run, Stop, average, workers
 from gpcurves.montecarlo.average import Missing
 from gpcurves.numerics import files, memory
@@ -44,10 +47,13 @@ from gpcurves.tables.files import _CONTROL, read_table
 SMALL = 1e9  # bytes of memory that most tests pretend to have
 REFUSED = r"needs about [\d.e+]+ GB of memory, this machine has 1 GB: \w+"
 
+PAIR = Graph.from_edges([(0, 1)], labels="ab")
+
 READERS: dict[str, Callable[[Path], object]] = {
     "table": read_table,
     "graph": read_graph,
-    "labels": parse.labels,
+    "labels": partial(read_labels, graph=PAIR),
+    "attributes": partial(read_attributes, graph=PAIR),
     "numbers": partial(parse.read_table, what="points"),
     "result": gpc.load,
 }
@@ -380,11 +386,20 @@ TIMED: dict[str, Callable[[str], object]] = {
     "cells": lambda text: interpret(pd.Series([text, text], dtype=object), "."),
     "names of identifiers": _ID_NAME.fullmatch,
     "control characters": _CONTROL.search,
-    "edges": lambda text: list(_split_lines(text)),
+    "edges": lambda text: accept_or_refuse(lambda: split_records(Path("x"), text)),
+    "quoted edges": lambda text: accept_or_refuse(lambda: split_records(Path("x"), f'"a",{text}\n"b" {text}')),
+    "blanks and quotes": lambda text: split_records(Path("x"), f'"a" b\n{text}'),
+    "names of distances": is_distance,
     "numbers": lambda text: refuse(parse_float, f"{text}x"),
     "groups": lambda text: refuse(check_group, f"degree={text}x"),
 }
 PIECES = ["1", " ", "a", "-", "1,", "1.", "e-", "(", "\t#", " #", ",", "a_", "aI", "id ", "12/", "%", "1 ", "\u00a0"]
+PIECES += ['"', '""', '"a ', '"""a ', "aB", '" "']
+
+
+def accept_or_refuse(function: Callable[[], object]) -> None:
+    with contextlib.suppress(InputError):
+        function()
 
 
 def refuse(function: Callable[[str], object], text: str) -> None:
@@ -434,7 +449,7 @@ def test_only_plain_digits_are_numbers(text: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must be a number"):
         parse.number("--noise", text)
     if text:
-        for content, reader in (("a b 1\nb c {}\n", read_graph), ("a 1\nb {}\n", parse.labels)):
+        for content, reader in (("a b 1\nb c {}\n", read_graph), ("a 1\nb {}\n", READERS["labels"])):
             with pytest.raises(InputError, match=r"line 2: .* must be a number, got"):
                 reader(written(tmp_path, content.format(text)))
         with pytest.raises(InputError, match="line 2: points must be numbers"):
@@ -452,9 +467,10 @@ def test_integers_of_thousands_of_digits_are_names_in_order(tmp_path: Path) -> N
     long = "1" + "0" * 4400
     graph = read_graph(written(tmp_path, f"{long} 2\n2 -{long}\n{long}1 10\n"))
     assert graph.labels == (f"-{long}", "2", "10", long, f"{long}1")
-    assert parse.labels(written(tmp_path, f"{long} 1\n2 3\n")) == ([long, "2"], [1.0, 3.0])
+    labels = read_labels(written(tmp_path, f"{long} 1\n2 3\n"), graph)
+    assert (labels.vertices.tolist(), labels.values.tolist()) == ([3, 1], [1.0, 3.0])
     with pytest.raises(InputError, match="a value must be finite"):
-        parse.labels(written(tmp_path, f"a {long}\n"))
+        read_labels(written(tmp_path, f"a {long}\n"), PAIR)
     with pytest.raises(InputError, match="vertices must be finite"):
         Graph.from_edges([(0, 1)], vertices=10**4400)
 
@@ -473,6 +489,20 @@ def test_ports_of_graphml_are_passed_over_in_silence(tmp_path: Path) -> None:
         assert read_graph(written(tmp_path, PORTS, "a.graphml")).edges == 1
 
 
+def small() -> Any:
+    graph = nx.Graph()
+    graph.add_node("a", x=1.0, y=2.0, kind="x", level=3)
+    graph.add_node("b", x=0.0, y=1.5, kind="y")
+    graph.add_edge("a", "b", weight=2.0)
+    return graph
+
+
+def saved_as(write: Callable[[Any, Any], None]) -> bytes:
+    content = io.BytesIO()
+    write(small(), content)
+    return content.getvalue()
+
+
 VALID: dict[str, tuple[str, Callable[[Path], object], Callable[[], bytes]]] = {
     "csv": ("a.csv", read_table, lambda: b'x,y\n1,"a b"\n2.5,c\n'),
     "workbook": ("a.xlsx", read_table, lambda: workbook(HEADER, row(2, A=1, B=2))),
@@ -486,7 +516,14 @@ VALID: dict[str, tuple[str, Callable[[Path], object], Callable[[], bytes]]] = {
         lambda: b'graph [ node [ id 0 label "a" ] node [ id 1 label "b" ] edge [ source 0 target 1 ] ]',
     ),
     "mtx": ("a.mtx", read_graph, lambda: f"{MTX}3 3 2\n2 1\n3 2\n".encode()),
-    "labels": ("a.txt", parse.labels, lambda: b"vertex,value\na,1\nb,-2.5\n"),
+    "gexf": ("a.gexf", read_graph, lambda: saved_as(nx.write_gexf)),
+    "pajek": ("a.net", read_graph, lambda: b'*Vertices 3\n1 "a" 0.1 0.2\n2 b\n*Edges\n1 2 1.5\n*Arcslist\n2 3 1\n'),
+    "adjacency list": ("a.adjlist", read_graph, lambda: b"a b c\nb c\nd\n"),
+    "node-link": ("a.json", read_graph, lambda: json.dumps(nx.node_link_data(small(), edges="links")).encode()),
+    "quoted edges": ("a.csv", read_graph, lambda: b'source,target,weight,"kind"\n"a, b",c,1,x\nc,"d ""e""",2,\nf,,,\n'),
+    "labels": ("a.txt", READERS["labels"], lambda: b"vertex,value\na,1\nb,-2.5\n"),
+    "quoted labels": ("a.csv", READERS["labels"], lambda: b'"kind",vertex,value\n"x, y",a,1\nz,b,NA\n'),
+    "attributes": ("a.csv", READERS["attributes"], lambda: b'"kind",vertex,value\n"x, y",a,1\nz,b,NA\n'),
     "numbers": ("a.txt", partial(parse.read_table, what="points"), lambda: b"0.1 0.2\n0.3 0.4\n"),
     "result": ("a.json", gpc.load, lambda: saved_graph(2).encode()),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +44,11 @@ def names(name: str, text: str) -> list[str]:
     if not listed:
         raise InputError(f"{name} must not be empty")
     return list(dict.fromkeys(listed))
+
+
+def fields(text: str) -> list[str]:
+    """Read names separated by commas, which those between quotation marks may have."""
+    return [field.strip() for row in csv.reader([text], skipinitialspace=True) for field in row]
 
 
 def metavar(kind: Any) -> str | None:
@@ -160,35 +166,6 @@ def spectrum(path: Path) -> Spectrum:
     ):  # the discrete recursion makes no sense of a part of one
         raise InputError(f"{path}: multiplicities must be at least 1, got {least:g}")
     return Spectrum(table[:, 0], table[:, 1] if table.shape[1] == 2 else None)
-
-
-def labels(path: Path) -> tuple[list[str], list[float]]:
-    """Read a vertex and a value per line, separated by a comma, a semicolon, a tab or blanks; a header is skipped."""
-    vertices: list[str] = []
-    values: list[float] = []
-    heading = True
-    for position, line in _lines(path):
-        text = line.strip()
-        if not text or text.startswith(("#", "%")):
-            continue
-        separator = next((mark for mark in (",", ";", "\t") if mark in text), None)
-        fields = [field.strip().strip('"') for field in text.split(separator)]
-        first, heading = heading, False
-        if len(fields) != 2:
-            raise InputError(f"{path}, line {position}: a vertex and a value are expected, got {text!r}")
-        try:
-            label = parse_float(fields[1])
-        except ValueError:
-            if first and not any(letter.isdigit() for letter in fields[1]):
-                continue
-            raise InputError(f"{path}, line {position}: a value must be a number, got {fields[1]!r}") from None
-        if not math.isfinite(label):
-            raise InputError(f"{path}, line {position}: a value must be finite, got {fields[1]}")
-        vertices.append(fields[0])
-        values.append(label)
-    if not vertices:
-        raise InputError(f"{path} holds no labels")
-    return vertices, values
 
 
 def read_table(path: Path, what: str) -> FloatArray:

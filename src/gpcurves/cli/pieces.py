@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
 from gpcurves import graphs
 from gpcurves.cli import parse
 from gpcurves.cli.options import INTEGER, READ, Family, Given, Option
+from gpcurves.cli.streams import tell
 from gpcurves.designs import Design
-from gpcurves.errors import InputError
-from gpcurves.graphs import Ensemble, Graph, GraphKernel
+from gpcurves.errors import InputError, check_name
+from gpcurves.graphs import Ensemble, Graph, GraphKernel, Labels
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel
 from gpcurves.numerics.parameters import Parameter, parameters_of
@@ -20,18 +23,25 @@ KERNELS = Family(Kernel, "kernel", None, "Kernel")
 GRAPH_KERNELS = Family(GraphKernel, "kernel", "random-walk", "Kernel")
 INPUTS = Family(Inputs, "inputs", "torus", "Inputs")
 LIKELIHOODS = Family(Observation, "likelihood", "gaussian", "Labels")
+FILES = (".graphml", ".gml", ".gexf", ".net", ".adjlist", ".json", ".mtx")
 DESIGNS = Family(Design, "design", "random", "Inputs")
 
 
 def graph_options() -> list[Option]:
     """Return the options that say which graph."""
     forms = ", ".join(map(_form, Ensemble.offered().values()))
-    own = "Your own graph: an edge list, or .graphml, .gml or .mtx, also with .gz."
+    own = f"Your own graph: an edge list, or {', '.join(FILES)}; also with .gz."
+    columns = "Columns of an edge list: both ends of an edge and perhaps its weight, by name or position."
+    header = "Whether the first line of an edge list names its columns.  [recognised]"
+    weights = "What weights are: affinity (large means near), or distance (1/weight is used).  [affinity]"
     repair = "Your own graph: make edges undirected, drop self-loops, merge repeats."
     ignore = "Your own graph: let every edge count 1, whatever its weight."
     return [
         Option("--edges", type=READ, section="Graph", metavar="FILE", help=own),
         Option("--ensemble", section="Graph", metavar="NAME:NUMBERS", help=f"Random graphs: {forms}."),
+        Option("--columns", section="Graph", metavar="SOURCE,TARGET[,WEIGHT]", help=columns),
+        Option("--header/--no-header", default=None, section="Graph", help=header),
+        Option("--weights", section="Graph", metavar="NAME", help=weights),
         Option("--repair", is_flag=True, section="Graph", help=repair),
         Option("--ignore-weights", is_flag=True, section="Graph", help=ignore),
     ]
@@ -55,16 +65,58 @@ def read_graph(given: Given, vertices: int | None) -> Graph | Ensemble:
         raise InputError("give either --ensemble (random graphs) or your own graph, a file of edges")
     if edges is not None:
         return read_own_graph(given, vertices)
-    for name in ("repair", "ignore_weights"):
-        if given[name]:
-            raise InputError(f"--{name.replace('_', '-')} belongs to your own graph, not to --ensemble")
+    for option in graph_options()[2:]:
+        if given.has(str(option.name)):
+            raise InputError(f"{option.flag} belongs to your own graph, not to --ensemble")
     return read_ensemble(ensemble)
 
 
 def read_own_graph(given: Given, vertices: int | None = None) -> Graph:
-    """Return the graph in the file that was given."""
-    graph = graphs.read_graph(given["edges"], vertices=vertices, repair=given["repair"])
-    return graphs.as_graph(graph, weighted=not given["ignore_weights"])
+    """Return the graph in the file that was given, after notes about its reading on stderr."""
+    weights, ignored = given["weights"], given["ignore_weights"]
+    if weights is not None and ignored:
+        raise InputError("--weights is not used with --ignore-weights: give one of them")
+    if weights is not None:
+        check_name("value of --weights", weights, ["affinity", "distance"])
+    graph = graphs.read_graph(
+        given["edges"],
+        vertices=vertices,
+        repair=given["repair"],
+        columns=None if given["columns"] is None else parse.fields(given["columns"]),
+        header=given["header"],
+        weights="ignore" if ignored else weights,
+    )
+    tell_notes(given, graph.notes)
+    return graphs.as_graph(graph, weighted=not ignored)
+
+
+def label_options(*, noise: bool = True) -> list[Option]:
+    """Return the options that say which values are known at vertices; ``noise`` offers a column with standard errors."""
+    known = "File with a vertex and a value per line, or with a header."
+    target = "Column with the values, if the header leaves it open."
+    vertex = "Column with the vertices, if the header leaves it open."
+    errors = "Column with the standard error of each value."
+    options = [
+        Option("--labels", type=READ, required=True, section="Labels", metavar="FILE", help=known),
+        Option("--target", section="Labels", metavar="COLUMN", help=target),
+        Option("--vertex-column", section="Labels", metavar="COLUMN", help=vertex),
+        Option("--noise-column", section="Labels", metavar="COLUMN", help=errors),
+    ]
+    return options if noise else options[:-1]
+
+
+def read_labels(given: Given, graph: Graph) -> Labels:
+    """Return the labels in the file that was given, after notes about its reading on stderr."""
+    noise = given.context.params.get("noise_column")
+    labels = graphs.read_labels(given["labels"], graph, given["target"], noise, vertex=given["vertex_column"])
+    tell_notes(given, labels.notes)
+    return labels
+
+
+def tell_notes(given: Given, notes: Iterable[str]) -> None:
+    """Print what there is to say about files, unless people asked for quiet."""
+    for note in () if given["quiet"] else notes:
+        tell(f"note: {note}")
 
 
 def read_ensemble(text: str) -> Ensemble:

@@ -17,13 +17,12 @@ _NOISE = 0.1
 
 
 def _parts() -> list[Part]:
-    known = "File with a vertex and a value per line."
     noise = f"Noise variance of a label, if prior variances are 1.  [{_NOISE:g}]"
     how = [p for p in parameters_of(METHODS["cavity"].Options) if p.name in ("tolerance", "max_rounds", "damping")]
     return [
         click.Argument(["edges"], type=READ),
         *pieces.graph_options()[2:],
-        Option("--labels", type=READ, required=True, section="Labels", metavar="FILE", help=known),
+        *pieces.label_options(noise=False),
         Option("--noise", section="Labels", metavar="NUMBER", help=noise),
         pieces.GRAPH_KERNELS.options,
         partial(parameter_options, "method", {"cavity": how}, section="Belief propagation"),
@@ -35,8 +34,8 @@ def _parts() -> list[Part]:
 def predict(given: Given) -> int | None:
     """Predict the values at all vertices of a graph from the values at some, by belief propagation.
 
-    EDGES is a file with your own graph: an edge list, or .graphml, .gml or .mtx, also with .gz. CSV with the columns
-    vertex,mean,std goes to stdout unless --out says otherwise.
+    EDGES is a file with your own graph: an edge list, or .graphml, .gml, .gexf, .net, .adjlist, .json or .mtx, also
+    with .gz. CSV with the columns vertex,mean,std goes to stdout unless --out says otherwise.
 
     \b
     Examples:
@@ -47,20 +46,21 @@ def predict(given: Given) -> int | None:
     noise = _NOISE if given["noise"] is None else parse.number("--noise", given["noise"])
     kernel = pieces.GRAPH_KERNELS.build(given)
     graph = pieces.read_own_graph(given)
-    vertices, values = parse.labels(given["labels"])
-    numbers = [graph.number(name) for name in vertices]
+    known = pieces.read_labels(given, graph)
     import pandas as pd  # not before a graph beyond memory is refused
 
     from gpcurves.methods.cavity.regressor import GraphRegressor
 
     model = GraphRegressor(graph, kernel, noise, **read_options(given, "method", "cavity"))
-    model.fit([graph.label(number) for number in numbers] if graph.labels is not None else numbers, values)
+    model.fit(
+        [graph.label(number) for number in known.vertices] if graph.labels is not None else known.vertices, known.values
+    )
     mean, std = model.predict(return_std=True)
     labels = [graph.label(i) for i in range(graph.vertices)]
     output.write(given, pd.DataFrame({"vertex": labels, "mean": mean, "std": std}))
     beliefs = model.beliefs_
     end = f"converged after {beliefs.rounds} iterations" if beliefs.converged else "no convergence"
-    output.say(given, f"{len(values)} labels on {graph.describe()}: {end}")
+    output.say(given, f"{len(known)} labels on {graph.describe()}: {end}")
     if not beliefs.converged:
         tell("gpcurves: no convergence: try --damping 0.5, more --max-rounds or a larger --tolerance")
         return 1

@@ -18,4 +18,7 @@ from gpcurves.graphs.kernels import PolynomialWalkKernel as PolynomialWalkKernel
 from gpcurves.graphs.kernels import RandomWalkKernel as RandomWalkKernel
 from gpcurves.graphs.kernels import RegularisedLaplacianKernel as RegularisedLaplacianKernel
 from gpcurves.graphs.kernels import normalise_parameter as normalise_parameter
+from gpcurves.graphs.labels import Labels as Labels
+from gpcurves.graphs.labels import read_attributes as read_attributes
+from gpcurves.graphs.labels import read_labels as read_labels
 from gpcurves.graphs.reading import read_graph as read_graph

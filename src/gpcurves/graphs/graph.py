@@ -7,8 +7,9 @@ goes to zero. (Library routines set :math:`L_{ii} = 0` there, which makes its pr
 
 from __future__ import annotations
 
+import copy
 import hashlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.graphs.details import collect_details
 from gpcurves.numerics import schema
-from gpcurves.numerics.frozen import ReadOnly
+from gpcurves.numerics.frozen import FrozenMapping, ReadOnly, frozen_array
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer
 
@@ -43,6 +45,16 @@ class Graph(ReadOnly):
         Make directed edges undirected (with the mean weight of both directions) and drop self-loops, instead of refusing
         them.
 
+    Attributes
+    ----------
+    positions
+        Two coordinates of each vertex, if the file or the NetworkX graph has them.
+    attributes
+        Further numbers (NaN if missing) or texts (None if missing) of the vertices by name, if there are any.
+    notes
+        What there was to say about the reading of a file. Neither these nor positions and attributes are part of what makes
+        graphs equal.
+
     Examples
     --------
     >>> import gpcurves as gpc
@@ -52,6 +64,9 @@ class Graph(ReadOnly):
 
     adjacency: Sparse
     labels: tuple[str, ...] | None = None
+    positions: FloatArray | None = None
+    attributes: Mapping[str, npt.NDArray[Any]] | None = None
+    notes: tuple[str, ...] = ()
 
     def __init__(self, adjacency: Any, labels: Iterable[Hashable] | None = None, *, repair: bool = False) -> None:
         matrix = _check_adjacency(adjacency, repair)
@@ -93,6 +108,20 @@ class Graph(ReadOnly):
             raise InputError(f"weights must be one per edge ({len(pairs)}), got {given.size}")
         _check_weights(given)
         return cls(_join_ends(pairs.astype(np.int64), given, count, repair), labels, repair=repair)
+
+    def with_details(
+        self,
+        positions: FloatArray | None = None,
+        attributes: Mapping[str, npt.NDArray[Any]] | None = None,
+        notes: Iterable[str] = (),
+    ) -> Graph:
+        """Return the same graph with positions and attributes of its vertices, and notes after those that it has."""
+        other = copy.copy(self)
+        kept = None if attributes is None else FrozenMapping({name: frozen(each) for name, each in attributes.items()})
+        object.__setattr__(other, "positions", None if positions is None else frozen_array(positions))
+        object.__setattr__(other, "attributes", kept)
+        object.__setattr__(other, "notes", (*self.notes, *notes))
+        return other
 
     @property
     def vertices(self) -> int:
@@ -157,6 +186,10 @@ class Graph(ReadOnly):
     @cached_property
     def _numbers(self) -> dict[str, int]:
         return {self.label(vertex): vertex for vertex in range(self.vertices)}
+
+    def has(self, label: Hashable) -> bool:
+        """Tell whether there is a vertex with this name."""
+        return str(label) in self._numbers
 
     def number(self, label: Hashable) -> int:
         """Return the number of the vertex with this name."""
@@ -237,7 +270,8 @@ def as_graph(thing: object, *, repair: bool = False, weighted: bool = True) -> G
     graph = _convert(thing, repair)
     if weighted or not graph.weighted:
         return graph
-    return Graph(graph.adjacency.astype(bool).astype(np.float64), graph.labels)
+    plain = Graph(graph.adjacency.astype(bool).astype(np.float64), graph.labels)
+    return plain.with_details(graph.positions, graph.attributes, graph.notes)
 
 
 def _convert(thing: object, repair: bool) -> Graph:
@@ -300,7 +334,9 @@ def _from_networkx(graph: Any, repair: bool) -> Graph:
     weights = [weight for *_, weight in graph.edges(data="weight", default=1)]
     _check_weights(as_numbers(weights, "weights must be numbers, and some edge has another attribute 'weight'"))
     matrix = networkx.to_scipy_sparse_array(graph, nodes, weight="weight", dtype=float, format="csr")
-    return Graph(matrix, None if nodes == list(range(len(nodes))) else nodes, repair=repair)
+    built = Graph(matrix, None if nodes == list(range(len(nodes))) else nodes, repair=repair)
+    details = collect_details([graph.nodes[node] for node in nodes])
+    return built.with_details(*details) if any(each is not None for each in details[:2]) or details[2] else built
 
 
 def _join_ends(pairs: IntArray, weights: FloatArray, vertices: int, repair: bool) -> Sparse:
