@@ -15,6 +15,7 @@ from gpcurves.errors import NumericalError as NumericalError
 from gpcurves.forecasting import Forecast as Forecast
 from gpcurves.forecasting import forecast as forecast
 from gpcurves.forecasting.estimator import LearningCurveForecast as LearningCurveForecast
+from gpcurves.forecasting.networks.regressor import GraphRegressor as GraphRegressor
 from gpcurves.goals import required_n as required_n
 from gpcurves.graphs import DegreeDistribution as DegreeDistribution
 from gpcurves.graphs import DiffusionKernel as DiffusionKernel
@@ -47,7 +48,6 @@ from gpcurves.kernels import Polynomial as Polynomial
 from gpcurves.kernels import RationalQuadratic as RationalQuadratic
 from gpcurves.methods import METHODS as METHODS
 from gpcurves.methods.cavity.beliefs import belief_propagation as belief_propagation
-from gpcurves.methods.cavity.regressor import GraphRegressor as GraphRegressor
 from gpcurves.methods.formulas.degenerate import degenerate_best as degenerate_best
 from gpcurves.methods.simulation.single import PredictionVectors as PredictionVectors
 from gpcurves.methods.simulation.single import posterior_variance as posterior_variance

@@ -11,10 +11,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.stats import poisson
-from sklearn.base import clone
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import Kernel
-from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import gpcurves as gpc
 from gpcurves.errors import InputError, NotApplicableError
@@ -569,123 +565,6 @@ def test_belief_propagation_needs_a_given_graph_and_noise() -> None:
 
 
 # the regressor
-
-
-class _Table(Kernel):  # type: ignore[misc]
-    """A covariance matrix between vertices, as scikit-learn wants it."""
-
-    def __init__(self, C: FloatArray) -> None:
-        self.C = C
-
-    def __call__(self, X: FloatArray, Y: FloatArray | None = None, eval_gradient: bool = False) -> FloatArray:
-        one = X[:, 0].astype(int)
-        return np.asarray(self.C[np.ix_(one, one if Y is None else Y[:, 0].astype(int))])
-
-    def diag(self, X: FloatArray) -> FloatArray:
-        return np.asarray(self.C.diagonal()[X[:, 0].astype(int)])
-
-    def is_stationary(self) -> bool:
-        return False
-
-
-@pytest.mark.parametrize("centre", [False, True])
-def test_the_regressor_is_that_of_scikit_learn_on_a_forest(centre: bool) -> None:
-    """With vertices that repeat, and with several that were never seen."""
-    graph = forest()
-    kernel = gpc.RandomWalkKernel(6, 2.2, "global")
-    rng = np.random.default_rng(0)
-    X = rng.integers(graph.vertices, size=(25, 1))
-    assert len(np.unique(X)) < 25
-    y = rng.normal(2.0, 1.0, 25)
-    ours = gpc.GraphRegressor(graph, kernel, 0.3, centre=centre, tolerance=1e-12).fit(X, y)
-    theirs = GaussianProcessRegressor(_Table(kernel.on(graph).matrix()), alpha=0.3, optimizer=None)
-    shift = y.mean() if centre else 0.0
-    theirs.fit(X, y - shift)
-    mean, std = theirs.predict(np.arange(graph.vertices)[:, None], return_std=True)
-    ours_mean, ours_std = ours.predict(return_std=True)
-    np.testing.assert_allclose(ours_mean, mean + shift, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(ours_std, std, rtol=1e-7)
-    np.testing.assert_array_equal(ours.predict(X), ours_mean[X[:, 0]])
-    assert ours.score(X, y) == pytest.approx(theirs.score(X, y - shift))
-    assert ours.beliefs_.converged
-
-
-def test_the_regressor_knows_names_and_numbers() -> None:
-    edges = [(0, 1), (1, 2), (2, 3)]
-    plain, named = gpc.Graph.from_edges(edges), gpc.Graph.from_edges(edges, labels="abcd")
-    first = gpc.GraphRegressor(plain, noise=0.01).fit([0, 3], [1.0, -1.0])
-    second = gpc.GraphRegressor(named, noise=0.01).fit(["a", "d"], [1.0, -1.0])
-    np.testing.assert_array_equal(first.predict(), second.predict(["a", "b", "c", "d"]))
-    np.testing.assert_array_equal(first.predict([2.0]), second.predict(np.array(["c"])))
-    mean = first.predict()
-    assert isinstance(mean, np.ndarray)
-    np.testing.assert_allclose(mean, -mean[::-1], atol=1e-9)
-
-
-def test_the_regressor_is_cloned_and_set_like_an_estimator() -> None:
-    model = gpc.GraphRegressor(gpc.Graph.from_edges([(0, 1)]), noise=0.2, damping=0.1, centre=True)
-    other = clone(model)
-    assert other is not model
-    assert not hasattr(other, "beliefs_")
-    assert other.get_params()["damping"] == 0.1
-    assert set(model.get_params()) == {"graph", "kernel", "noise", "tolerance", "max_rounds", "damping", "centre"}
-    assert model.set_params(noise=0.5, kernel=gpc.DiffusionKernel(1.0)) is model
-    assert model.noise == 0.5
-    with pytest.raises(ValueError, match="Invalid parameter 'nois'"):
-        model.set_params(nois=1)
-    assert "noise=0.5" in repr(model)
-
-
-def test_the_regressor_is_cross_validated_by_scikit_learn() -> None:
-    graph = gpc.RandomRegular(3).sample(60, 0)
-    kernel = gpc.RandomWalkKernel(10, normalise="local")
-    rng = np.random.default_rng(0)
-    y = np.linalg.cholesky(kernel.on(graph).matrix() + 0.01 * np.eye(60)) @ rng.standard_normal(60)
-    search = GridSearchCV(gpc.GraphRegressor(graph, kernel), {"noise": [0.01, 100.0]}, cv=3).fit(np.arange(60), y)
-    assert search.best_params_ == {"noise": 0.01}
-    assert search.best_score_ > 0.5
-    scores = cross_val_score(gpc.GraphRegressor(graph, kernel, 0.01), np.arange(60), y, cv=3)
-    assert scores.mean() == pytest.approx(search.best_score_)
-
-
-def test_a_column_of_targets_is_no_square_of_differences() -> None:
-    model = gpc.GraphRegressor(gpc.Graph.from_edges([(0, 1), (1, 2)])).fit([0, 2], [1.0, -1.0])
-    flat = model.score([0, 1, 2], [1.0, 0.2, -1.0])
-    assert model.score([0, 1, 2], [[1.0], [0.2], [-1.0]]) == pytest.approx(flat)
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "words"),
-    [
-        ([0, 9], [1.0, 2.0], "vertices must be between 0 and 2, got 0 to 9"),
-        ([-1], [1.0], "vertices must be between 0 and 2"),
-        ([0.5], [1.0], "0.5"),
-        ([np.inf], [1.0], "inf"),
-        ([np.nan], [1.0], "nan"),
-        (["x"], [1.0], "x"),
-        ([0, 1], [1.0], "one target per vertex, at least one, got 1 for 2"),
-        ([], [], "at least one"),
-        ([0], [np.nan], "targets must be finite, got NaN or infinity"),
-        ([0], ["much"], "targets must be numbers"),
-        ([[0, 1]], [1.0], "vertices must be a list of numbers or names"),
-    ],
-)
-def test_the_regressor_refuses_what_it_cannot_learn(X: Any, y: Any, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        gpc.GraphRegressor(gpc.Graph.from_edges([(0, 1), (1, 2)])).fit(X, y)
-
-
-def test_the_regressor_says_what_is_missing() -> None:
-    graph = gpc.Graph.from_edges([(0, 1), (1, 2)], labels="abc")
-    with pytest.raises(InputError, match="call fit first"):
-        gpc.GraphRegressor(graph).predict()
-    model = gpc.GraphRegressor(graph).fit(["a"], [1.0])
-    with pytest.raises(InputError, match="z"):
-        model.predict(["z"])
-    with pytest.raises(NotApplicableError, match="noise"):
-        gpc.GraphRegressor(graph, noise=0.0).fit(["a"], [1.0])
-    with pytest.raises(InputError, match="graph"):
-        gpc.GraphRegressor().fit([0], [1.0])
 
 
 def test_damped_messages_come_to_rest_at_the_same_place() -> None:

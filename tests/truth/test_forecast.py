@@ -23,7 +23,7 @@ from gpcurves.curve import SCHEMA
 from gpcurves.forecasting import Forecast, ForecastEffort
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
-from gpcurves.forecasting.intervals import DOWN, LEVEL, SLOPE, UP, Band, PosteriorCurves
+from gpcurves.forecasting.intervals import TABLES, Band, PosteriorCurves
 from gpcurves.forecasting.verdict import Label
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.views import view_of
@@ -143,9 +143,11 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> 
     noise = 0.7 * math.log(0.1) + 0.3 * math.log(0.05)
     above = min(middle[n] - noise, 2.0)
     sources = [math.log(reach), math.sqrt(variance), scatter, gap, middle[72] - middle[n], above]
-    down, up = (math.sqrt(sum((c * x) ** 2 for c, x in zip(side, sources, strict=True))) for side in (DOWN, UP))
+    down, up = (
+        math.sqrt(sum((c * x) ** 2 for c, x in zip(side, sources, strict=True))) for side in (TABLES.down, TABLES.up)
+    )
     estimate, low, high, assured = (float(curve[0]) for curve in band.at(np.array([float(n)])))
-    expected = middle[72] + LEVEL * gap + SLOPE * (middle[n] - middle[72])
+    expected = middle[72] + TABLES.level * gap + TABLES.slope * (middle[n] - middle[72])
     assert 2 * math.log(estimate / scale) == pytest.approx(expected, rel=1e-9)
     below = 2 * math.log(estimate / low)
     assert below >= (1 - 1e-9) * down  # ends never rise
@@ -163,10 +165,10 @@ def test_between_its_knots_a_band_is_interpolated() -> None:
     band = PosteriorCurves((curve,), np.ones(1), ((1,),), observed, 80, 80, 1.0).make_band()
     n, far = np.array([7.0, 433.0, 5_003.0, 77_777.0]), np.array([1e6 + 1, 1e14])
     now = curve(np.array([72.0]))  # the drop from there on is forecast to be smaller
-    slope = np.where(n > 72, SLOPE, 1.0)
+    slope = np.where(n > 72, TABLES.slope, 1.0)
     np.testing.assert_allclose(band.at(n)[0], np.sqrt(now * (curve(n) / now) ** slope), rtol=1e-6)
     np.testing.assert_allclose(
-        band.at(far)[0], np.sqrt(now * (curve(far) / now) ** SLOPE), rtol=1e-5
+        band.at(far)[0], np.sqrt(now * (curve(far) / now) ** TABLES.slope), rtol=1e-5
     )  # beyond the horizon
 
 

@@ -14,7 +14,7 @@ import gpcurves as gpc
 from gpcurves.forecasting import Forecast, ForecastEffort
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve
-from gpcurves.forecasting.intervals import LEVEL, SLOPE, PosteriorCurves
+from gpcurves.forecasting.intervals import TABLES, PosteriorCurves
 from gpcurves.forecasting.posterior import split_draws
 from gpcurves.numerics.validation import FloatArray
 
@@ -50,7 +50,9 @@ def test_the_standard_error_is_that_of_leaving_out_batches() -> None:
             return total
 
         now = mean(72.0)
-        return 0.5 * (now + (SLOPE if size > 72 else 1.0) * (mean(size) - now) + LEVEL * (math.log(0.9) - now))
+        return 0.5 * (
+            now + (TABLES.slope if size > 72 else 1.0) * (mean(size) - now) + TABLES.level * (math.log(0.9) - now)
+        )
 
     everything = set(range(9))
     for size, stderr in zip(n, found, strict=True):

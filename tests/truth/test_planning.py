@@ -20,6 +20,7 @@ import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.designs.greedy import choose_greedily
 from gpcurves.forecasting import Forecast, ForecastEffort
+from gpcurves.forecasting.choosing import Chooser
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import Band, goal_grid
 from gpcurves.forecasting.planning import count_test_rows, find_gain, find_stopping_point, gains
@@ -302,7 +303,7 @@ def test_suggestions_are_written_like_the_rows() -> None:
 
 def test_decoding_is_the_inverse_of_encoding() -> None:
     chooser = real().chooser
-    assert chooser is not None
+    assert isinstance(chooser, Chooser)
     back = chooser.in_units(chooser.known)
     expected = table()[list(back.columns)]
     pd.testing.assert_frame_equal(back, expected, check_dtype=False, check_exact=False, rtol=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 import click
 
@@ -21,6 +22,7 @@ from gpcurves.problem import GraphProblem, Problem, SpectrumProblem, Teacher
 
 KERNELS = Family(Kernel, "kernel", None, "Kernel")
 GRAPH_KERNELS = Family(GraphKernel, "kernel", "random-walk", "Kernel")
+FITTED_KERNELS = Family(GraphKernel, "kernel", "fit", "Kernel")
 INPUTS = Family(Inputs, "inputs", "torus", "Inputs")
 LIKELIHOODS = Family(Observation, "likelihood", "gaussian", "Labels")
 FILES = (".graphml", ".gml", ".gexf", ".net", ".adjlist", ".json", ".mtx")
@@ -90,25 +92,25 @@ def read_own_graph(given: Given, vertices: int | None = None) -> Graph:
     return graphs.as_graph(graph, weighted=not ignored)
 
 
-def label_options(*, noise: bool = True) -> list[Option]:
-    """Return the options that say which values are known at vertices; ``noise`` offers a column with standard errors."""
+def label_options() -> list[Option]:
+    """Return the options that say which values are known at vertices."""
     known = "File with a vertex and a value per line, or with a header."
     target = "Column with the values, if the header leaves it open."
     vertex = "Column with the vertices, if the header leaves it open."
     errors = "Column with the standard error of each value."
-    options = [
+    return [
         Option("--labels", type=READ, required=True, section="Labels", metavar="FILE", help=known),
         Option("--target", section="Labels", metavar="COLUMN", help=target),
         Option("--vertex-column", section="Labels", metavar="COLUMN", help=vertex),
         Option("--noise-column", section="Labels", metavar="COLUMN", help=errors),
     ]
-    return options if noise else options[:-1]
 
 
 def read_labels(given: Given, graph: Graph) -> Labels:
     """Return the labels in the file that was given, after notes about its reading on stderr."""
-    noise = given.context.params.get("noise_column")
-    labels = graphs.read_labels(given["labels"], graph, given["target"], noise, vertex=given["vertex_column"])
+    labels = graphs.read_labels(
+        given["labels"], graph, given["target"], given["noise_column"], vertex=given["vertex_column"]
+    )
     tell_notes(given, labels.notes)
     return labels
 
@@ -156,6 +158,16 @@ def build_vector_problem(given: Given) -> Problem:
     inputs, observation = INPUTS.build(given, **dim), LIKELIHOODS.build(given)
     teacher = _build_teacher(given, KERNELS, observation)
     return Problem(kernel, inputs, observation, teacher, DESIGNS.build(given))
+
+
+def build_fitted_kernel(given: Given) -> GraphKernel | Literal["fit"]:
+    """Return the kernel that was given, or "fit" if none was."""
+    if given["kernel"] not in (None, "fit"):
+        kernel: GraphKernel = FITTED_KERNELS.build(given)
+        return kernel
+    for option, _ in given.of("kernel"):
+        raise InputError(f"{option.flag} needs --kernel: without it, kernels are fitted")
+    return "fit"
 
 
 def build_graph_problem(given: Given, graph: Graph | Ensemble) -> Problem:

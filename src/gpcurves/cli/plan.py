@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpcurves.cli import parse
+from gpcurves.cli import parse, pieces
 from gpcurves.cli.options import INTEGER, READ, WRITTEN, Command, File, Given, Option, output_options
 from gpcurves.cli.streams import echo_data, tell
 from gpcurves.errors import InputError
@@ -23,18 +23,28 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gpcurves.forecasting.questions import Questions
+    from gpcurves.forecasting.result import Forecast
 
 _MOST_SIZES = 10_000
 REPORT = File(written=True, beside=(".png", ".json"))
 
 
 _GOALS = ("rmse", "mae", "r2", "percent")
+_OF_TABLES = ("features", "drop", "missing", "groups", "pool", "deterministic", "predict")
+_OF_GRAPHS = ("labels", "columns", "header", "weights", "repair", "ignore_weights", "vertex_column")
 _ASKED = ("relative", "next", "cost_per_row", "value_of_error", "gain", "stop_below", "certify", "known_noise")
 
 
 def _parts() -> list[Option]:
-    goal, plan = "Goal (one of these)", "Planning"
+    goal, plan, graph = "Goal (one of these)", "Planning", "Graph"
+    edges, *others = (option for option in pieces.graph_options() if option.flag != "--ensemble")
+    known = "File with a vertex and a value per line, or with a header."
+    vertex = "Column of --labels with the vertices, if the header leaves it open."
     return [
+        edges,
+        Option("--labels", type=READ, section=graph, metavar="FILE", help=known),
+        Option("--vertex-column", section=graph, metavar="COLUMN", help=vertex),
+        *others,
         Option("--goal-rmse", section=goal, metavar="X", help="RMSE to reach, in the target's own units."),
         Option(
             "--goal-mae", section=goal, metavar="X", help="Mean absolute error to reach, in the target's own units."
@@ -79,8 +89,8 @@ def _parts() -> list[Option]:
 
 
 @click.command(cls=Command, parts=_parts)
-@click.argument("data", type=READ)
-@click.option("--target", required=True, help="Column to predict.")
+@click.argument("data", type=READ, required=False)
+@click.option("--target", help="Column to predict; of --labels, if its header leaves it open.")
 @click.option("--features", help='Columns to use as inputs: a,b,"c, d".  [all but the target]')
 @click.option("--drop", help="Columns not to use, separated by commas.")
 @click.option(
@@ -104,9 +114,10 @@ def _parts() -> list[Option]:
 @click.option("--rng", type=INTEGER, default=0, show_default=True, help="Seed; the same seed gives the same answer.")
 @click.option("--report", type=REPORT, help="Page to write (.html), with a picture (.png) and data (.json) beside.")
 def plan(given: Given) -> None:
-    """Forecast the error on more rows like those of a table, and how many rows a goal needs.
+    """Forecast the error with more rows of a table, or more labels on a graph, and how many a goal needs.
 
-    DATA is a CSV, TSV, Excel or Parquet file with a header. Errors are root mean squared errors against noisy held-out
+    DATA is a CSV, TSV, Excel or Parquet file with a header. With --edges and --labels instead, it is about the vertices of
+    a graph that have no label yet, and n counts labels. Errors are root mean squared errors against noisy held-out
     targets, in the target's own units, with a 90 % interval.
 
     \b
@@ -117,8 +128,11 @@ def plan(given: Given) -> None:
       gpcurves plan data.csv --target price --goal-r2 0.9 --next 10 --next-file next.csv
       gpcurves plan data.csv --target price --gain 50 --stop-below 0.01 --cost-per-row 20 --value-of-error 1e5
       gpcurves plan data.csv --target price --predict new.csv --predictions predicted.csv
+      gpcurves plan --edges grid.csv --labels known.csv --goal-rmse 2.5 --next 10 --report plan.html
     """
     from gpcurves.cli import output
+
+    _check_source(given)
 
     goal = _read_goal(given)
     _check_contents(given)
@@ -128,17 +142,11 @@ def plan(given: Given) -> None:
     n = None if given["sizes"] is None else _sizes(given["sizes"])
     output.check_out(given)
     written = _check_files(given)
-    options = {name: given[name] for name in ("pool", "missing", "deterministic", "draws", "rng")}
-    options |= {"groups": given["groups"], "noise": given["noise_column"]}
-    options |= {name: _names(given[name]) for name in ("features", "drop")}
-    from gpcurves.forecasting import forecast
-    from gpcurves.tables.files import read_table
-
-    new = None if given["predict"] is None else read_table(given["predict"])
-    result = forecast(given["data"], given["target"], progress=False if given["quiet"] else None, **options)
+    new, result = _forecast_graph(given) if given["edges"] is not None else _forecast_table(given)
     aim = None if goal is None else result.goal(**goal)
     further = asked.answer(result)
-    predictions = None if new is None else result.predict(new)
+    everywhere = given["edges"] is not None and given["predictions"] is not None
+    predictions = result.predict(new) if new is not None or everywhere else None
     contents = {path: render(result, path.suffix.lower(), n=n, goal=aim, asked=asked) for path in written}
     for name, table in (("predictions", predictions), ("next_file", further.next_rows)):
         if given[name] is not None and table is not None:
@@ -170,6 +178,46 @@ def plan(given: Given) -> None:
     lines += [f"note: {note}" for note in result.notes if note not in verdict.sentences]
     for line in [*lines, *(f"wrote {path}" for path in contents)]:
         tell(line)
+
+
+def _check_source(given: Given) -> None:
+    """Refuse what belongs to the other source of data, a table or a graph."""
+    graph = given["edges"] is not None
+    if graph == (given["data"] is not None):
+        raise InputError("give either DATA (a table) or --edges with --labels (a graph)")
+    if graph and given["labels"] is None:
+        raise InputError("--labels is needed: the file with the values that are known at vertices")
+    if not graph and given["target"] is None:
+        raise InputError("--target is needed: the column to predict")
+    for name in _OF_TABLES if graph else _OF_GRAPHS:
+        if given.has(name):
+            flag = "--no-header" if given[name] is False else f"--{name.replace('_', '-')}"
+            raise InputError(
+                f"{flag} is for {'tables' if graph else 'graphs'}, and this is {'a graph' if graph else 'a table'}"
+            )
+
+
+def _forecast_table(given: Given) -> tuple[pd.DataFrame | None, Forecast]:
+    """Return the rows to predict, if any, and the forecast from the rows of a table."""
+    options = {name: given[name] for name in ("pool", "missing", "deterministic", "draws", "rng")}
+    options |= {"groups": given["groups"], "noise": given["noise_column"]}
+    options |= {name: _names(given[name]) for name in ("features", "drop")}
+    from gpcurves.forecasting import forecast
+    from gpcurves.tables.files import read_table
+
+    new = None if given["predict"] is None else read_table(given["predict"])
+    return new, forecast(given["data"], given["target"], progress=False if given["quiet"] else None, **options)
+
+
+def _forecast_graph(given: Given) -> tuple[None, Forecast]:
+    """Return the forecast from labels on a graph."""
+    if given["draws"] is not None:
+        raise InputError("--draws is for tables: on a graph, all likely kernels are averaged over")
+    graph = pieces.read_own_graph(given)
+    known = pieces.read_labels(given, graph)
+    from gpcurves.forecasting.networks.assembly import forecast_labels
+
+    return None, forecast_labels(graph, known, rng=given["rng"], progress=False if given["quiet"] else None)
 
 
 def _check_contents(given: Given) -> None:
@@ -219,7 +267,8 @@ def _read_questions(given: Given) -> Questions:
     ):
         raise InputError("the list of --next is not shown with --quiet: add --next-file FILE or --json")
     needs = {"stop_below": "gain", "cost_per_row": "value_of_error", "value_of_error": "cost_per_row"}
-    for name, other in (needs | {"next_file": "next", "predictions": "predict"}).items():
+    needs |= {"next_file": "next"} if given["edges"] is not None else {"next_file": "next", "predictions": "predict"}
+    for name, other in needs.items():
         if given[name] is not None and given[other] is None:
             raise InputError(f"--{name.replace('_', '-')} needs --{other.replace('_', '-')}: give both")
     return Questions(**asked)

@@ -23,6 +23,7 @@ from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effo
 from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
 from gpcurves.forecasting.evidence import JITTER
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
+from gpcurves.forecasting.networks.assembly import forecast_graph, is_graph
 from gpcurves.forecasting.posterior import Draws, Member, draw_problems, find_members
 from gpcurves.forecasting.prediction import Predictor
 from gpcurves.forecasting.regression import Mixture, mix
@@ -38,7 +39,7 @@ from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 from gpcurves.tables import rows as reading
-from gpcurves.tables.columns import is_name, name_columns, spell_names
+from gpcurves.tables.columns import enumerate_names, is_name, name_columns, spell_names
 from gpcurves.tables.files import read_table
 from gpcurves.tables.frames import as_column, as_frame, is_table, name_array
 from gpcurves.tables.preparing import Missing, Names, prepare
@@ -71,11 +72,11 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     ----------
     X
         Inputs: an array of numbers, one row per example; a table (pandas, polars, Arrow), whose texts become categories and
-        whose identifiers are left out; the name of a CSV, TSV, Excel or Parquet file; or a fitted
-        ``GaussianProcessRegressor`` of scikit-learn, which is taken as it is.
+        whose identifiers are left out; the name of a CSV, TSV, Excel or Parquet file; a fitted
+        ``GaussianProcessRegressor`` of scikit-learn, which is taken as it is; or a graph (`Graph`, or one of NetworkX).
     y
         The target, one number per row, or the name of its column (of a table, a number may be one); not given with a
-        fitted regressor.
+        fitted regressor. With a graph, labels: a mapping or a Series from vertex to value; n is then the number of labels.
     rng
         Seed: the same seed gives the same answer.
     pool
@@ -110,6 +111,9 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     with threadpool_limits(1), Progress(progress, "%") as shown:
         shown.expect(100, 0)
         computation = Computation(seed, np.random.default_rng(seed), effort, shown)
+        if is_graph(X):
+            _refuse_choices(features=features, drop=drop, groups=groups, noise=noise, pool=pool)
+            return forecast_graph(X, y, computation)
         if _is_model(X, y):
             return forecast_regressor(X, pool, computation)
         if isinstance(X, str | Path) or is_table(X):
@@ -138,6 +142,13 @@ def _thin(rows: Rows, most_rows: int) -> npt.NDArray[np.int64]:
     """Return the positions of at most so many rows, drawn at random."""
     count = len(rows.y)
     return np.arange(count) if count <= most_rows else np.sort(np.random.default_rng(1).permutation(count)[:most_rows])
+
+
+def _refuse_choices(**choices: Any) -> None:
+    """Refuse what has a meaning for tables only."""
+    given = [name for name, value in choices.items() if value is not None]
+    if given:
+        raise InputError(f"{enumerate_names(given, quote=False)}: for tables only, and this is a graph")
 
 
 def _is_model(X: Any, y: Any) -> bool:

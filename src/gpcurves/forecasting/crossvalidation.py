@@ -87,7 +87,7 @@ def cross_validate(
         # rows of a group, and repeats of a row, count once
         sums = np.bincount(np.concatenate(place), np.concatenate(squares) - errors[-1])
         scatter.append(float(np.sqrt((sums**2).sum()) / len(np.concatenate(place))))
-    shape = _measure_shape(np.concatenate(squares), len(y))
+    shape = measure_shape(np.concatenate(squares), len(y))
     return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter), *shape)
 
 
@@ -101,11 +101,11 @@ def hold_out(problem: Problem, X: FloatArray, y: FloatArray, rng: np.random.Gene
         residuals = np.concatenate([_predict(problem, X, y, (order[:size], order[size:])) for order in orders])
         errors.append(float(np.mean(residuals**2)))
         scatter.append(float(np.std(residuals**2) / np.sqrt(count)))
-    shape = _measure_shape(residuals**2, count)
+    shape = measure_shape(residuals**2, count)
     return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter), *shape)
 
 
-def _measure_shape(squares: FloatArray, rows: int) -> tuple[float, ...]:
+def measure_shape(squares: FloatArray, rows: int) -> tuple[float, ...]:
     """Return ratio and kurtosis of residuals, given their squares; nothing if there are too few rows."""
     mean = float(squares.mean())
     if rows < _FEWEST_RESIDUALS or not mean > 0:

@@ -18,17 +18,32 @@ from gpcurves.numerics.validation import FloatArray, frozen
 
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand
 _GOALS = 400
-LEVEL = 0.775  # share of the gap between cross-validated and expected error by which the whole curve is moved
-SLOPE = 0.798  # share of the drop that the model expects from more rows which happens, in logarithms
 _ASSURANCE = 0.842 / 1.645  # width of a one-sided 80 % interval over half of a 90 % interval, for normal errors
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
 _FAR = 2.0
 _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
-DOWN = (0.108, 0.838, 2.77, 0.314, 0.7, 1.03)
-UP = (0.0892, 1.52, 2.41, 0.919, 0.7, 0.649)
-"""Contributions to the half-widths, in the order of `ingredients`."""
-LASTING_WIDTH = 0.5 * DOWN[0] * math.log(_FURTHEST)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Constants that were learnt from what forecasts came to.
+
+    ``level`` is the share of the gap between cross-validated and expected error by which the whole curve is moved, ``slope`` the
+    share of the drop that the model expects from more rows which happens, in logarithms; ``down`` and ``up`` are contributions
+    to the half-widths, in the order of `ingredients`.
+    """
+
+    level: float
+    slope: float
+    down: tuple[float, ...]
+    up: tuple[float, ...]
+
+
+TABLES = Calibration(
+    0.775, 0.798, down=(0.108, 0.838, 2.77, 0.314, 0.7, 1.03), up=(0.0892, 1.52, 2.41, 0.919, 0.7, 0.649)
+)
+LASTING_WIDTH = 0.5 * TABLES.down[0] * math.log(_FURTHEST)
 """Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
 _STEP, _LONG_STEP = 0.01, 0.1  # between knots in ln n, up to the horizon and beyond: interpolation is good to 1e-6
 _LARGEST = 1e15
@@ -120,8 +135,8 @@ def combine(
     ahead: FloatArray,
     now: FloatArray | float,
     gap: FloatArray | float,
-    level: float = LEVEL,
-    slope: float = SLOPE,
+    level: float = TABLES.level,
+    slope: float = TABLES.slope,
 ) -> FloatArray:
     """Return the logarithm of the mean squared error to expect, from what the model expects and what cross-validation shows.
 
@@ -168,6 +183,8 @@ class PosteriorCurves:
     fitted_rows: int
     scale: float
     rate: float = 1.0  # rows for each unit that n counts, which may be a group of them
+    most: float = math.inf  # rows that there can be: of labels, one for each vertex of a graph
+    calibration: Calibration = TABLES
 
     def moments(self, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return mean and standard deviation of the log mean squared error, and how far it is above the noise."""
@@ -176,7 +193,7 @@ class PosteriorCurves:
         return middle, np.sqrt(self.weights @ (logs - middle) ** 2), middle - self._log_noise(n)
 
     def _logs(self, n: FloatArray) -> FloatArray:
-        return np.asarray(np.log([curve(self.rate * n) for curve in self.curves]))
+        return np.asarray(np.log([curve(self.rate * np.minimum(n, self.most)) for curve in self.curves]))
 
     def stderr(self, n: FloatArray) -> FloatArray:
         r"""Return the Monte-Carlo standard error of the log RMSE, by leaving out one batch of curves after the other.
@@ -184,8 +201,9 @@ class PosteriorCurves:
         Without batch b of the B of a family, the forecast changes by :math:`\delta_b`; the variance is the sum over families of
         :math:`\frac{B-1}B\sum_b\delta_b^2` (the jackknife). Cross-validation and the probabilities of families count as known.
         """
-        slope = np.where(n > self.observed.n[-1], SLOPE, 1.0)
-        logs = 0.5 * (slope * self._logs(n) + (1 - LEVEL - slope) * self._logs(self.observed.n[-1:]))
+        slope = np.where(n > self.observed.n[-1], self.calibration.slope, 1.0)
+        level = self.calibration.level
+        logs = 0.5 * (slope * self._logs(n) + (1 - level - slope) * self._logs(self.observed.n[-1:]))
         variance, begin = np.zeros(len(n)), 0
         for sizes in self.batches:
             count, total = len(sizes), sum(sizes)
@@ -214,7 +232,8 @@ class PosteriorCurves:
     def _estimate(self, n: FloatArray, log_mse: FloatArray | None = None) -> FloatArray:
         """Return the logarithm of the error to expect, for these curves or for another one, at the level that was observed."""
         now = float(self.moments(self.observed.n[-1:])[0][0])
-        return combine(self.moments(n)[0] if log_mse is None else log_mse, now, self.gap)
+        ahead = self.moments(n)[0] if log_mse is None else log_mse
+        return combine(ahead, now, self.gap, self.calibration.level, self.calibration.slope)
 
     def _in_units(self, log_mse: FloatArray) -> FloatArray:
         """Return root mean squared errors."""
@@ -231,11 +250,12 @@ class PosteriorCurves:
         far = np.exp(np.arange(math.log(horizon), math.log(_LARGEST) + _LONG_STEP, _LONG_STEP))
         n = np.unique(np.concatenate((np.arange(simulated + 1.0), near.round(), far.round(), goals, kinks)))
         middle, spread, above = self.moments(n)
-        factor, today = n / fitted, n == fitted
+        factor, today = np.minimum(n, self.most) / fitted, n == fitted
         drop = float(self.moments(self.observed.n[-1:])[0][0]) - middle
         squares = ingredients(factor, spread, self.observed.log_stderr[-1], self.gap, drop, above) ** 2
         # fewer rows than there are were tried out in cross-validation: they are as uncertain as today
-        down, up = (np.where(factor < 1, width[today], width) for width in np.sqrt(np.square([DOWN, UP]) @ squares))
+        widths = np.sqrt(np.square([self.calibration.down, self.calibration.up]) @ squares)
+        down, up = (np.where(factor < 1, width[today], width) for width in widths)
         ahead = today | (np.isin(n, goals) & (n > fitted))
         expected = self._estimate(n)
         ends = (never_rise(end, ahead) for end in (expected - down, expected + up, expected + _ASSURANCE * up))

@@ -81,7 +81,10 @@ class Questions:
             data["test_rows"] = {"precision": self.certify, "rows": count}
         table, numbers = (None, None) if self.next is None else forecast.choose(self.next)
         if table is not None:
-            sentences.append(_introduce(len(table), from_pool=numbers is not None))
+            if forecast.unit.are_labels:
+                sentences.append(_introduce_vertices(len(table)))
+            else:
+                sentences.append(_introduce(len(table), from_pool=numbers is not None))
             rows = [{"row": number} for number in numbers] if numbers else [{} for _ in range(len(table))]
             cells = [[_as_plain(cell) for cell in row] for row in table.itertuples(index=False)]
             inputs = [dict(zip(map(str, table.columns), row, strict=True)) for row in cells]
@@ -89,7 +92,7 @@ class Questions:
             if numbers is not None:
                 table = table.reset_index(drop=True)
                 table.insert(0, "row", numbers, allow_duplicates=True)
-        return Answers(tuple(sentences), data, table)
+        return Answers(tuple(map(forecast.unit.say, sentences)), data, table)
 
 
 @dataclass(frozen=True)
@@ -119,3 +122,9 @@ def _introduce(count: int, *, from_pool: bool) -> str:
     if from_pool:
         return f"{what} (rows of the pool, counted from 1)."
     return f"{what}. These are suggestions, drawn like your own inputs: settings near them do as well."
+
+
+def _introduce_vertices(count: int) -> str:
+    return (
+        "Label this vertex next." if count == 1 else f"Label these {count:,} vertices next, the most informative first."
+    )

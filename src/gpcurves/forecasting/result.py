@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Protocol, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,13 +14,12 @@ import pandas as pd
 from gpcurves._version import __version__
 from gpcurves.curve import SCHEMA, dump
 from gpcurves.errors import InputError, check_name
-from gpcurves.forecasting.choosing import Chooser
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import HORIZON, Band, never_rise
 from gpcurves.forecasting.measures import ErrorMeasure, ForecastGoal, MeasureName, Spread
 from gpcurves.forecasting.planning import Gain, StoppingPoint, count_test_rows, find_gain, find_stopping_point
-from gpcurves.forecasting.prediction import Predictor
 from gpcurves.forecasting.questions import Questions
+from gpcurves.forecasting.units import Unit
 from gpcurves.forecasting.verdict import Facts, Prospects, RequiredN, Verdict, judge
 from gpcurves.numerics.display import Shown
 from gpcurves.numerics.validation import FloatArray, sizes
@@ -42,6 +41,7 @@ _PLAIN = (
     "repeatability",
     "known_noise",
     "gap",
+    "vertices",
 )
 
 
@@ -70,6 +70,18 @@ class Relevance:
         """Build it from what `to_records` returned."""
         names, *columns = ([record[key] for record in records] for key in _KEYS)
         return cls(tuple(names), *(np.array(column, dtype=np.float64) for column in columns))
+
+
+class RowPredictor(Protocol):
+    """Predicts new rows, or vertices."""
+
+    def predict(self, X: Any) -> pd.DataFrame: ...
+
+
+class RowChooser(Protocol):
+    """Chooses the next rows, or vertices."""
+
+    def choose(self, k: int) -> tuple[pd.DataFrame, list[int] | None]: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,6 +125,8 @@ class Forecast(Shown):
         Columns that are not used, each with the reason.
     predictor, chooser
         The model, to predict new rows and to choose the next ones; None in a forecast that was loaded from a file.
+    vertices
+        The number of vertices of the graph whose labels were forecast, all that n can be; None for the rows of a table.
     """
 
     target: str
@@ -136,8 +150,14 @@ class Forecast(Shown):
     known_noise: float | None = None
     gap: float = 0.0
     left_out: Mapping[str, str] = field(default_factory=dict)
-    predictor: Predictor | None = None
-    chooser: Chooser | None = None
+    predictor: RowPredictor | None = None
+    chooser: RowChooser | None = None
+    vertices: int | None = None
+
+    @property
+    def unit(self) -> Unit:
+        """What n counts."""
+        return Unit(self.vertices)
 
     def at(self, n: object, measure: MeasureName = "rmse") -> pd.DataFrame:
         """Return a table with the columns n, rmse, low, high: the estimate and its 90 % interval at each n.
@@ -146,7 +166,7 @@ class Forecast(Shown):
         ("mae", "r2", "percent" of the target's standard deviation, "relative": per cent of the mean absolute target) adds columns:
         mae, mae_low and mae_high, for instance.
         """
-        wanted = sizes("n", n)
+        wanted = self._sizes(n)
         rmse, low, high, _ = self.band.at(wanted)
         table = pd.DataFrame({"n": wanted.astype(np.int64), "rmse": rmse, "low": low, "high": high})
         check_name("measure", measure, get_args(MeasureName))
@@ -156,6 +176,12 @@ class Forecast(Shown):
             for name, values in zip(("", "_low", "_high"), (rmse, *ends), strict=True):
                 table[f"{measure}{name}"] = told.from_rmse(values)
         return table
+
+    def _sizes(self, n: object) -> FloatArray:
+        wanted = sizes("n", n)
+        if self.vertices is not None and wanted.max(initial=0) > self.vertices:
+            raise InputError(f"n must be at most {self.vertices:,}, one label for each vertex, got {wanted.max():,.0f}")
+        return wanted
 
     @property
     def spread(self) -> Spread:
@@ -210,6 +236,7 @@ class Forecast(Shown):
             self.gap,
             self.left_out,
             known_noise,
+            self.unit,
         )
         return Prospects(self.band, facts, measure)
 
@@ -255,7 +282,7 @@ class Forecast(Shown):
 
         The choice is greedy and assumes known lengthscales; in practice expect a smaller gain.
         """
-        wanted = sizes("n", n)
+        wanted = self._sizes(n)
         ahead = self.rows + np.arange(len(self.remaining), dtype=np.float64)
         asked = np.concatenate((wanted, ahead))
         order = np.argsort(asked, kind="stable")
@@ -338,7 +365,7 @@ class Forecast(Shown):
             for name, value in record["cross_validation"].items()
         }
         return cls(
-            **{key: data[key] for key in _PLAIN},
+            **{key: data[key] for key in _PLAIN if key in data},  # older files know of no vertices
             band=Band(**record["band"]),
             remaining=np.array(record["remaining"]),
             outlying=float(record["outlying"]),
@@ -359,12 +386,13 @@ class Forecast(Shown):
 
     def to_frame(self, n: object = None, measure: MeasureName = "rmse") -> pd.DataFrame:
         """Return the forecast at 1, 2, 4, 8 and 16 times the rows at hand, or at these n, as `at` does."""
-        return self.at([k * self.rows for k in (1, 2, 4, 8, 16)] if n is None else n, measure)
+        usual = sorted({self.rows, *(int(min(k * self.rows, self.unit.sight)) for k in (2, 4, 8, 16))})
+        return self.at(usual if n is None else n, measure)
 
     @property
     def horizon(self) -> int:
         """The largest number of rows at which goals are looked for."""
-        return HORIZON * self.rows
+        return int(min(HORIZON * self.rows, self.unit.limit))
 
     @property
     def lengthscales(self) -> dict[str, float]:
@@ -374,7 +402,10 @@ class Forecast(Shown):
         return dict(zip(self.relevance.names, self.relevance.lengthscales.tolist(), strict=True))
 
     def __repr__(self) -> str:
-        return f"<Forecast of {self.target!r} from {self.rows} rows and {self.columns} inputs: {self.verdict()}>"
+        source = f"{self.rows} rows and {self.columns} inputs"
+        if self.vertices is not None:
+            source = f"{self.rows} labels at {self.vertices} vertices"
+        return f"<Forecast of {self.target!r} from {source}: {self.verdict()}>"
 
 
 def _list_errors(n: FloatArray, mse: FloatArray) -> list[dict[str, float]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpcurves.forecasting.intervals import HORIZON, LASTING_WIDTH, Band, goal_grid
 from gpcurves.forecasting.measures import RMSE, ErrorMeasure
+from gpcurves.forecasting.units import ROWS, Unit
 from gpcurves.tables.columns import enumerate_names
 
 Label = Literal[
@@ -20,6 +21,7 @@ Label = Literal[
     "goal reached already",
     "goal cannot be reached",
     "too few rows to say",
+    "too few labels to say",
 ]
 _FAR = 16  # more data helps if this many times the rows lower the error noticeably
 _NOTICEABLE = 0.1
@@ -65,6 +67,13 @@ class Verdict:
     def __str__(self) -> str:
         return f"{self.label}: {' '.join(self.sentences)}"
 
+    def about(self, unit: Unit) -> Verdict:
+        """Return the same answer in words about what is counted."""
+        if not unit.are_labels:
+            return self
+        label: Label = "too few labels to say" if self.label == "too few rows to say" else self.label
+        return Verdict(label, tuple(map(unit.say, self.sentences)))
+
     def add(self, *sentences: str) -> Verdict:
         """Return the same answer with further sentences; empty ones are left out."""
         return replace(self, sentences=(*self.sentences, *filter(None, sentences)))
@@ -101,6 +110,7 @@ class Facts:
     gap: float = 0.0
     left_out: Mapping[str, str] = field(default_factory=dict)
     known_noise: float | None = None
+    unit: Unit = ROWS
 
 
 class Prospects:
@@ -110,16 +120,16 @@ class Prospects:
         self.band, self.facts, self.measure = band, facts, measure
         self.rows, self.fitted_rows = facts.rows, facts.fitted_rows
         self.floor, self.outlying, self.deterministic = facts.floor, facts.outlying, facts.deterministic
-        rows = facts.rows
-        n = rows * np.array([1.0, 4.0, _FAR, HORIZON])
+        rows, self.unit = facts.rows, facts.unit
+        n = np.maximum(rows, np.minimum(rows * np.array([1.0, 4.0, _FAR, HORIZON]), facts.unit.sight))
         self.now, self.later, self.far, self.end = (_Moment(*column) for column in np.array(band.at(n)).T.tolist())
         self.gain = 1 - self.far.estimate / self.now.estimate
         self.width = math.log(self.later.high / self.later.low) / math.log(_TOO_WIDE)
         self.is_open = self.width > 1 and self.far.high > (1 - _NOTICEABLE) * self.now.estimate
         self.begin = f"With your current {rows:,} rows, {measure.subject} is {self.now.words(measure)}."
         between = measure.write_interval(self.later.low, self.later.high).replace(" to ", " and ")
-        self.soon = f"With {4 * rows:,} rows, it may be anything between {between}."
-        self.ahead = f"With {_FAR * rows:,} rows, it should be {self.far.words(replace(measure, after=''))}."
+        self.soon = f"With {n[1]:,.0f} rows, it may be anything between {between}."
+        self.ahead = f"With {n[2]:,.0f} rows, it should be {self.far.words(replace(measure, after=''))}."
 
     @property
     def blame(self) -> str:
@@ -143,11 +153,13 @@ class Prospects:
         """Return how many rows an error needs, or why no number of them is enough."""
         grid = goal_grid(self.rows)
         estimate, low, high, assured = self.band.find(goal, grid)
-        reason = "" if estimate is not None else self._explain_failure(goal, low)
+        reason = "" if estimate is not None else self.unit.say(self._explain_failure(goal, low))
         return RequiredN(estimate, low, high, assured, self.band.monte_carlo_error(goal, grid), reason)
 
     def _explain_failure(self, goal: float, low: int | None) -> str:
-        horizon = f"up to {HORIZON * self.rows:,} rows"
+        horizon = f"up to {min(HORIZON * self.rows, self.unit.limit):,.0f} rows"
+        if self.unit.most is not None and HORIZON * self.rows >= self.unit.most:
+            horizon = f"even if all {self.unit.most:,} vertices have one"
         write, worse = self.measure.write, "less" if self.measure.rises else "more"
         if low is None:
             noise = self.floor >= goal and not self.deterministic
@@ -170,7 +182,9 @@ def judge(prospects: Prospects, goal: float | None) -> Verdict:
         verdict = _judge_outliers(prospects)
     else:
         verdict = _judge_alone(prospects) if goal is None else _judge_goal(prospects, goal)
-    return verdict if (warning := warn(prospects.facts.gap)) is None else verdict.add(warning)
+    if (warning := warn(prospects.facts.gap)) is not None:
+        verdict = verdict.add(warning)
+    return verdict.about(prospects.unit)
 
 
 def warn(gap: float) -> str | None:
@@ -297,11 +311,11 @@ def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
         if needed.assured is None:
             return f"{begin} no number of rows makes that 80 % sure. {prospects.ahead}"
         return f"{begin} this is not 80 % sure. To be 80 % sure, plan for {rounded(needed.assured)} rows."
-    total, low = _round_up(needed.estimate or 0), needed.low or 0
+    total, low = int(min(_round_up(needed.estimate or 0), prospects.unit.limit)), needed.low or 0
     few = f"{rounded(low)} could be enough" if low > prospects.rows else "your current rows could be enough"
     many = f"{rounded(needed.high)} may be needed" if needed.high else "the goal may be out of reach"
     sentence = (
-        f"You will probably need about {total:,} rows ({total - prospects.rows:,} more) to reach {prospects.measure.phrase(goal)}. "
+        f"You will probably need about {prospects.unit.say_number(f'{total:,}')} rows ({total - prospects.rows:,} more) to reach {prospects.measure.phrase(goal)}. "
         f"This is {'uncertain' if needed.high else 'very uncertain'}: {few}, and {many}."
     )
     moved = needed.monte_carlo_error or 0.0

@@ -302,7 +302,7 @@ def draw_excited(student: Normalisation, teacher: Normalisation, seed: int, qual
     left.axes.plot(first, vectors.weights[first], "o", **ring)
     left.legend()
     title, graph = "prediction vector of the largest spike", vectors.problem.graph
-    gpc.draw_graph(graph, vectors.vectors[:, first], signed=True, label="", title=title, ax=right.axes)
+    gpc.draw_graph(graph, vectors.vectors[:, first], colours="signed", label="", title=title, ax=right.axes)
     right.remember("prediction vector", np.arange(len(vectors.vectors)), vectors.vectors[:, first])
     return sheet.finish(claim.spikes(vectors, student, teacher, quality.choose(60, 30)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,7 +25,8 @@ def draw_graph(
     marked: FloatArray | IntArray | None = None,
     label: str = "posterior variance",
     title: str | None = None,
-    signed: bool = False,
+    colours: Literal["root", "signed", "even"] = "root",
+    seen: str = "has training examples",
     ax: Any = None,
 ) -> Display:
     """Draw a graph of up to a few thousand vertices.
@@ -40,8 +41,10 @@ def draw_graph(
         Numbers of examples per vertex; those above 0 get a black edge.
     label, title
         What the colours mean, and the title.
-    signed
-        Whether the colours distinguish negative from positive values, with white for 0.
+    colours
+        How values become colours: in steps of the root, which are finer near the smallest; signed, with white for 0; or even.
+    seen
+        What the black edge means.
     ax
         Matplotlib axes to draw into; a new figure if None.
     """
@@ -55,15 +58,15 @@ def draw_graph(
     size = float(np.clip(12_000 / known.vertices, 9, 120))
     pairs, _ = known.edge_list()
     axes.add_collection(LineCollection(list(positions[pairs]), colors=_EDGE, linewidths=min(1.2, size / 22), zorder=1))
-    seen = np.zeros(known.vertices, dtype=bool) if marked is None else np.asarray(marked) > 0
+    has = np.zeros(known.vertices, dtype=bool) if marked is None else np.asarray(marked) > 0
     points = axes.scatter(
         *positions.T,
         s=size,
         c=values,
-        linewidths=np.where(seen, 1.1, 0.15),
-        edgecolors=np.where(seen, _SEEN, _EDGE),
+        linewidths=np.where(has, 1.1, 0.15),
+        edgecolors=np.where(has, _SEEN, _EDGE),
         zorder=2,
-        **_colours(values, signed),
+        **_colours(values, colours),
     )
     if values is not None:
         axes.figure.colorbar(points, ax=axes, label=words(label), shrink=0.8)
@@ -72,8 +75,8 @@ def draw_graph(
         axes.annotate(
             words(str(known.label(vertex))), at, (0, 0.5 * math.sqrt(size)), textcoords="offset points", **look
         )
-    if seen.any():
-        axes.scatter([], [], s=40, facecolors="none", edgecolors=_SEEN, linewidths=1.1, label="has training examples")
+    if has.any():
+        axes.scatter([], [], s=40, facecolors="none", edgecolors=_SEEN, linewidths=1.1, label=seen)
         axes.legend(loc="upper left", frameon=False, fontsize=9)
     axes.autoscale_view()
     axes.set_aspect("equal")
@@ -82,15 +85,17 @@ def draw_graph(
     return Display(axes, axes.figure, {"vertices": points})
 
 
-def _colours(values: FloatArray | None, signed: bool) -> dict[str, Any]:
-    """Return how values become colours: white in the middle for signed ones, more steps near the smallest for others."""
+def _colours(values: FloatArray | None, colours: str) -> dict[str, Any]:
+    """Return how values become colours."""
     from matplotlib.colors import Normalize, PowerNorm
 
     if values is None:
         return {"color": "#4a7ba6"}
     largest = float(abs(np.asarray(values)).max()) or 1.0
-    if signed:
+    if colours == "signed":
         return {"cmap": "RdBu_r", "norm": Normalize(-largest, largest)}
+    if colours == "even":
+        return {"cmap": "viridis", "norm": Normalize(float(np.min(values)), float(np.max(values)))}
     smallest = min(float(np.min(values)), 0.999 * largest)  # values that are all the same have a colour too
     return {"cmap": "viridis_r", "norm": PowerNorm(0.5, smallest, largest)}
 

@@ -17,12 +17,14 @@ from gpcurves._version import __version__
 from gpcurves.forecasting.measures import RMSE, ErrorMeasure, ForecastGoal
 from gpcurves.forecasting.questions import Answers, Questions
 from gpcurves.forecasting.result import NOTHING, Forecast, Goal
+from gpcurves.forecasting.units import Unit
 from gpcurves.forecasting.verdict import RequiredN, Verdict, rounded
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.page import Html, aligned, as_html, document, listed, sentences, table, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Points, Scene, Stroke, Text
 from gpcurves.render.views import View
+from gpcurves.render.views.maps import draw_maps
 
 _ESTIMATE, _CHOSEN, _POWER = Stroke("#0072B2", width=2.4), Stroke("#009E73", "dash", 1.6), Stroke("#8c8c8c", "dot", 1.5)
 _BAND, _SEEN, _GOAL, _NOISE, _NOW = "#cfe3f1", "#000000", "#D55E00", "#7a4f9a", "#666666"
@@ -42,11 +44,18 @@ td b { display: inline-block; min-width: 6em; overflow-wrap: anywhere; }
 footer { color: var(--quiet); font-size: 0.85em; border-top: 1px solid var(--line); margin-top: 2.5em; padding-top: 0.8em; }
 code { overflow-wrap: anywhere; } @media (max-width: 520px) { h1 { font-size: 1.5em; } }
 """
+_THEORY = {
+    False: "P. Sollich and A. Halees, <i>Learning curves for Gaussian process regression: Approximations and bounds</i>, Neural "
+    "Computation 14 (2002) 1393–1428",
+    True: "M. J. Urry and P. Sollich, <i>Random walk kernels and learning curves for Gaussian process regression on random "
+    "graphs</i>, Journal of Machine Learning Research 14 (2013) 1801–1835",
+}
 _TONES = {
     "noise-limited": "noise",
     "model-limited": "noise",
     "goal cannot be reached": "stop",
     "too few rows to say": "unsure",
+    "too few labels to say": "unsure",
 }
 
 
@@ -91,7 +100,13 @@ class ForecastView(View):
         if label != "More data helps" or self.needed is None or (self.needed.estimate or 0) <= self.result.rows:
             return label
         aim = "" if self.aim is None else f" for {self.measure.phrase(self.aim.rmse)}"
-        return f"{label}: about {rounded(self.needed.estimate or 0)} rows{aim}"
+        count = self.unit.say_number(rounded(self.needed.estimate or 0))
+        return self.unit.say(f"{label}: about {count} rows") + aim
+
+    @property
+    def unit(self) -> Unit:
+        """What n counts."""
+        return self.result.unit
 
     def to_frame(self) -> pd.DataFrame:
         return self.result.to_frame(self.n, self.measure.name)
@@ -106,21 +121,21 @@ class ForecastView(View):
     def page(self) -> str:
         forecast, verdict = self.result, self.verdict
         parts = [
-            f"<header><p>How many rows do you need to predict {tagged('b', forecast.target)}?</p>"
+            f"<header><p>{self.unit.say('How many rows')} do you need to predict {tagged('b', forecast.target)}?</p>"
             f"{tagged('h1', self.headline)}</header>",
             sentences(verdict.sentences, _TONES.get(verdict.label, "")),
             _tiles(self),
-            _planning(self.further),
+            _planning(self.further, self.unit),
             embed(self.scene()),
+            draw_maps(forecast),
             _errors(self),
             _inputs(forecast),
             _choosing(forecast),
             listed("What was done to the data", forecast.steps),
             listed("Assumptions", _assumptions(forecast)),
             "<h2>How to cite</h2><p>The gpcurves developers, <i>gpcurves: learning curves of Gaussian processes</i>, version "
-            f"{__version__}. The theory of these curves: P. Sollich and A. Halees, <i>Learning curves for Gaussian process "
-            "regression: Approximations and bounds</i>, Neural Computation 14 (2002) 1393–1428.</p>",
-            f"<footer>gpcurves {__version__}, seed {forecast.seed}. The same rows and seed give the same report.</footer>",
+            f"{__version__}. The theory of these curves: {_THEORY[self.unit.are_labels]}.</p>",
+            f"<footer>gpcurves {__version__}, seed {forecast.seed}. {self.unit.say('The same rows and seed')} give the same report.</footer>",
         ]
         return document(f"{forecast.target}: {verdict.label}", parts, _STYLE)
 
@@ -132,19 +147,21 @@ class ForecastView(View):
         rmse = np.sqrt(seen.mse)
         factor = np.exp(seen.log_stderr / 2)  # by which the root is off, up or down
         bars = (rmse * (1 - 1 / factor), rmse * (factor - 1))
-        x = Axis("number of labelled rows", n[0] / 1.05, n[-1] * 1.05, True, "rows")
+        say = self.unit.say
+        counted = "number of labels" if self.unit.are_labels else "number of labelled rows"
+        x = Axis(counted, n[0] / 1.05, n[-1] * 1.05, True, say("rows"))
         y = self._error_axis(np.concatenate((low, rmse)), np.concatenate((high, rmse)))
         chosen = forecast.designed(later)["rmse"].to_numpy()
         scene = Scene(x, y, self.headline, marks=[Area(n, low, high, _BAND, label="90 % interval", layer=0)])
         scene.add_upright(forecast.rows, Stroke("#bbbbbb", width=1))
         scene.marks += [
             Line(n, np.sqrt(forecast.power_law(n)), _POWER, name="power law", label="power law, for comparison"),
-            Line(later, chosen, _CHOSEN, name="chosen", label="if you choose the inputs of new rows", layer=3),
+            Line(later, chosen, _CHOSEN, name="chosen", label=self._chosen_label, layer=3),
             Line(n, table["rmse"].to_numpy(), _ESTIMATE, name="forecast", label="forecast", layer=4),
             Points(
                 seen.n, rmse, _SEEN, *bars, name="cross-validation", label="cross-validation, ± standard error", layer=5
             ),
-            Text(forecast.rows, y.at(0.01), f"you have {forecast.rows:,} rows", _NOW),
+            Text(forecast.rows, y.at(0.01), say(f"you have {forecast.rows:,} rows"), _NOW),
         ]
         aim = self.aim
         if aim is not None and y.low < aim.rmse < y.high:
@@ -154,15 +171,21 @@ class ForecastView(View):
             said = f"noise floor (irreducible error), about {forecast.noise_rmse:.3g}"
             scene.label_level(forecast.noise_rmse, said, _NOISE)
         if aim is not None and self.needed is not None:
-            _mark_goal(scene, aim, self.needed, self.measure)
+            _mark_goal(scene, aim, self.needed, self.measure, self.unit)
         return scene
+
+    @property
+    def _chosen_label(self) -> str:
+        return (
+            "if you choose which vertices to label" if self.unit.are_labels else "if you choose the inputs of new rows"
+        )
 
     def _sizes(self) -> FloatArray:
         """Return numbers of rows from the smallest cross-validated size to well beyond the user's rows."""
-        rows, furthest = self.result.rows, 16 * self.result.rows
+        rows, furthest = self.result.rows, int(max(self.result.rows, min(16 * self.result.rows, self.unit.sight)))
         if self.needed is not None:
             marks = [mark for mark in (self.needed.estimate, self.needed.high, self.needed.assured) if mark is not None]
-            furthest = int(min(max([furthest, *(1.5 * mark for mark in marks)]), _FURTHEST * rows))
+            furthest = int(min(max([furthest, *(1.5 * mark for mark in marks)]), _FURTHEST * rows, self.unit.limit))
         return np.unique(np.append(np.geomspace(self.result.cross_validation.n[0], furthest, 120).round(), rows))
 
     def _error_axis(self, lows: FloatArray, highs: FloatArray) -> Axis:
@@ -171,10 +194,11 @@ class ForecastView(View):
             low, high = min(low, max(self.aim.rmse, low / 10)), max(high, min(self.aim.rmse, high * 10))
         target = " ".join(self.result.target.split())
         target = target if len(target) <= _LONGEST_NAME else f"{target[: _LONGEST_NAME - 1]}…"
-        return Axis(f"RMSE of {target}, on new rows", low / 1.15, high * 1.15, True, "RMSE")
+        where = "at unlabelled vertices" if self.unit.are_labels else "on new rows"
+        return Axis(f"RMSE of {target}, {where}", low / 1.15, high * 1.15, True, "RMSE")
 
 
-def _mark_goal(scene: Scene, aim: ForecastGoal, needed: RequiredN, measure: ErrorMeasure) -> None:
+def _mark_goal(scene: Scene, aim: ForecastGoal, needed: RequiredN, measure: ErrorMeasure, unit: Unit) -> None:
     """Mark the interval of rows that reach a goal and the estimate, or say where the goal is if that is out of sight."""
     x, y, goal = scene.x, scene.y, aim.rmse
     called = measure.write_goal(goal) if measure is RMSE else f"{measure.noun.split()[-1]} {measure.write_goal(goal)}"
@@ -186,33 +210,35 @@ def _mark_goal(scene: Scene, aim: ForecastGoal, needed: RequiredN, measure: Erro
         return
     if needed.low is not None and needed.low < x.high:
         ends = np.array([needed.low, min(needed.high or x.high, x.high)])
-        span = f"rows for the goal, 90 % interval{'' if needed.high else ', no upper limit'}"
+        span = unit.say(f"rows for the goal, 90 % interval{'' if needed.high else ', no upper limit'}")
         thick = Stroke("#f2c4a6", width=6)
         scene.marks.append(Line(ends, np.array([goal, goal]), thick, name="interval", label=span, layer=1))
     if needed.estimate is not None and needed.estimate <= x.high:
         scene.add_diamond(needed.estimate, goal, _GOAL, 7, "needed")
-        scene.label_point(needed.estimate, goal, f"about {rounded(needed.estimate)} rows", _GOAL)
+        scene.label_point(needed.estimate, goal, unit.say(f"about {rounded(needed.estimate)} rows"), _GOAL)
     scene.label_level(goal, f"goal {called}", _GOAL)
 
 
 def _tiles(view: ForecastView) -> str:
     forecast = view.result
-    now, later = forecast.at([forecast.rows, 4 * forecast.rows]).to_dict("records")
+    say, fourfold = view.unit.say, int(max(forecast.rows, min(4 * forecast.rows, view.unit.sight)))
+    now, later = forecast.at([forecast.rows, fourfold]).to_dict("records")
     numbers = [row[name] for row in (now, later) for name in ("rmse", "low", "high")]
     texts = aligned([*numbers, *([] if forecast.deterministic else [forecast.noise_rmse])])
-    span = "RMSE with {} rows, 90\u00a0% interval {} to {}"
+    span = say("RMSE with {} rows, 90\u00a0% interval {} to {}")
     tiles = [
         (texts[0], span.format(f"your {now['n']:,}", texts[1], texts[2])),
         (texts[3], span.format(f"{later['n']:,}", texts[4], texts[5])),
     ]
-    tiles += [(text, "noise floor (irreducible error): the lowest RMSE with unlimited rows") for text in texts[6:]]
+    tiles += [(text, say("noise floor (irreducible error): the lowest RMSE with unlimited rows")) for text in texts[6:]]
     if view.needed is not None and view.aim is not None:
-        tiles.append(_rows_needed(view.needed, view.measure, view.aim.rmse))
+        big, said = _rows_needed(view.needed, view.measure, view.aim.rmse, view.unit)
+        tiles.append((big, say(said)))
     cells = "".join(f"<div class='tile'>{tagged('b', big)}{tagged('span', said)}</div>" for big, said in tiles)
     return f"<section class='tiles'>{cells}</section>"
 
 
-def _rows_needed(needed: RequiredN, measure: ErrorMeasure, goal: float) -> tuple[str, str]:
+def _rows_needed(needed: RequiredN, measure: ErrorMeasure, goal: float, unit: Unit) -> tuple[str, str]:
     if needed.estimate is None:
         return "no number", f"of rows is expected to reach the goal of {measure.write_goal(goal)}"
     low = rounded(needed.low or 0)
@@ -222,10 +248,13 @@ def _rows_needed(needed: RequiredN, measure: ErrorMeasure, goal: float) -> tuple
     sure = "No number of rows gives an 80 % chance"
     if needed.assured is not None:
         sure = f"80 % chance with {rounded(needed.assured)}"
-    return f"≈ {rounded(needed.estimate)}", f"rows for {measure.phrase(goal)}; 90 % interval: {span}. {sure}."
+    return (
+        f"≈ {unit.say_number(rounded(needed.estimate))}",
+        f"rows for {measure.phrase(goal)}; 90 % interval: {span}. {sure}.",
+    )
 
 
-def _planning(further: Answers) -> str:
+def _planning(further: Answers, unit: Unit) -> str:
     """Return the answers to further questions, and the rows to measure next."""
     if not further.sentences:
         return ""
@@ -235,7 +264,11 @@ def _planning(further: Answers) -> str:
     texts = [
         [f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row] for row in chosen.to_numpy(object)
     ]
-    rows = table("Rows to measure next", [str(name) for name in chosen.columns], texts)
+    rows = table(
+        "Vertices to label next" if unit.are_labels else "Rows to measure next",
+        [str(name) for name in chosen.columns],
+        texts,
+    )
     return listed("What you asked", further.sentences) + rows
 
 
@@ -251,12 +284,12 @@ def _errors(view: ForecastView) -> str:
         bar = "".join(f"<i class='{name}' style='width:{width:.0f}%'></i>" for name, width in widths)
         rows.append([f"{n:,}", rmse, f"{low} – {high}", f"{share:.0f} %", Html(f"<div class='bar'>{bar}</div>")])
     key = (
-        "<p class='key'>Parts of the mean squared error: <i class='learn'></i>reducible by more rows, "
+        f"<p class='key'>Parts of the mean squared error: <i class='learn'></i>reducible by more {view.unit.say('rows')}, "
         "<i class='floor'></i>noise floor (irreducible error).</p>"
     )
     if forecast.deterministic:
         key = "<p>Without noise, more rows can remove all of the mean squared error.</p>"
-    head = ["rows", "RMSE", "90 % interval", "reducible", "parts of the mean squared error"]
+    head = [view.unit.say("rows"), "RMSE", "90 % interval", "reducible", "parts of the mean squared error"]
     if view.measure is not RMSE:
         write = view.measure.write
         for row, (rmse, low, high) in zip(rows, frame[["rmse", "low", "high"]].to_numpy().tolist(), strict=True):
@@ -296,7 +329,8 @@ def describe_dependence(share: float, lengthscale: float, units: float) -> str:
 
 
 def _choosing(forecast: Forecast) -> str:
-    n = 2 * forecast.rows
+    unit = forecast.unit
+    n = int(max(forecast.rows, min(2 * forecast.rows, unit.sight)))
     random, chosen = (float(frame["rmse"].iloc[0]) for frame in (forecast.at([n]), forecast.designed([n])))
     saved = 1 - chosen / random
     said = f"Choosing inputs instead of drawing them at random would hardly help: at {n:,} rows, by less than 1 %."
@@ -306,10 +340,22 @@ def _choosing(forecast: Forecast) -> str:
             f"certain. At {n:,} rows the RMSE would be about {chosen:.3g} instead of {random:.3g}, {100 * saved:.0f} % lower "
             "(the dashed curve). This assumes known lengthscales; in practice expect a smaller gain."
         )
-    return f"<h2>If you can choose your inputs</h2>{tagged('p', said)}"
+    if not unit.are_labels:
+        return f"<h2>If you can choose your inputs</h2>{tagged('p', said)}"
+    said = f"Choosing vertices instead of drawing them at random would hardly help: at {n:,} labels, by less than 1 %."
+    if saved >= 0.01:
+        said = (
+            "If you can choose which vertices to label, take one after the other, each where it tells most about all others. At "
+            f"{n:,} labels the RMSE would be about {chosen:.3g} instead of {random:.3g}, {100 * saved:.0f} % lower (the dashed "
+            "curve). This assumes that the fitted kernel is right; in practice expect a smaller gain."
+        )
+    return f"<h2>If you can choose the vertices</h2>{tagged('p', said)}"
 
 
 def _assumptions(forecast: Forecast) -> Iterable[str]:
+    if forecast.unit.are_labels:
+        yield from _assumptions_on_graphs(forecast)
+        return
     yield "New rows come from the same sources, ranges and measurement as yours."
     model = "The model is the regressor given"
     if forecast.relevance is not None:
@@ -322,5 +368,22 @@ def _assumptions(forecast: Forecast) -> Iterable[str]:
     yield (
         "The 90 % interval is calibrated on regression tasks with known learning curves, most of them real tables. It does "
         "not cover effects absent from your rows, such as rare outliers, seasonality or conditions you have not sampled."
+    )
+    yield from forecast.notes
+
+
+def _assumptions_on_graphs(forecast: Forecast) -> Iterable[str]:
+    yield "Further labels are at vertices drawn at random, and are measured like yours."
+    yield (
+        "The model is an average over Gaussian processes on the graph (Matérn and diffusion kernels of all ranges, with both "
+        "normalisations) and label propagation, refitted as labels arrive; another kind of model may do better or worse."
+    )
+    yield (
+        "The error is the root mean squared error against labels, noise included, at vertices that have none yet, in the "
+        "target's own units."
+    )
+    yield (
+        "The 90 % interval is calibrated on real networks with known values. It does not cover what your labels cannot show, such "
+        "as a part of the network in which none of them is."
     )
     yield from forecast.notes

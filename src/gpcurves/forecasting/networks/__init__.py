@@ -1,0 +1,1 @@
+"""Labels on the vertices of a graph: fit, predict, and forecast the error with more of them."""

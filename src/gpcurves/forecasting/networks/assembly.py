@@ -1,0 +1,155 @@
+"""From a graph and labels at some of its vertices to a forecast of the error at the others with more labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from gpcurves.errors import InputError
+from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
+from gpcurves.forecasting.effort import Computation, ForecastEffort
+from gpcurves.forecasting.intervals import Calibration, PosteriorCurves
+from gpcurves.forecasting.networks.choosing import VertexChooser, measure_savings
+from gpcurves.forecasting.networks.curves import Route, simulate
+from gpcurves.forecasting.networks.observed import Observed, vertex_numbers
+from gpcurves.forecasting.networks.regressor import GraphRegressor
+from gpcurves.forecasting.networks.validation import cross_validate
+from gpcurves.forecasting.result import Forecast
+from gpcurves.forecasting.verdict import warn
+from gpcurves.graphs import Graph, Labels, as_graph
+from gpcurves.montecarlo import Rng, seed_of
+from gpcurves.montecarlo.progress import Progress
+
+FEWEST = 20
+_ROUTES = 4  # orders in which further vertices are labelled, over which curves are averaged
+NETWORKS = Calibration(0.8, 0.8, down=(0.1, 0.8, 2.0, 0.3, 0.3, 0.5), up=(0.1, 0.8, 2.0, 0.3, 0.3, 0.5))
+
+
+@dataclass(frozen=True, eq=False)
+class VertexPredictor:
+    """What was learnt from labels, to predict other vertices with."""
+
+    model: GraphRegressor
+
+    def predict(self, X: Any = None) -> pd.DataFrame:
+        """Return a table with the columns vertex, prediction, low, high for vertices, or for all: the 90 % interval is that of a new label."""
+        graph = self.model.graph_
+        at = np.arange(graph.vertices) if X is None else vertex_numbers(graph, X)
+        names = [graph.label(i) for i in at.tolist()]
+        mean, low, high = self.model.predict_at(at)
+        return pd.DataFrame({"vertex": names, "prediction": mean, "low": low, "high": high})
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledGraph:
+    """What a forecast on a graph starts from: a fitted regressor, cross-validated errors and learning curves."""
+
+    model: GraphRegressor
+    observed: CrossValidation
+    curves: PosteriorCurves
+    route: Route
+
+
+def is_graph(source: object) -> bool:
+    """Tell whether somebody gave a graph instead of a table: one of this package, of NetworkX or of igraph."""
+    return isinstance(source, Graph) or type(source).__module__.partition(".")[0] in ("networkx", "igraph")
+
+
+def read_labels(graph: Graph, labels: Any, errors: Any = None) -> Observed:
+    """Return labels given as a mapping or a Series from vertex to value; NaN and None are not known."""
+    if isinstance(labels, Mapping):
+        labels = pd.Series(dict(labels), dtype=object)
+    if not isinstance(labels, pd.Series):
+        raise InputError("labels must be a mapping or a Series from vertex to value")
+    known = labels.notna().to_numpy()
+    given = None if errors is None else np.asarray(errors)[known]
+    return Observed.collect(graph, labels.index[known].to_numpy(), labels[known].to_numpy(), given)
+
+
+def fit_labels(graph: Graph, observed: Observed, computation: Computation) -> LabelledGraph:
+    """Fit labels, and find out how the error falls with more of them."""
+    labels = len(observed.vertices)
+    if labels < FEWEST:
+        raise InputError(f"a forecast needs labels at {FEWEST} vertices or more, got {labels}: too few labels to say")
+    model = GraphRegressor(graph).fit_observed(graph, observed)
+    computation.progress.advance(30)
+    seen = cross_validate(model.candidates_, model.fitted_, model.settings_, model.propagation_, computation.rng)
+    computation.progress.advance(30)
+    scale = observed.deviation
+    routes = [Route.draw(observed, graph.vertices, rng) for rng in computation.rng.spawn(_ROUTES)]
+    members = model.posterior_.members
+    curves = tuple(simulate(member, route, scale) for route in routes for member in members)
+    weights = np.tile(model.posterior_.weights, _ROUTES) / _ROUTES
+    computation.progress.advance(30)
+    whole = PosteriorCurves(
+        curves,
+        weights,
+        ((len(members),) * _ROUTES,),
+        seen.in_units(1 / scale),
+        labels,
+        labels,
+        scale,
+        most=float(graph.vertices),
+        calibration=NETWORKS,
+    )
+    return LabelledGraph(model, seen, whole, routes[0])
+
+
+def forecast_labels(graph: Graph, labels: Labels, *, rng: Rng = 0, progress: bool | None = False) -> Forecast:
+    """Forecast the error at unlabelled vertices with more labels than those of a file."""
+    seed = seed_of(rng)
+    with threadpool_limits(1), Progress(progress, "%") as shown:
+        shown.expect(100, 0)
+        computation = Computation(seed, np.random.default_rng(seed), ForecastEffort(), shown)
+        observed = Observed.gather(labels.vertices, labels.values, labels.errors)
+        return forecast_observed(graph, observed, computation, labels.target or "label")
+
+
+def forecast_graph(source: object, labels: Any, computation: Computation) -> Forecast:
+    """Forecast the error at unlabelled vertices with more labels."""
+    graph = as_graph(source)
+    name = getattr(labels, "name", None)
+    return forecast_observed(graph, read_labels(graph, labels), computation, "label" if name is None else str(name))
+
+
+def forecast_observed(graph: Graph, observed: Observed, computation: Computation, target: str) -> Forecast:
+    """Forecast the error at unlabelled vertices with more labels, which are gathered by vertex."""
+    fit = fit_labels(graph, observed, computation)
+    model, curves = fit.model, fit.curves
+    notes = [note[0].upper() + note[1:] + "." for note in model.notes_]
+    if (warning := warn(curves.gap)) is not None:
+        notes.append(warning)
+    notes.append(f"{model.summary[0].upper()}{model.summary[1:]}.")
+    remaining = measure_savings(model.posterior_, fit.route)
+    computation.progress.advance(10)
+    known = None if observed.known is None else math.sqrt(float(np.mean(observed.known)))
+    return Forecast(
+        target=target,
+        rows=len(observed.vertices),
+        fitted_rows=len(observed.vertices),
+        columns=1,
+        band=curves.make_band(),
+        noise_rmse=curves.noise_rmse,
+        remaining=remaining,
+        outlying=0.0,
+        cross_validation=fit.observed,
+        power_law=PowerLawFit.fit(fit.observed),
+        relevance=None,
+        deterministic=False,
+        steps=(f"{graph.describe()}; {observed.labels:,} labels at {len(observed.vertices):,} vertices",),
+        notes=tuple(notes),
+        seed=computation.seed,
+        deviation=observed.deviation,
+        mean_absolute=float(np.abs(observed.means).mean()),
+        known_noise=known,
+        gap=curves.gap,
+        predictor=VertexPredictor(model),
+        chooser=VertexChooser(model.posterior_, graph, computation.seed),
+        vertices=graph.vertices,
+    )

@@ -1,0 +1,134 @@
+"""Which covariances on a graph are averaged over: smooth and rough ones, of short and long range, with both normalisations.
+
+A graph Matérn kernel with smoothness 1, local normalisation and a long range is nearly label propagation by harmonic functions;
+diffusion is the smoothest member. Random walks are diffusion in discrete steps and would add nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gpcurves.graphs import DiffusionKernel, Graph, GraphKernel, MaternGraphKernel
+from gpcurves.graphs.covariance import GraphCovariance
+from gpcurves.graphs.graph import IntArray
+from gpcurves.numerics.validation import FloatArray
+
+SCALES = 10
+MOST_DENSE = 4_000  # vertices up to which all eigenvectors are computed
+_SHORTEST = 0.7  # in edges
+_LARGEST = 100.0
+_SMALLEST_VARIANCE = 1e-12
+PRIOR = {1: 1.0, 2: 0.5, 4: 0.25, math.inf: 0.125}
+"""Prior weights of the smoothness: quantities on real networks are rough more often than smooth."""
+
+
+@dataclass(frozen=True, eq=False)
+class RawCovariance:
+    """Covariances of a kernel before normalisation: by the eigenvectors that all kernels share, or on large graphs by rows."""
+
+    kernel: GraphKernel
+    graph: Graph
+
+    @property
+    def _is_dense(self) -> bool:
+        return self.graph.vertices <= MOST_DENSE
+
+    def between(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return covariances of some vertices with others."""
+        if not self._is_dense:
+            return self._whole.rows(columns)[:, rows].T
+        t, U = self.graph.eigen
+        return np.asarray((U[rows] * self.kernel.eigenvalue(t)) @ U[columns].T)
+
+    @cached_property
+    def diagonal(self) -> FloatArray:
+        """The variances of all vertices."""
+        if not self._is_dense:
+            return self._whole.raw_diagonal
+        t, U = self.graph.eigen
+        return np.asarray(np.square(U) @ self.kernel.eigenvalue(t))
+
+    @cached_property
+    def _whole(self) -> GraphCovariance:
+        return self.kernel.normalised("none").on(self.graph)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A covariance with its prior probability: that of a kernel, divided by its own variances or by one number.
+
+    ``block`` are its values between labelled vertices. The number of global normalisation is arbitrary, since the variance of
+    the target is fitted.
+    """
+
+    raw: RawCovariance
+    local: bool
+    average: float
+    log_prior: float
+    block: FloatArray
+
+    @property
+    def kernel(self) -> GraphKernel:
+        """The kernel with its normalisation."""
+        return self.raw.kernel.normalised("local" if self.local else "global")
+
+    def between(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return covariances."""
+        return self.raw.between(rows, columns) / (self._root(rows)[:, None] * self._root(columns))
+
+    def variances(self, vertices: IntArray) -> FloatArray:
+        """Return prior variances."""
+        return np.ones(len(vertices)) if self.local else np.asarray(self.raw.diagonal[vertices] / self.average)
+
+    def _root(self, vertices: IntArray) -> FloatArray:
+        if not self.local:
+            return np.full(len(vertices), math.sqrt(self.average))
+        return np.asarray(np.sqrt(self.raw.diagonal[vertices]))
+
+
+def choose_kernels(graph: Graph) -> list[tuple[GraphKernel, float]]:
+    """Return kernels before normalisation, each with its prior weight."""
+    longest = min(max(3.0, float(measure_diameter(graph))), _LARGEST)
+    scales = np.geomspace(_SHORTEST, longest, SCALES)
+    found: list[tuple[GraphKernel, float]] = []
+    for smoothness, weight in PRIOR.items():
+        for scale in scales.tolist():
+            if smoothness < math.inf:
+                found.append((MaternGraphKernel(scale, smoothness), weight))
+            elif scale <= DiffusionKernel.largest:
+                found.append((DiffusionKernel(scale), weight))
+    return found
+
+
+def make_candidates(graph: Graph, vertices: IntArray, kernels: list[tuple[GraphKernel, float]]) -> Iterator[Candidate]:
+    """Yield every kernel with its normalisation, or with both if it is one to be fitted, and covariances between labels."""
+    for kernel, weight in kernels:
+        raw = RawCovariance(kernel, graph)
+        block = raw.between(vertices, vertices)
+        own = np.diag(block)
+        if own.min() <= _SMALLEST_VARIANCE * own.max():
+            continue
+        root, average = np.sqrt(own), float(own.mean())
+        if len(kernels) > 1 or kernel.normalise == "local":
+            yield Candidate(raw, True, average, math.log(weight), block / (root[:, None] * root))
+        if len(kernels) > 1 or kernel.normalise != "local":
+            average = {"none": 1.0, "global": float(raw.diagonal.mean())}.get(kernel.normalise, average)
+            yield Candidate(raw, False, average, math.log(weight), block / average)
+
+
+def measure_diameter(graph: Graph) -> int:
+    """Return a lower limit to the largest number of edges between two vertices of one part, from two searches."""
+    from scipy.sparse.csgraph import dijkstra
+
+    farthest, distance = int(np.argmax(graph.degrees)), 0
+    for _ in range(2):
+        hops = dijkstra(graph.adjacency, indices=farthest, unweighted=True)
+        hops[~np.isfinite(hops)] = -1
+        farthest = int(np.argmax(hops))
+        distance = int(hops[farthest])
+    return distance

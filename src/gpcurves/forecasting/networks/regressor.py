@@ -1,0 +1,242 @@
+"""A Gaussian process on the vertices of a graph that fits its own kernel, noise, variance and mean, in the style of scikit-learn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import BaseEstimator, RegressorMixin
+from threadpoolctl import threadpool_limits
+
+from gpcurves.errors import InputError
+from gpcurves.forecasting.networks.candidates import Candidate, choose_kernels, make_candidates
+from gpcurves.forecasting.networks.evidence import Setting
+from gpcurves.forecasting.networks.observed import FEWEST_LABELS, Observed, vertex_numbers
+from gpcurves.forecasting.networks.posterior import Posterior, default_settings, extend, find_posterior
+from gpcurves.forecasting.networks.simple import LabelPropagation, find_share, leave_out_of_mean
+from gpcurves.graphs import Graph, GraphKernel, as_graph
+from gpcurves.graphs.graph import IntArray
+from gpcurves.numerics.validation import FloatArray, positive
+
+_NINETY = 1.6448536269514722  # half the width of a 90 % interval, in standard deviations
+FITTED = 400  # labels that find the kernel; of more, so many are drawn at random
+_BLOCK = 4_000_000  # covariances that are held at a time
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Root mean squared errors at labelled vertices, each predicted from the labels of the others."""
+
+    process: float
+    mean: float
+    propagation: float | None
+
+    @property
+    def warning(self) -> str | None:
+        """What to say if something simpler predicts better."""
+        simple = {"label propagation": self.propagation, "the mean of the labels": self.mean}
+        better = {name: rmse for name, rmse in simple.items() if rmse is not None and rmse < self.process}
+        if not better:
+            return None
+        name, rmse = min(better.items(), key=lambda each: each[1])
+        return (
+            f"{name} predicts labels that were left out better than the Gaussian process (RMSE {rmse:.4g} against "
+            f"{self.process:.4g})"
+        )
+
+
+class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Predict a real value at every vertex of a graph from its values at some, in the units of these values.
+
+    What is not given is fitted: by default the prediction is an average over kernels (smooth and rough, of short and long range,
+    with local and global normalisation), noises, variances and means, weighted by their probability given the labels.
+
+    Parameters
+    ----------
+    graph
+        A graph in any form that `GraphProblem` takes.
+    kernel
+        "fit", or a covariance between vertices that is taken as it is.
+    noise
+        "fit", or the variance of one label about the function in units of the prior variance.
+    mean, variance
+        "fit", or the mean and variance of the function before there are labels, in the units of the labels.
+
+    Attributes
+    ----------
+    posterior_
+        The explanations of the labels with their probabilities.
+    kernel_, noise_, mean_, variance_
+        The most likely kernel, and averages over the posterior: the variance of the noise of a label, the mean and the
+        variance of the function, all in the units of the labels.
+    local_
+        The probability of local normalisation.
+    share_
+        The share of the Gaussian process in the prediction, which is averaged with label propagation if the kernel is fitted;
+        found at labels left out.
+    left_out_
+        Errors at labelled vertices if each is predicted from the others, beside those of simple methods.
+    notes_
+        What a reader of the predictions should know, in sentences.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> chain = gpc.Graph.from_edges([(i, i + 1) for i in range(8)])
+    >>> model = gpc.GraphRegressor(chain).fit([0, 2, 4, 8], [10.0, 12.0, 14.0, 18.0])
+    >>> model.predict([1, 3]).round(0)
+    array([11., 13.])
+    """
+
+    def __init__(
+        self,
+        graph: object = None,
+        kernel: GraphKernel | Literal["fit"] = "fit",
+        noise: float | Literal["fit"] = "fit",
+        *,
+        mean: float | Literal["fit"] = "fit",
+        variance: float | Literal["fit"] = "fit",
+    ) -> None:
+        self.graph = graph
+        self.kernel = kernel
+        self.noise = noise
+        self.mean = mean
+        self.variance = variance
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, errors: npt.ArrayLike | None = None) -> Self:
+        """Learn from values at vertices, which are given by number or by name and may repeat.
+
+        ``errors`` are the standard errors of the values, if they are known.
+        """
+        graph = as_graph(self.graph)
+        return self.fit_observed(graph, Observed.collect(graph, X, y, errors))
+
+    def fit_observed(self, graph: Graph, observed: Observed) -> Self:
+        """Learn from labels that are gathered by vertex."""
+        if len(observed.vertices) < FEWEST_LABELS and "fit" in (self.kernel, self.noise, self.mean, self.variance):
+            raise InputError(
+                f"labels at {FEWEST_LABELS} vertices or more are needed to fit a model, got {len(observed.vertices)}"
+            )
+        if observed.deviation == 0 and self.variance == "fit":
+            raise InputError("all labels are equal: there is nothing to learn from them")
+        self.graph_ = graph
+        self.settings_ = self._settings(observed)
+        self.fitted_ = observed
+        if len(observed.vertices) > FITTED:  # a part of the labels finds the kernel, and all of them predict
+            pick = np.sort(np.random.default_rng(0).permutation(len(observed.vertices))[:FITTED])
+            self.fitted_ = observed.take(pick)
+        kernels = self._kernels(graph)
+        with threadpool_limits(1):  # many small matrices
+            self._weigh(graph, kernels, observed)
+        self._describe()
+        return self
+
+    def _weigh(self, graph: Graph, kernels: list[tuple[GraphKernel, float]], observed: Observed) -> None:
+        self.candidates_: tuple[Candidate, ...] = tuple(make_candidates(graph, self.fitted_.vertices, kernels))
+        self.posterior_: Posterior = find_posterior(self.candidates_, self.fitted_, self.settings_)
+        if self.fitted_ is not observed:
+            self.posterior_ = extend(self.posterior_, observed)
+
+    def _kernels(self, graph: Graph) -> list[tuple[GraphKernel, float]]:
+        return choose_kernels(graph) if isinstance(self.kernel, str) else [(self.kernel, 1.0)]
+
+    def _settings(self, observed: Observed) -> list[Setting]:
+        mean = None if isinstance(self.mean, str) else float(self.mean)
+        variance = None if isinstance(self.variance, str) else positive("variance", self.variance)
+        return default_settings(observed, None if isinstance(self.noise, str) else self.noise, mean, variance)
+
+    def _describe(self) -> None:
+        """Set what users read."""
+        posterior, observed = self.posterior_, self.posterior_.observed
+        solutions = [member.solution for member in posterior.members]
+        self.kernel_ = posterior.members[0].candidate.kernel
+        self.local_ = posterior.local
+        self.noise_ = posterior.noise_variance
+        self.mean_, self.variance_ = (
+            float(posterior.weights @ [getattr(each, name) for each in solutions]) for name in ("mean", "variance")
+        )
+        self.propagation_ = LabelPropagation.fit(self.graph_, observed)
+        y, process = observed.means, posterior.leave_out()[0]
+        self.share_, combined, propagated = 1.0, process, None
+        if self.propagation_ is not None:
+            propagated = self.propagation_.leave_out()
+            if self.kernel == "fit":
+                self.share_ = find_share(y, process, propagated)
+            combined = self.share_ * process + (1 - self.share_) * propagated
+        self.left_out_ = LeftOut(
+            _rms(combined - y), _rms(leave_out_of_mean(y) - y), None if propagated is None else _rms(propagated - y)
+        )
+        notes = [self.left_out_.warning, self._find_unreached(observed.vertices)]
+        self.notes_ = tuple(note for note in notes if note is not None)
+
+    def _find_unreached(self, labelled: IntArray) -> str | None:
+        part = connected_components(self.graph_.adjacency, directed=False)[1]
+        unreached = int((~np.isin(part, part[labelled])).sum())
+        if unreached == 0:
+            return None
+        return f"{unreached:,} vertices are in parts of the graph without labels: they get the mean of the labels, and wide intervals"
+
+    def predict(
+        self, X: npt.ArrayLike | None = None, return_std: bool = False
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Return the mean at vertices, or at all of them, and with ``return_std`` the standard deviation of the function."""
+        mean, variance = self._predict(self._find(X))
+        return (mean, np.sqrt(variance)) if return_std else mean
+
+    def predict_interval(self, X: npt.ArrayLike | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of the 90 % interval of a new label at vertices, or at all of them; noise is included."""
+        return self.predict_at(self._find(X))[1:]
+
+    def predict_at(self, vertices: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the mean, and the ends of the 90 % interval of a new label, at vertices given by number."""
+        mean, variance = self._predict(vertices)
+        half = _NINETY * np.sqrt(variance + self.noise_)
+        return mean, mean - half, mean + half
+
+    def deviation_at(self, vertices: IntArray) -> FloatArray:
+        """Return the standard deviation of the function at vertices given by number."""
+        return np.asarray(np.sqrt(self._predict(vertices)[1]))
+
+    @property
+    def summary(self) -> str:
+        """What was fitted, in one sentence, with the errors at labels left out."""
+        left = self.left_out_
+        simple = "" if left.propagation is None else f", label propagation {left.propagation:.3g}"
+        return (
+            f"likeliest kernel {self.kernel_!r}, {describe_odds(self.local_)}; RMSE at labels left out: Gaussian process "
+            f"{left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
+        )
+
+    def _find(self, X: npt.ArrayLike | None) -> IntArray:
+        if not hasattr(self, "posterior_"):
+            raise InputError("the model has not learnt anything yet: call fit first")
+        return np.arange(self.graph_.vertices) if X is None else vertex_numbers(self.graph_, X)
+
+    def _predict(self, at: IntArray) -> tuple[FloatArray, FloatArray]:
+        size = max(1, _BLOCK // len(self.posterior_.observed.vertices))
+        blocks = [self.posterior_.predict(at[begin : begin + size]) for begin in range(0, max(1, len(at)), size)]
+        mean, variance = (np.concatenate([block[k] for block in blocks]) for k in range(2))
+        if self.propagation_ is not None:
+            mean = self.share_ * mean + (1 - self.share_) * self.propagation_.values[at]
+        return mean, variance
+
+    def __repr__(self) -> str:
+        shown = self.graph if isinstance(self.graph, Graph) else type(self.graph).__name__
+        given = {name: getattr(self, name) for name in ("kernel", "noise", "mean", "variance")}
+        told = "".join(f", {name}={value!r}" for name, value in given.items() if value != "fit")
+        return f"GraphRegressor({shown!r}{told})"
+
+
+def describe_odds(local: float) -> str:
+    """Say how likely local normalisation is against global."""
+    if 0.005 < local < 0.995:
+        return f"local normalisation with a probability of {100 * local:.0f} %"
+    return f"{'local' if local > 0.5 else 'global'} normalisation with near certainty"
+
+
+def _rms(residuals: FloatArray) -> float:
+    return math.sqrt(float(np.mean(residuals**2)))
