@@ -14,6 +14,7 @@ from gpcurves.graphs.graph import Graph, IntArray
 from gpcurves.numerics.validation import FloatArray, as_numbers
 
 FEWEST_LABELS = 3
+_LARGEST = 1e150  # double precision must hold squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,10 @@ class Observed:
             raise InputError(f"there must be one label per vertex, at least one, got {targets.size} for {len(numbers)}")
         if not np.isfinite(targets).all():
             raise InputError("labels must be finite, got NaN or infinity: leave out vertices whose label is not known")
+        if np.abs(targets).max() > _LARGEST:
+            raise InputError(
+                f"labels must be between {-_LARGEST:g} and {_LARGEST:g}, got {np.abs(targets).max():g} in size"
+            )
         weights = np.ones(len(targets))
         if errors is not None:
             given = as_numbers(errors, "standard errors must be numbers")
