@@ -6,7 +6,7 @@ FUZZ_SEED ?= 0
 FUZZ_CALLS ?= 3000
 OLDEST := tests/truth/test_golden.py tests/test_drill.py tests/cli/test_cli.py tests/faults/test_tables.py tests/faults/test_graphs_reading.py
 
-.PHONY: demo test slow lint types unit fuzz oldest bench benchmark-forecast docs clean
+.PHONY: demo test slow lint types unit fuzz oldest bench benchmark-forecast benchmark-network docs clean
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -57,6 +57,14 @@ benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people 
 
 .venv/installed-benchmarks: .venv/installed benchmarks/forecast/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/forecast/requirements.txt
+	@touch $@
+
+benchmark-network: .venv/installed-networks  ## predictions and forecasts beside what people do instead, on 33 real networks; baselines take half an hour once
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.network.tasks
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.network.score
+
+.venv/installed-networks: .venv/installed benchmarks/network/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/network/requirements.txt
 	@touch $@
 
 docs: .venv/installed-docs  ## the site, with tutorials executed on the way: build/docs/index.html
