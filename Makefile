@@ -59,12 +59,14 @@ benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people 
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/forecast/requirements.txt
 	@touch $@
 
-benchmark-network: .venv/installed-networks  ## predictions and forecasts beside what people do instead, on 33 real networks; baselines take half an hour once
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.network.tasks
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.network.score
+benchmark-network: .venv-network/installed  ## predictions and forecasts beside what people do instead, on 33 real networks, in an environment of its own
+	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.tasks
+	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.score
 
-.venv/installed-networks: .venv/installed benchmarks/network/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/network/requirements.txt
+.venv-network/installed: pyproject.toml benchmarks/network/requirements.txt
+	$(PYTHON) -m venv .venv-network
+	.venv-network/bin/python -m pip install --quiet --disable-pip-version-check -e .
+	.venv-network/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/network/requirements.txt
 	@touch $@
 
 docs: .venv/installed-docs  ## the site, with tutorials executed on the way: build/docs/index.html
@@ -75,4 +77,4 @@ docs: .venv/installed-docs  ## the site, with tutorials executed on the way: bui
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-oldest demo build
+	rm -rf .venv .venv-oldest .venv-network demo build

@@ -3,7 +3,7 @@
     python -m benchmarks.network.tasks
 
 makes all tasks, checks the list against the rules, and prints one line for each. Networks ship inside PyPI packages
-(``pip install --no-deps -r benchmarks/network/requirements.txt``).
+(``make benchmark-network`` installs them).
 
 Rules, fixed before anything was scored. Networks: all of pandapower's test cases from 57 buses on, its two real grids with
 open switches, all of wntr's library from 90 nodes on, all maps in libpysal with a table that belongs to them, and the few
