@@ -73,7 +73,7 @@ def run_baselines(wanted: list[str], draws: int) -> dict[str, dict[str, Scores]]
         began = time.perf_counter()
         old = known.get(name, {})
         new = {key: run(name, predict, draws, old.get(key)) for key, predict in BASELINES.items()}
-        if new != {key: {at: tuple(one) for at, one in each.items()} for key, each in old.items()}:
+        if {key: set(each) for key, each in new.items()} != {key: set(each) for key, each in old.items()}:
             known[name] = new
             ordered = {key: known[key] for key in tasks.names() if key in known}
             FILE.write_text("{\n" + ",\n".join(f'"{k}": {json.dumps(v)}' for k, v in ordered.items()) + "\n}\n")
