@@ -6,11 +6,12 @@ makes all tasks, checks the list against the rules, and prints one line for each
 (``make benchmark-network`` installs them).
 
 Rules, fixed before anything was scored. Networks: all of pandapower's test cases from 57 buses on, its two real grids with
-open switches, all of wntr's library from 90 nodes on, all maps in libpysal with a table that belongs to them, and the few
+open switches, all of wntr's library from 90 nodes on, all maps in libpysal with a table that belongs to them, and some
 networks with values at vertices that other packages ship; none that is reserved for judging. Targets: every column of
-`sources` that is known at 40 vertices or more and has 20 different values or more, as it is; amounts (loads, demands, a
-workforce) as logarithms. Nominal voltages are attributes, not targets. Structure (closeness) is the target where nothing
-better is known, and on one road network beside it. Snapshots of one system stay together when a third is taken.
+`sources` that is known at 40 vertices or more and has 20 different values or more (limits set in view of these counts), as
+it is; amounts (loads, demands, a workforce) as logarithms. Nominal voltages are attributes, not targets. Structure is the
+target where nothing better is known, and on one road network beside it. Snapshots of one system stay together when a third
+is taken.
 """
 
 from __future__ import annotations
