@@ -6,7 +6,7 @@ FUZZ_SEED ?= 0
 FUZZ_CALLS ?= 3000
 OLDEST := tests/truth/test_golden.py tests/test_drill.py tests/cli/test_cli.py tests/faults/test_tables.py tests/faults/test_graphs_reading.py
 
-.PHONY: demo test slow lint types unit fuzz oldest bench benchmark-forecast docs clean
+.PHONY: demo test slow lint types unit fuzz oldest bench benchmark-forecast benchmark-network docs clean
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -59,6 +59,16 @@ benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people 
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/forecast/requirements.txt
 	@touch $@
 
+benchmark-network: .venv-network/installed  ## predictions and forecasts beside what people do instead, on 33 real networks, in an environment of its own
+	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.tasks
+	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.score
+
+.venv-network/installed: pyproject.toml benchmarks/network/requirements.txt
+	$(PYTHON) -m venv .venv-network
+	.venv-network/bin/python -m pip install --quiet --disable-pip-version-check -e .
+	.venv-network/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/network/requirements.txt
+	@touch $@
+
 docs: .venv/installed-docs  ## the site, with tutorials executed on the way: build/docs/index.html
 	$(BIN)/python docs/build.py
 
@@ -67,4 +77,4 @@ docs: .venv/installed-docs  ## the site, with tutorials executed on the way: bui
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-oldest demo build
+	rm -rf .venv .venv-oldest .venv-network demo build

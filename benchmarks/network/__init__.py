@@ -1,0 +1,1 @@
+"""Prediction on real networks: tasks, what people use instead, and scores."""
