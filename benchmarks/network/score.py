@@ -1,6 +1,6 @@
-"""Score predictions and forecasts on real networks, with what people do instead beside them.
+"""Score predictions on real networks, with what people do instead beside them.
 
-    python -m benchmarks.network.score [--third] [--draws 2] [--baselines] [--no-forecasts] [TASK ...]
+    python -m benchmarks.network.score [--third] [--draws 2] [--baselines] [TASK ...]
 
 For every task and number of labels, labels are drawn with fixed seeds and all other vertices are predicted. Errors are in
 units of that of the best baseline for the same labels. Errors of baselines are kept in ``baselines.json``: what is missing
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.network import forecasts, tasks
+from benchmarks.network import tasks
 from benchmarks.network.baselines import BASELINES, Predictor
 from benchmarks.network.ours import ours
 from benchmarks.network.sources import hashed
@@ -151,7 +151,6 @@ def main() -> None:
     parser.add_argument("--third", action="store_true", help="only the tasks to iterate on")
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--baselines", action="store_true", help="only the baselines")
-    parser.add_argument("--no-forecasts", action="store_true", help="only predictions")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     wanted = select(asked.task, asked.third)
@@ -164,8 +163,6 @@ def main() -> None:
                 found[name]["gpcurves"] = run(name, ours, asked.draws)
                 print(f"{name}: {time.perf_counter() - began:.0f} s", flush=True)
         table(found, asked.draws)
-        if not asked.baselines and not asked.no_forecasts:
-            forecasts.score(wanted)
 
 
 if __name__ == "__main__":
