@@ -156,6 +156,7 @@ HEADED = [
     "station,neighbour\n1,2\n2,3\n",  # words above numbers
     "station,neighbour,closeness\nann,bob,2\nbob,cleo,4\n",
     "source,target\nann,bob\n",
+    "county,neighbor\nann,bob\nbob,cleo\n",
     "From Node,To Node\nann,bob\nbob,cleo\n",
     "source,target,kind,year\nann,bob,x,1999\nbob,cleo,y,2000\n",
     "i,j,colour,year\nann,bob,x,1999\n",
@@ -329,6 +330,16 @@ def test_adjacency_lists_are_read(tmp_path: Path) -> None:
         read_graph(written(tmp_path, "a b b\n", "a.adjlist"))
     with pytest.raises(InputError, match=r"a.adjlist, line 2: the vertex 'b' is joined to itself"):
         read_graph(written(tmp_path, "a b\nb b\n", "a.adjlist"))
+
+
+def test_edge_lists_of_networkx_are_read(tmp_path: Path) -> None:
+    for name in ("a.edgelist", "a.edgelist.gz"):
+        nx.write_edgelist(small(), tmp_path / name)
+        assert read_graph(tmp_path / name) == WEIGHTED
+        nx.write_weighted_edgelist(small(), tmp_path / name)
+        assert read_graph(tmp_path / name) == WEIGHTED
+    nx.write_edgelist(nx.path_graph(4), tmp_path / "a.txt")
+    assert read_graph(tmp_path / "a.txt") == as_graph(nx.path_graph(4))
 
 
 def test_directed_files_are_refused_and_repaired(tmp_path: Path) -> None:

@@ -19,7 +19,10 @@ _ENDS = [
     ("tail", "head"), ("upstream", "downstream"), ("user", "friend"), ("member", "friend"), ("u", "v"), ("i", "j"), ("a", "b"),
 ]  # fmt: skip
 _WEIGHTS = {"weight", "weights", "w", "value", "affinity", "strength", "similarity", "closeness"}
-_OTHER_WORDS = {"node", "vertex"}
+_OTHER_WORDS = {
+    "node", "vertex", "neighbour", "neighbor", "name", "person", "bus", "junction", "station", "city", "county", "region", "state",
+    "country",
+}  # fmt: skip
 _WORDS = {word for pair in _ENDS for word in pair} | _WEIGHTS | _OTHER_WORDS
 _DISTANCES = {
     "distance", "distances", "dist", "length", "len", "km", "kilometres", "kilometers", "mile", "miles", "metre", "metres",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,6 +20,9 @@ from gpcurves.numerics.validation import FloatArray, integer, parse_float
 
 Weights = Literal["affinity", "distance", "ignore"] | None
 """What weights are: affinities, distances d of which 1/d is taken, or nothing; None if it must be clear."""
+_NO_DATA = re.compile(r"(?<=\S) \{\}$", re.MULTILINE)
+_DATA = re.compile(r" \{'weight': ([^\s{},']+)\}$", re.MULTILINE)
+"""How NetworkX ends the lines of its edge lists, without attributes and with the weight alone."""
 _MOST_DIGITS = 18  # of integers that 64 bits hold
 
 
@@ -45,7 +49,10 @@ def parse_edges(
     weights: Weights = None,
 ) -> Graph:
     """Return the graph of an edge list."""
-    records = split_records(path, decode(path, content))
+    text = decode(path, content)
+    if text.rstrip().endswith("}"):
+        text = _NO_DATA.sub("", _DATA.sub(r" \1", text))
+    records = split_records(path, text)
     if not records.rows:
         raise InputError(f"{path} holds no edges")
     layout = find_layout(records, columns, header)
