@@ -310,7 +310,11 @@ class Maker:
         if metavar == "NAME:NUMBERS":
             return self.ensemble()
         if metavar == "COLUMN":
-            return self.rng.choice(("x", "z", "y", "g", "nothing"))
+            return self.rng.choice(("x", "z", "y", "g", "value", "vertex", "nothing"))
+        if metavar.startswith("SOURCE,"):
+            return self.rng.choice(
+                ("source,target", "1,2", "1,2,3", "2,1", "source,target,length", '"a,b",c', "9,1", ",")
+            )
         if metavar in ("INTEGER", "SEED", "K") or option.type is click.INT:
             return self.rng.choice(("1", "2", "3", "5", "10", "10", "1000000000"))
         if metavar.startswith("NUMBER") or metavar in _AMOUNTS:

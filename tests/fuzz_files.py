@@ -185,12 +185,27 @@ def graph(rng: Rng) -> networkx.Graph:
 
 
 def graph_file(rng: Rng, found: networkx.Graph, damage: bool = False) -> File:
-    kind = rng.choices((".csv", ".tsv", ".txt", ".graphml", ".gml", ".mtx"), (4, 1, 2, 2, 1, 2))[0]
+    kinds = (".csv", ".tsv", ".txt", ".graphml", ".gml", ".mtx", ".gexf", ".net", ".adjlist", ".json")
+    kind = rng.choices(kinds, (4, 1, 2, 2, 1, 2, 1, 1, 1, 1))[0]
     content = io.BytesIO()
+    if kind in (".graphml", ".gml", ".gexf", ".json") and rng.random() < 0.5:
+        for name in found:
+            found.nodes[name].update(x=rng.random(), y=rng.random(), level=rng.randint(0, 3), kind=rng.choice("ab"))
     if kind == ".graphml":
         networkx.write_graphml_xml(found, content)
     elif kind == ".gml":
         networkx.write_gml(found, content, stringizer=str)
+    elif kind == ".gexf":
+        networkx.write_gexf(found, content)
+    elif kind == ".net":
+        networkx.write_pajek(found, content)
+    elif kind == ".adjlist":
+        networkx.write_adjlist(found, content)
+    elif kind == ".json":
+        document = networkx.node_link_data(found, edges=rng.choice(("links", "edges")))
+        content.write(json.dumps(document).encode())
+        if damage:
+            content = io.BytesIO(spoil_json(rng, content.getvalue()))
     elif kind == ".mtx":
         number = {name: i + 1 for i, name in enumerate(found)}
         form = rng.choice(("real symmetric", "pattern symmetric", "real general", "integer symmetric"))
@@ -201,7 +216,11 @@ def graph_file(rng: Rng, found: networkx.Graph, damage: bool = False) -> File:
     else:
         records = [[str(i), str(j), *map(str, data.values())] for i, j, data in found.edges(data=True)]
         if rng.random() < 0.3:
-            records.insert(0, ["source", "target", "weight"][: len(records[0])])
+            records.insert(0, ["source", "target", rng.choice(("weight", "length"))][: len(records[0])])
+        if rng.random() < 0.2:
+            records = [[*row, rng.choice(("", "x, y", "3"))] for row in records]
+        if rng.random() < 0.2:
+            records.append([rng.choice(("alone", "7", "New York")), *[""] * rng.choice((0, len(records[0]) - 1))])
         if damage:
             spoil_records(rng, records)
         content.write(write_text(records, {".csv": ",", ".tsv": "\t", ".txt": rng.choice(" ;")}[kind], rng))
@@ -213,6 +232,11 @@ def labels_file(rng: Rng, names: list[str], damage: bool) -> File:
     records = [[name, f"{rng.gauss(0, 1):.3g}"] for name in chosen]
     if rng.random() < 0.3:
         records.insert(0, ["vertex", "value"])
+        if rng.random() < 0.5:
+            records = [[rng.choice(("a", "b, c", "1")), *row, rng.choice(("2", ""))] for row in records]
+            records[0][:: len(records[0]) - 1] = ["kind", "load"]
+    if rng.random() < 0.2:
+        records[-1][-1] = rng.choice(("", "NA", "nan"))
     if damage:
         spoil_records(rng, records)
     return ".csv", write_text(records, rng.choice(",;\t"), rng)
@@ -412,6 +436,19 @@ HOSTILE: dict[str, list[Callable[[], File]]] = {
         lambda: _graphml('<node id="a"><port name="p"/></node><node id="b"/><edge source="a" target="b"/>'),
         lambda: _graphml('<node id="&j;"/>', _ENTITIES + "]>"),
         lambda: _graphml('<node id="a"/>' * 2 + "<graph>" * 10_000),
+        lambda: (".gexf", _graphml("", _ENTITIES + "]>")[1]),
+        lambda: (".gexf", b"<gexf><graph>" + b"<nodes><node>" * 20_000),
+        lambda: (".net", b"*Vertices 999999999\n*Edges\n1 2\n"),
+        lambda: (".net", b"*Vertices 3\n" + b"*Edges\n1 2\n" * 20_000),
+        lambda: (".net", ("*Vertices " + "9" * 5000).encode()),
+        lambda: (".net", b'*Vertices 2\n1 "' + b'"' * 100_000 + b"\n*Matrix\n0 1\n"),
+        lambda: (".adjlist", b"a" * 200_000 + b" b" * 100_000),
+        lambda: (".json", b'{"nodes": ' + b"[" * 100_000),
+        lambda: (".json", b'{"nodes": [{"id": ' + b"9" * 5000 + b'}], "links": []}'),
+        lambda: (".json", json.dumps({"nodes": [{"id": i, f"a{i}": i} for i in range(3000)], "links": []}).encode()),
+        lambda: (".csv", b'"' + b"a\n" * 100_000),
+        lambda: (".csv", b'"a",b\n' + b'"' * 100_001 + b",c\n"),
+        lambda: (".csv", b"a,b,length\n1,2,1e-320\n2,3,1e308\n"),
         lambda: (".gml", b"graph [ " + b"node [ id 1 " * 5000 + b"]" * 5001),
         lambda: (".gml", b"graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 weight -1 ] ]"),
         lambda: (".gml", ("graph [ node [ id " + "9" * 5000 + " ] ]").encode()),
@@ -428,6 +465,9 @@ HOSTILE: dict[str, list[Callable[[], File]]] = {
         lambda: (".csv", b"1,1\n" * 5),
         lambda: (".csv", b"\xff\xfe\x00"),
         lambda: (".csv.gz", _bomb()),
+        lambda: (".csv", b'vertex,value,"note\n1,2,"x'),
+        lambda: (".csv", (",".join(f"c{i}" for i in range(20_000)) + "\n" + "1," * 19_999 + "1\n").encode()),
+        lambda: (".csv", b"vertex,value\n1,\n2,NA\n"),
     ],
     "points": [
         lambda: (".txt", b"1 1e308\n-1e308 2\n"),

@@ -69,7 +69,7 @@ def judge(call: Call, outcome: Outcome, before: dict[str, str], folder: Path) ->
     if "not enough memory" in stderr:
         yield "memory: refused only by the system"
     if call.stream == "usual" and "--help" not in call.words:
-        if code == 2 and not re.fullmatch(r"gpcurves: [^\n\r]+\n", stderr):
+        if code == 2 and not re.fullmatch(r"(note: [^\n\r]+\n)*gpcurves: [^\n\r]+\n", stderr):
             yield f"not one sentence: {stderr[:300]!r}"
         if code == 2 and stdout:
             yield f"refused, but wrote to stdout: {stdout[:80]!r}"

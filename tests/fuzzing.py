@@ -6,7 +6,7 @@
 - takes longer than 20 seconds, or more than 2 GB of memory;
 - changes an input, leaves half a file or a temporary one, or writes although it fails;
 - succeeds with NaN, infinity or a negative error in what it wrote;
-- refuses bad input by anything but one sentence, or says that the fault is its own.
+- refuses bad input by anything but one sentence (after notes about its files), or says that the fault is its own.
 
 Each failure is printed with its number, and its files are kept: ``--seed S --only K`` makes call K once more. The options of
 commands are read from the commands themselves. Every call is a fork of a process that has imported everything already.

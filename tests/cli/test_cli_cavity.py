@@ -182,3 +182,22 @@ def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pyte
 def test_the_approximation_of_the_paper_belongs_to_ensembles(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "1", "--methods", "cavity", "--local", "paper"]
     assert "belongs to an ensemble" in failed(words, capsys)
+
+
+def test_labels_may_be_a_column_of_a_table(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = 'kind,bus,angle,load\n"x, y",a,1,3\nz,f,-0.5,4\nz,b,NA,5\n'
+    words = predicting(edges, table, "--target", "angle")
+    assert run(words) == 0
+    said = capsys.readouterr().err.splitlines()
+    known = edges.with_name("known.csv")
+    assert said[:2] == [
+        f"note: {known}: ignored the columns 'kind', 'load'",
+        f"note: {known}: 1 vertex has no value, which is taken as unknown",
+    ]
+    found = edges.with_name("all.csv").read_text()
+    assert run(predicting(edges, "a,1\nf,-0.5\n", "-q")) == 0
+    assert edges.with_name("all.csv").read_text() == found
+    assert run(predicting(edges, table, "--target", "angle", "--vertex-column", "bus", "-q")) == 0
+    assert edges.with_name("all.csv").read_text() == found
+    assert "say which column holds the values with --target" in failed(predicting(edges, table), capsys)
+    assert "has no column 'angel'" in failed(predicting(edges, table, "--target", "angel"), capsys)

@@ -258,3 +258,40 @@ def test_a_malformed_line_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
         ["graph", "--edges", str(path), "--noise", "1"], capsys
     )
     assert run(["graph", "--edges", str(path), "--noise", "1", "--nu", "1", "--repair", "-q"]) == 0
+
+
+def test_columns_headers_and_weights_of_an_edge_list_are_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "net.csv"
+    path.write_text('"to, really",kind,from,length\nann,x,bob,2\ncleo,y,bob,4\ndora,,,\n')
+    words = ["diagnose", str(path), "--columns", '"to, really",from,length']
+    assert "does a large 'length' mean near or far? --weights affinity" in failed(words, capsys)
+    assert run([*words, "--weights", "distance"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.splitlines() == [
+        f"note: {path}: ignored the column 'kind'",
+        f"note: {path}: 1 vertex has no edges ('dora')",
+        f"note: {path}: the weight of an edge is 1 divided by the column 'length'",
+    ]
+    assert "4 vertices, 2 edges with weights from 0.25 to 0.5" in captured.out
+    assert run([*words, "--ignore-weights", "-q"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert "4 vertices, 2 edges without weights" in captured.out
+    assert "--weights is not used with --ignore-weights" in failed(
+        [*words, "--weights", "distance", "--ignore-weights"], capsys
+    )
+    assert "known are affinity, distance" in failed([*words, "--weights", "near"], capsys)
+    for flag in (["--columns", "1,2"], ["--header"], ["--no-header"], ["--weights", "distance"]):
+        assert "belongs to your own graph" in failed(["diagnose", "--ensemble", "er:3", *flag], capsys)
+
+
+def test_a_first_line_that_may_be_an_edge_is_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "net.csv"
+    path.write_text("ann,bob\ncleo,dora\n")
+    words = ["diagnose", str(path)]
+    assert "line 1: 'ann,bob' may be an edge, or the names of the columns: say --no-header" in failed(words, capsys)
+    for flag, size in (("--header", "2 vertices, 1 edge"), ("--no-header", "4 vertices, 2 edges")):
+        assert run([*words, flag]) == 0
+        assert size in capsys.readouterr().out

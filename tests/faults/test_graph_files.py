@@ -97,6 +97,15 @@ def test_tabs_at_the_end_of_lines_are_empty_fields_unless_all_lines_have_them(tm
     assert lonely.labels == ("ann", "bob", "dora", "cleo")
 
 
+def test_numbers_may_have_decimal_commas_unless_commas_separate(tmp_path: Path) -> None:
+    for content in ("ann;bob;0,5\nbob;cleo;4\n", "source\ttarget\tweight\nann\tbob\t0,5\nbob\tcleo\t4\n"):
+        assert read_graph(written(tmp_path, content)).edge_list()[1].tolist() == [0.5, 4]
+    with pytest.raises(InputError, match="in 'ann bob 0,5' a comma separates fields, or is a decimal mark"):
+        read_graph(written(tmp_path, "ann bob 0,5\nbob cleo 4,0\n"))
+    with pytest.raises(InputError, match="line 2: a weight must be a number, got '1,234'"):  # perhaps thousands
+        read_graph(written(tmp_path, "ann;bob;0.5\nbob;cleo;1,234\n"))
+
+
 # ---- columns and headers ----
 
 TABLE = "id,to_bus,x,from_bus,weight\n7,bob,0.1,ann,2\n8,cleo,0.2,bob,4\n"
@@ -147,6 +156,7 @@ HEADED = [
     "station,neighbour\n1,2\n2,3\n",  # words above numbers
     "station,neighbour,closeness\nann,bob,2\nbob,cleo,4\n",
     "source,target\nann,bob\n",
+    "county,neighbor\nann,bob\nbob,cleo\n",
     "From Node,To Node\nann,bob\nbob,cleo\n",
     "source,target,kind,year\nann,bob,x,1999\nbob,cleo,y,2000\n",
     "i,j,colour,year\nann,bob,x,1999\n",
@@ -198,6 +208,7 @@ def test_a_line_with_one_name_is_a_vertex_without_edges(tmp_path: Path) -> None:
     table = read_graph(written(tmp_path, "source,target,weight,kind\nann,bob,2,x\nNew York,,,\nbob,cleo,4,\nann,,,\n"))
     assert table.labels == ("ann", "bob", "New York", "cleo")
     assert table.notes[1].endswith("1 vertex has no edges ('New York')")
+    assert read_graph(written(tmp_path, "ann,bob\nbob,cleo\ncleo,\n")).notes == ()  # with edges from elsewhere
     numbers = read_graph(written(tmp_path, "1 2\n7\n2 3\n"), vertices=6)
     assert numbers.labels == ("1", "2", "3", "4", "5", "7")
     assert numbers.neighbours.tolist() == [1, 2, 1, 0, 0, 0]
@@ -319,6 +330,16 @@ def test_adjacency_lists_are_read(tmp_path: Path) -> None:
         read_graph(written(tmp_path, "a b b\n", "a.adjlist"))
     with pytest.raises(InputError, match=r"a.adjlist, line 2: the vertex 'b' is joined to itself"):
         read_graph(written(tmp_path, "a b\nb b\n", "a.adjlist"))
+
+
+def test_edge_lists_of_networkx_are_read(tmp_path: Path) -> None:
+    for name in ("a.edgelist", "a.edgelist.gz"):
+        nx.write_edgelist(small(), tmp_path / name)
+        assert read_graph(tmp_path / name) == WEIGHTED
+        nx.write_weighted_edgelist(small(), tmp_path / name)
+        assert read_graph(tmp_path / name) == WEIGHTED
+    nx.write_edgelist(nx.path_graph(4), tmp_path / "a.txt")
+    assert read_graph(tmp_path / "a.txt") == as_graph(nx.path_graph(4))
 
 
 def test_directed_files_are_refused_and_repaired(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ KNOWN = {
     "header": "vertex,value\nann,1\nbob,2.5\n4,-1\n",
     "other names": "member;opinion\nann;1\nbob;2.5\n4;-1\n",
     "the other way round": "opinion,member\n1,ann\n2.5,bob\n-1,4\n",
+    "decimal commas": "vertex;value;remark\nann;1,0;x\nbob;2,5;y\n4;-1;z\n",
     "comment": "# known\n\nvertex,value\nann,1\n\nbob,2.5\n4,-1\n",
     "byte order mark": "\ufeffvertex,value\r\nann,1\r\nbob,2.5\r\n4,-1\r\n",
     "more columns": "region,name,angle\nnorth,ann,1\nsouth,bob,2.5\n,4,-1\n",

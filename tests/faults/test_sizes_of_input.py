@@ -32,6 +32,7 @@ from commands import failed
 from gpcurves import Graph, InputError, read_graph
 from gpcurves.cli import parse
 from gpcurves.graphs.columns import is_distance
+from gpcurves.graphs.edge_lists import _DATA, _NO_DATA
 from gpcurves.graphs.groups import check_group
 from gpcurves.graphs.labels import read_attributes, read_labels
 from gpcurves.graphs.records import split_records
@@ -390,11 +391,12 @@ TIMED: dict[str, Callable[[str], object]] = {
     "quoted edges": lambda text: accept_or_refuse(lambda: split_records(Path("x"), f'"a",{text}\n"b" {text}')),
     "blanks and quotes": lambda text: split_records(Path("x"), f'"a" b\n{text}'),
     "names of distances": is_distance,
+    "attributes of edges": lambda text: _NO_DATA.sub("", _DATA.sub(r"\1", f"{text}}}")),
     "numbers": lambda text: refuse(parse_float, f"{text}x"),
     "groups": lambda text: refuse(check_group, f"degree={text}x"),
 }
 PIECES = ["1", " ", "a", "-", "1,", "1.", "e-", "(", "\t#", " #", ",", "a_", "aI", "id ", "12/", "%", "1 ", "\u00a0"]
-PIECES += ['"', '""', '"a ', '"""a ', "aB", '" "']
+PIECES += [" {}", " {'weight': 1", '"', '""', '"a ', '"""a ', "aB", '" "']
 
 
 def accept_or_refuse(function: Callable[[], object]) -> None:

@@ -23,8 +23,8 @@ _KERNELS = replace(pieces.GRAPH_KERNELS, without=("normalise",))
 def diagnose(given: Given) -> None:
     """Report how uneven prior variances are over the vertices of a graph under global normalisation.
 
-    EDGES is a file with your own graph: an edge list, or .graphml, .gml or .mtx, also with .gz. With --ensemble a random
-    graph is drawn instead. The report goes to stdout.
+    EDGES is a file with your own graph: an edge list, or .graphml, .gml, .gexf, .net, .adjlist, .json or .mtx, also
+    with .gz. With --ensemble a random graph is drawn instead. The report goes to stdout.
 
     \b
     Examples:

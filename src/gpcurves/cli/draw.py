@@ -27,8 +27,8 @@ def _parts() -> list[Part]:
 def draw(given: Given) -> None:
     """Draw a graph, coloured by the error at each vertex after one data set, with the training vertices marked.
 
-    EDGES is a file with your own graph: an edge list, or .graphml, .gml or .mtx, also with .gz. With --ensemble a random
-    graph is drawn instead.
+    EDGES is a file with your own graph: an edge list, or .graphml, .gml, .gexf, .net, .adjlist, .json or .mtx, also
+    with .gz. With --ensemble a random graph is drawn instead.
 
     \b
     Examples:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpcurves.errors import InputError
-from gpcurves.graphs.records import Records, check_header, find_column, is_number, list_names
+from gpcurves.graphs.records import Records, check_header, find_column, list_names
 
 _ENDS = [
     ("source", "target"), ("source", "destination"), ("source", "dest"), ("sourceid", "targetid"), ("src", "dst"),
@@ -19,7 +19,10 @@ _ENDS = [
     ("tail", "head"), ("upstream", "downstream"), ("user", "friend"), ("member", "friend"), ("u", "v"), ("i", "j"), ("a", "b"),
 ]  # fmt: skip
 _WEIGHTS = {"weight", "weights", "w", "value", "affinity", "strength", "similarity", "closeness"}
-_OTHER_WORDS = {"node", "vertex"}
+_OTHER_WORDS = {
+    "node", "vertex", "neighbour", "neighbor", "name", "person", "bus", "junction", "station", "city", "county", "region", "state",
+    "country",
+}  # fmt: skip
 _WORDS = {word for pair in _ENDS for word in pair} | _WEIGHTS | _OTHER_WORDS
 _DISTANCES = {
     "distance", "distances", "dist", "length", "len", "km", "kilometres", "kilometers", "mile", "miles", "metre", "metres",
@@ -131,7 +134,7 @@ def _find_places(records: Records, header: bool | None) -> list[int]:
                 return [0, 1, 2]
             weights = [k for k, word in enumerate(words) if word in _WEIGHTS and k not in ends]
             return [*ends, *weights] if len(weights) == 1 else ends
-        if len(first) > 3 and not any(map(is_number, first)):
+        if len(first) > 3 and not any(map(records.is_number, first)):
             raise InputError(
                 f"{records.path} has {len(first)} columns ({list_names(first)}): say which hold the ends of an edge, and "
                 f"perhaps its weight; {_HOW}"
@@ -152,7 +155,7 @@ def _is_headed(records: Records, places: Sequence[int]) -> bool:
     if (
         len(first) <= max(places)
         or not all(first[k] for k in places[:2])
-        or any(is_number(first[k]) for k in places[:2])
+        or any(records.is_number(first[k]) for k in places[:2])
     ):
         return False
     names, ends = [first[k] for k in places[:2]], set(places[:2])
@@ -162,11 +165,13 @@ def _is_headed(records: Records, places: Sequence[int]) -> bool:
         return all(_plain_word(name) in _WORDS and len(name) > 1 for name in names)
     known = all(_plain_word(name) in _WORDS for name in names) and names[0].lower() != names[1].lower()
     others = [k for k in range(len(first)) if k not in ends]
-    weighed = any(is_number(first[k]) for k in others)
-    if (len(places) > 2 and not is_number(first[places[2]])) or any(_is_above_numbers(records, k) for k in others):
+    weighed = any(records.is_number(first[k]) for k in others)
+    if (len(places) > 2 and not records.is_number(first[places[2]])) or any(
+        _is_above_numbers(records, k) for k in others
+    ):
         return True
     below = [row[k] for row in rest for k in ends if k < len(row) and row[k]]
-    if all(map(is_number, below)) and not weighed:
+    if all(map(records.is_number, below)) and not weighed:
         return True  # words above numbers
     alike = not {_shape(name) for name in names if any(map(str.isdigit, name))}.isdisjoint(map(_shape, below))
     if not known and (weighed or alike):
@@ -182,7 +187,7 @@ def _is_headed(records: Records, places: Sequence[int]) -> bool:
 def _is_above_numbers(records: Records, column: int) -> bool:
     """Tell whether a word of the first line stands above numbers."""
     below = [row[column] for row in records.rows[1:] if column < len(row) and row[column]]
-    return bool(below) and not is_number(records.rows[0][column]) and all(map(is_number, below))
+    return bool(below) and not records.is_number(records.rows[0][column]) and all(map(records.is_number, below))
 
 
 def _plain_word(field: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,11 +15,14 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.graphs.columns import Columns, Layout, ask_about_distances, find_layout, is_distance
 from gpcurves.graphs.graph import REPAIR, Graph, IntArray, check_fits
-from gpcurves.graphs.records import Records, decode, list_names, split_records
+from gpcurves.graphs.records import Records, decode, list_names, shorten, split_records
 from gpcurves.numerics.validation import FloatArray, integer, parse_float
 
 Weights = Literal["affinity", "distance", "ignore"] | None
 """What weights are: affinities, distances d of which 1/d is taken, or nothing; None if it must be clear."""
+_NO_DATA = re.compile(r"(?<=\S) \{\}$", re.MULTILINE)
+_DATA = re.compile(r" \{'weight': ([^\s{},']+)\}$", re.MULTILINE)
+"""How NetworkX ends the lines of its edge lists, without attributes and with the weight alone."""
 _MOST_DIGITS = 18  # of integers that 64 bits hold
 
 
@@ -45,7 +49,10 @@ def parse_edges(
     weights: Weights = None,
 ) -> Graph:
     """Return the graph of an edge list."""
-    records = split_records(path, decode(path, content))
+    text = decode(path, content)
+    if text.rstrip().endswith("}"):
+        text = _NO_DATA.sub("", _DATA.sub(r" \1", text))
+    records = split_records(path, text)
     if not records.rows:
         raise InputError(f"{path} holds no edges")
     layout = find_layout(records, columns, header)
@@ -83,7 +90,7 @@ def _take_edges(records: Records, layout: Layout, weights: Weights) -> _Edges:
     sources, targets = [row[first] for row in rows], [row[second] for row in rows]
     notes = list(layout.notes)
     if "" in targets:
-        notes.append(_note_lonely(records, start, sources, targets))
+        notes += _note_lonely(records, start, sources, targets)
     values = None
     if layout.weight is not None and weights != "ignore":
         cells = [row[layout.weight] for row in rows if row[second]]
@@ -91,7 +98,8 @@ def _take_edges(records: Records, layout: Layout, weights: Weights) -> _Edges:
         values = _parse_weights(records, cells, places, start)
         named = f"the column {layout.named!r}" if layout.named else "the third field"
         if weights == "distance":
-            values = 1 / values
+            with np.errstate(over="ignore"):  # what is not finite is refused with all other weights
+                values = 1 / values
             notes.append(f"{records.path}: the weight of an edge is 1 divided by {named}")
         elif layout.named and is_distance(layout.named):
             notes.append(f"{records.path}: {named} is the weight of edges as it is: large means near")
@@ -118,7 +126,7 @@ def _check_lonely(records: Records, row: int, layout: Layout) -> list[str]:
     raise InputError(f"{records.where(row)}: {layout.width} fields expected as before, got {records.quote(row)}")
 
 
-def _note_lonely(records: Records, start: int, sources: Sequence[str], targets: Sequence[str]) -> str:
+def _note_lonely(records: Records, start: int, sources: Sequence[str], targets: Sequence[str]) -> list[str]:
     """Say which vertices have no edges; refuse a single name that has edges, which may be what is left of an edge."""
     lonely = {k: name for k, (name, target) in enumerate(zip(sources, targets, strict=True)) if not target}
     joined = {*(name for name, target in zip(sources, targets, strict=True) if target), *targets}
@@ -126,16 +134,17 @@ def _note_lonely(records: Records, start: int, sources: Sequence[str], targets: 
         if len(records.rows[start + k]) == 1 and name in joined:
             raise InputError(
                 f"{records.where(start + k)}: an edge is two names, and a weight if edges have one; got one field in "
-                f"{name!r}, which has edges elsewhere"
+                f"{shorten(name)!r}, which has edges elsewhere"
             )
     alone = [name for name in dict.fromkeys(lonely.values()) if name not in joined]
     what = f"{len(alone):,} vertices have" if len(alone) != 1 else "1 vertex has"
-    return f"{records.path}: {what} no edges" + (f" ({list_names(alone)})" if alone else "")
+    return [f"{records.path}: {what} no edges ({list_names(alone)})"] if alone else []
 
 
 def _parse_weights(records: Records, cells: Sequence[str], places: Sequence[int], start: int) -> FloatArray:
+    read = records.number if records.decimal_commas else parse_float
     try:
-        values = np.array([parse_float(cell) for cell in cells])
+        values = np.array([read(cell) for cell in cells])
     except ValueError:
         values = np.empty(0)
     if len(values) == len(cells) and np.isfinite(values).all() and (values > 0).all():
@@ -148,10 +157,9 @@ def _parse_weights(records: Records, cells: Sequence[str], places: Sequence[int]
                 f"{records.quote(start + place)}"
             )
         try:
-            weight = parse_float(cell)
+            weight = read(cell)
         except ValueError:
-            shown = cell if len(cell) <= 60 else cell[:57] + "…"
-            raise InputError(f"{where}: a weight must be a number, got {shown!r}") from None
+            raise InputError(f"{where}: a weight must be a number, got {shorten(cell)!r}") from None
         if not np.isfinite(weight) or weight <= 0:
             raise InputError(f"{where}: a weight must be finite and greater than 0, got {weight:g}")
     raise AssertionError("a weight was refused that each check accepts")
@@ -211,7 +219,7 @@ def _add_names(names: list[str], count: int) -> list[str]:
 def _refuse_loops(path: Path, pairs: IntArray, lines: Sequence[int], labels: list[str]) -> None:
     loops = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if len(loops):
-        name = labels[pairs[loops[0], 0]]
+        name = shorten(labels[pairs[loops[0], 0]])
         raise InputError(
             f"{path}, line {lines[loops[0]]}: the vertex {name!r} is joined to itself: {REPAIR} to drop self-loops"
         )
@@ -229,13 +237,13 @@ def _refuse_repeats(
         before = seen.get((i, j))
         if before is not None:
             raise InputError(
-                f"{path}, line {lines[k]}: the edge from {labels[i]!r} to {labels[j]!r} was given in line {lines[before]} "
+                f"{path}, line {lines[k]}: the edge from {shorten(labels[i])!r} to {shorten(labels[j])!r} was given in line {lines[before]} "
                 f"already: {REPAIR} to add up the weights of repeats"
             )
         back = seen.get((j, i))
         if back is not None and weights is not None and weights[back] != weights[k]:
             raise InputError(
-                f"{path}, line {lines[k]}: the edge between {labels[i]!r} and {labels[j]!r} has another weight in line "
+                f"{path}, line {lines[k]}: the edge between {shorten(labels[i])!r} and {shorten(labels[j])!r} has another weight in line "
                 f"{lines[back]}, so that the graph is directed: {REPAIR}"
             )
         seen[i, j] = k

@@ -63,7 +63,8 @@ def _invert(found: Any) -> None:
         return
     if found.dtype.kind not in "iuf" or not (found.data > 0).all():
         raise InputError("distances must be numbers greater than 0")
-    found.data = 1 / found.data
+    with np.errstate(over="ignore"):  # what is not finite is refused with all other weights
+        found.data = 1 / found.data
 
 
 def _parse_graphml(content: bytes) -> Any:

@@ -18,12 +18,12 @@ from gpcurves.graphs.records import (
     check_header,
     find_column,
     is_missing,
-    is_number,
     list_names,
     read_records,
+    shorten,
 )
 from gpcurves.numerics.frozen import ReadOnly
-from gpcurves.numerics.validation import FloatArray, frozen, parse_float
+from gpcurves.numerics.validation import FloatArray, frozen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,9 +123,9 @@ def read_attributes(path: str | Path, graph: Graph, *, vertex: str | None = None
     for k, name in enumerate(header):
         if k != place:
             cells = [None if is_missing(row[k]) else row[k] for row in rows]
-            numeric = all(cell is None or is_number(cell) for cell in cells)
+            numeric = all(cell is None or records.is_number(cell) for cell in cells)
             columns[name or f"column {k + 1}"] = as_values(
-                [None if cell is None else parse_float(cell) for cell in cells] if numeric else cells
+                [None if cell is None else records.number(cell) for cell in cells] if numeric else cells
             )
     return pd.DataFrame(columns, index=pd.Index(numbers, name="vertex"))
 
@@ -140,7 +140,7 @@ def _read(path: str | Path) -> Records:
 def _is_headed(records: Records, graph: Graph) -> bool:
     """Tell whether the first line names columns: it has neither numbers nor names of vertices."""
     first = records.rows[0]
-    if len(first) < 2 or any(is_number(cell) for cell in first):
+    if len(first) < 2 or any(records.is_number(cell) for cell in first):
         return False
     return not (graph.has(first[0]) or (len(first) == 2 and is_missing(first[1])))
 
@@ -173,7 +173,7 @@ def _find_values(records: Records, taken: Sequence[int]) -> int:
         if len(found) == 1:
             return found[0]
     cells = {k: [row[k] for row in rows if len(row) > k and not is_missing(row[k])] for k in free}
-    numeric = [k for k in free if cells[k] and all(map(is_number, cells[k]))]
+    numeric = [k for k in free if cells[k] and all(map(records.is_number, cells[k]))]
     if len(numeric) == 1:
         return numeric[0]
     raise InputError(
@@ -223,17 +223,15 @@ def _check_widths(records: Records, width: int, start: int = 1) -> None:
 
 def _find_vertex(records: Records, row: int, name: str, graph: Graph) -> int:
     if not graph.has(name):
-        shown = name if len(name) <= 60 else name[:57] + "…"
-        raise InputError(f"{records.where(row)}: the graph has no vertex {shown!r}")
+        raise InputError(f"{records.where(row)}: the graph has no vertex {shorten(name)!r}")
     return graph.number(name)
 
 
 def _parse(records: Records, row: int, what: str, cell: str) -> float:
-    shown = cell if len(cell) <= 60 else cell[:57] + "…"
     try:
-        value = parse_float(cell)
+        value = records.number(cell)
     except ValueError:
-        raise InputError(f"{records.where(row)}: {what} must be a number, got {shown!r}") from None
+        raise InputError(f"{records.where(row)}: {what} must be a number, got {shorten(cell)!r}") from None
     if not math.isfinite(value):
-        raise InputError(f"{records.where(row)}: {what} must be finite, got {shown}")
+        raise InputError(f"{records.where(row)}: {what} must be finite, got {shorten(cell)}")
     return value

@@ -13,6 +13,7 @@ from gpcurves.numerics.files import read_bytes
 from gpcurves.numerics.validation import integer
 
 _PARSED = 70  # times the size of a file that reading it takes, measured for edge lists
+_PARSED_BY = {".net": 230, ".paj": 230}  # few bytes per edge, which NetworkX keeps as mappings of mappings
 
 
 def read_graph(
@@ -47,8 +48,8 @@ def read_graph(
     file = Path(path)
     if weights is not None:
         check_name("value of weights", weights, ["affinity", "distance", "ignore"])
-    content = read_bytes(file, _PARSED)
     kind = file.with_suffix("").suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
+    content = read_bytes(file, _PARSED_BY.get(kind, _PARSED))
     if kind not in FORMATS and kind != ".adjlist":
         return parse_edges(
             file, content, vertices=vertices, repair=repair, columns=columns, header=header, weights=weights

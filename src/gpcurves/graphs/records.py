@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from gpcurves.errors import InputError
@@ -16,6 +17,7 @@ _COMMENTS = ("#", "%", "//")
 _SEPARATORS = ("\t", ";", ",")
 _QUOTED = re.compile(r'"[^"]*"')
 _FIELD = re.compile(r'"((?:[^"]|"")*)"(?!\S)|(\S+)')  # of a line whose fields are separated by blanks
+_DECIMAL_OR_NOT = re.compile(r"[^\s,;]+[^\S\t]+[^\s,;]+[^\S\t]+[+-]?\d+,\d+")  # as in: a b 0,5
 _MISSING = frozenset(["", "na", "n/a", "n.a.", "nan", "-nan", "<na>", "null", "none", "?", "-", "--", "#n/a"])
 
 
@@ -28,10 +30,30 @@ class Records:
     lines: Sequence[int]
     separator: str | None
 
+    @cached_property
+    def decimal_commas(self) -> bool:
+        """Whether numbers have decimal commas: some do, none has a point, and commas do not separate fields."""
+        if self.separator == ",":
+            return False
+        cells = [cell for row in self.rows for cell in row if "," in cell or "." in cell]
+        marked = any("," in cell and is_number(cell.replace(",", ".", 1)) for cell in cells)
+        return marked and not any("." in cell and is_number(cell) for cell in cells)
+
+    def number(self, field: str) -> float:
+        """Return the number in a field; raise ValueError if there is none."""
+        return parse_float(field.replace(",", ".", 1) if "," in field and self.decimal_commas else field)
+
+    def is_number(self, field: str) -> bool:
+        """Tell whether a field is a number, finite or not."""
+        try:
+            self.number(field)
+        except ValueError:
+            return False
+        return True
+
     def quote(self, row: int) -> str:
         """Return a row as it may be shown in a sentence."""
-        text = (self.separator or " ").join(self.rows[row])
-        return repr(text if len(text) <= 60 else text[:57] + "…")
+        return repr(shorten((self.separator or " ").join(self.rows[row])))
 
     def where(self, row: int) -> str:
         """Say which line a row is."""
@@ -61,7 +83,7 @@ def split_records(path: Path, text: str) -> Records:
     field. A field between quotation marks may hold separators, line breaks and, doubled, quotation marks.
     """
     content = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    separator = _find_separator(content)
+    separator = _find_separator(path, content)
     if '"' in text:
         numbered = list(_split_quoted(path, content, separator))
         rows, numbers = [fields for _, fields in numbered], [line for line, _ in numbered]
@@ -81,12 +103,17 @@ def split_records(path: Path, text: str) -> Records:
     return Records(path, rows, numbers, separator)
 
 
-def _find_separator(content: Iterable[str]) -> str | None:
+def _find_separator(path: Path, content: Iterable[str]) -> str | None:
     for line in content:
         plain = _QUOTED.sub('""', line.strip())  # what stands between quotation marks separates nothing
         if not plain or plain.startswith(_COMMENTS):
             continue
         said = _before_comment(plain)
+        if _DECIMAL_OR_NOT.fullmatch(said):
+            raise InputError(
+                f"{path}: in {shorten(said)!r} a comma separates fields, or is a decimal mark: write decimal points, or "
+                "separate fields by semicolons"
+            )
         for mark in _SEPARATORS:
             if mark in said:
                 return mark
@@ -158,6 +185,11 @@ def is_missing(field: str) -> bool:
     return field.lower() in _MISSING
 
 
+def shorten(text: str, most: int = 60) -> str:
+    """Return a text as it may be shown in a sentence."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def check_header(path: Path, names: Sequence[str]) -> None:
     """Refuse columns of the same name."""
     seen: set[str] = set()
@@ -178,5 +210,5 @@ def find_column(path: Path, names: Sequence[str], wanted: str) -> int:
 
 def list_names(names: Sequence[str]) -> str:
     """List names in a sentence, the first few of many."""
-    listed = [repr(name if len(name) <= 40 else name[:39] + "…") for name in names[:8]]
+    listed = [repr(shorten(name, 40)) for name in names[:8]]
     return ", ".join([*listed, f"and {len(names) - 8:,} more"] if len(names) > 8 else listed)
