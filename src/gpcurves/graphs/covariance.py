@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.elimination import Elimination, elimination, factorise, inverse_diagonal
@@ -151,7 +152,7 @@ class GraphCovariance:
             )
         return frozen(kappa)
 
-    def normalised_by(self, kappa: FloatArray) -> GraphCovariance:
+    def normalised_by(self, kappa: npt.ArrayLike) -> GraphCovariance:
         """Return the same kernel divided by given numbers, where the true normaliser would take too long."""
         other = GraphCovariance(self.kernel, self.graph)
         other.__dict__["normaliser"] = frozen(
