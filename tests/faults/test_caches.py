@@ -14,22 +14,23 @@ import pytest
 
 import gpcurves as gpc
 from gpcurves.cli import pieces, run
-from gpcurves.montecarlo import progress
-from gpcurves.montecarlo.progress import Progress, announce, listening
+from gpcurves.montecarlo.progress import Progress
+from gpcurves.numerics import announcing
+from gpcurves.numerics.announcing import announce, listening
 
 SOURCE = """
-from gpcurves.methods.cavity.compiled import compiled
+from gpcurves.numerics.compiling import compiled
 
 @compiled
 def cube(x):
     return x * x * x
 """
-ONCE = "compiling belief propagation, once, about 15 s"
+ONCE = "compiling loops over vertices, once, about 15 s"
 
 
 def compile_and_call(source: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Import a module as a new process would, call its function, and return what was announced."""
-    monkeypatch.setattr(progress, "_announced", set())
+    monkeypatch.setattr(announcing, "_announced", set())
     spec = spec_from_file_location("cubes", source)
     assert spec is not None
     assert spec.loader is not None
@@ -100,14 +101,14 @@ def test_a_cache_that_cannot_be_written_any_more(source: Path, monkeypatch: pyte
     def fail(*_: object) -> None:
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("gpcurves.methods.cavity.compiled._Sealed.reduce", fail)
+    monkeypatch.setattr("gpcurves.numerics.compiling._Sealed.reduce", fail)
     assert compile_and_call(source, monkeypatch) == [ONCE]
 
 
 def test_announcements_are_heard_where_progress_is_shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress, "_announced", set())
+    monkeypatch.setattr(announcing, "_announced", set())
     announce("nobody listens")
     with Progress(False, "data sets"):
         announce("a sentence")
@@ -138,7 +139,7 @@ def test_announcements_are_heard_on_the_command_line_unless_it_is_quiet(
         announce(ONCE)
         return gpc.ErdosRenyi(3)
 
-    monkeypatch.setattr(progress, "_announced", set())
+    monkeypatch.setattr(announcing, "_announced", set())
     monkeypatch.setattr(pieces, "read_ensemble", read_ensemble)
     assert run(["diagnose", "--ensemble", "er:3", "--vertices", "20", *quiet]) == 0
     assert capsys.readouterr().err.count(ONCE) == said

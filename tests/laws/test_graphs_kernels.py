@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from scipy import linalg
 from scipy.sparse.csgraph import laplacian
 
+import gpcurves.graphs.covariance as covariance_module
 import gpcurves.numerics.memory
 from gpcurves import InputError, diagnose
 from gpcurves.graphs import (
@@ -32,6 +33,8 @@ from gpcurves.graphs import (
     RegularisedLaplacianKernel,
     as_graph,
 )
+from gpcurves.graphs.covariance import GraphCovariance
+from gpcurves.graphs.elimination import elimination, inverse_diagonal
 from gpcurves.graphs.groups import members
 from gpcurves.graphs.kernels import NORMALISATIONS, Normalisation
 from gpcurves.graphs.tree import tree_normaliser
@@ -151,6 +154,65 @@ def test_matrix_rows_products_and_eigenvalues_are_the_dense_formula(
     values = np.linalg.eigvalsh(expected)
     assert values[0] > -1e-12 * values[-1]
     np.testing.assert_allclose(covariance.eigenvalues(), np.maximum(values, 0), rtol=1e-9, atol=1e-11 * values[-1])
+
+
+@pytest.mark.parametrize("way", ["eigenvectors", "elimination"])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_every_way_leads_to_the_same_covariance(
+    graph: str, kernel: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, chosen = GRAPHS[graph], KERNELS[kernel].normalised("local")
+    monkeypatch.setattr(covariance_module, "_QUICK", -1.0)
+    monkeypatch.setattr(covariance_module, "_EIGEN", 0.0 if way == "eigenvectors" else 1e99)
+    monkeypatch.setattr(covariance_module, "_SOLVE", 1e99 if way == "eigenvectors" else -1e99)
+    covariance = chosen.on(known)
+    if way == "elimination" and chosen.resolvent is None:
+        assert covariance.factors is None
+        return
+    if known.edges > 0 and chosen.reach > 0:
+        assert covariance._cheapest[0] == way
+        assert (covariance.factors is not None) == (way == "elimination")
+    expected = naive(chosen, known)
+    np.testing.assert_allclose(covariance.matrix(), expected, rtol=1e-10, atol=1e-10)
+    vector = np.random.default_rng(3).normal(size=known.vertices)
+    np.testing.assert_allclose(covariance @ vector, expected @ vector, rtol=1e-9, atol=1e-10)
+    raw = chosen.normalised("none").on(known)
+    np.testing.assert_allclose(raw.variances, naive(raw.kernel, known).diagonal(), rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "way"),
+    [
+        (MaternGraphKernel(64.0, 1), "elimination"),
+        (MaternGraphKernel(64.0, 2), "elimination"),
+        (MaternGraphKernel(40.0, 1.5), "eigenvectors"),
+        (RandomWalkKernel(400, 2.0), "eigenvectors"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("grid", [False, True], ids=["random", "grid"])
+def test_long_scales_do_not_need_long_series(kernel: GraphKernel, way: str, grid: bool) -> None:
+    graph = (
+        as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(30, 25)))
+        if grid
+        else ErdosRenyi(3.0).sample(750, 4)
+    )
+    covariance = kernel.on(graph)
+    assert covariance._cheapest[0] == way
+    some = np.arange(0, graph.vertices, 60)
+    by_products = chosen_products(covariance, some)
+    np.testing.assert_allclose(by_products[np.arange(len(some)), some], 1, rtol=1e-8)  # prior variances are right
+    np.testing.assert_allclose(covariance.rows(some), by_products, atol=1e-10)
+    np.testing.assert_allclose(covariance.matrix()[some], by_products, atol=1e-10)
+
+
+def chosen_products(covariance: GraphCovariance, some: Any) -> FloatArray:
+    """Return rows by products with T alone, which are exact at vertices of any prior variance."""
+    T = covariance.graph.T
+    rows = np.asarray(covariance.kernel.apply(np.eye(len(covariance.graph))[some], lambda rows: (T @ rows.T).T))
+    root = np.sqrt(covariance.normaliser)
+    return np.asarray(rows / root / root[some, None])
 
 
 def test_every_kernel_is_tested() -> None:
@@ -401,6 +463,16 @@ def test_edges_of_what_is_allowed() -> None:
         np.testing.assert_allclose(local.matrix(), expected, rtol=1e-7, atol=1e-10)
 
 
+@pytest.mark.parametrize("kernel", [MaternGraphKernel(30.0, 3.5), MaternGraphKernel(30.0, 4)], ids=repr)
+def test_products_are_exact_at_isolated_vertices_however_small_their_variance(kernel: GraphKernel) -> None:
+    graph = GRAPHS["random"]
+    lonely = int(np.flatnonzero(graph.isolated)[0])
+    one = np.eye(graph.vertices)[lonely]
+    assert kernel.on(graph).raw_diagonal[lonely] < 1e-8
+    np.testing.assert_allclose(kernel.on(graph) @ one, one, rtol=1e-13)
+    np.testing.assert_allclose(kernel.on(graph).rows(lonely)[0], one, rtol=1e-13)
+
+
 # ---- large graphs ----
 
 
@@ -490,6 +562,31 @@ def test_what_memory_does_not_hold_is_refused_with_what_to_use_instead(monkeypat
     assert covariance.variances.mean() == pytest.approx(1)
     monkeypatch.setattr(gpcurves.numerics.memory, "memory_limit", lambda: None)  # a system that does not tell
     RandomWalkKernel(2, normalise="global").on(GRAPHS["path"]).matrix()
+
+
+def test_prior_variances_of_a_large_grid_by_elimination() -> None:
+    graph = as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(110, 100)))
+    for kernel in (RegularisedLaplacianKernel(64.0, "none"), MaternGraphKernel(64.0, 2, "none")):
+        covariance = kernel.on(graph)
+        assert covariance._cheapest[0] == "elimination"
+        assert covariance.diagonal_work < 1e8
+        some = np.array([0, 99, 5050, 10_999])
+        rows = chosen_products(covariance, some)
+        np.testing.assert_allclose(covariance.variances[some], rows[np.arange(4), some], rtol=1e-11)
+        np.testing.assert_allclose(covariance.rows(some), rows, rtol=1e-9, atol=1e-14)
+
+
+def test_no_order_is_looked_for_in_large_entangled_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpcurves.graphs.elimination._ORDERED", 1_000)
+    monkeypatch.setattr("gpcurves.graphs.elimination._WIDEST", 100)
+    assert elimination(ErdosRenyi(3.0).sample(2_000, 11)) is None
+    ladder = Graph.from_edges([(i, i + 1) for i in range(1_500)] + [(i, i + 2) for i in range(1_499)], 1_510)
+    found = elimination(ladder)  # with isolated vertices at the end
+    assert found is not None
+    assert found.fill == ladder.edges
+    expected = np.linalg.inv(np.eye(1_510) + 9 * (np.eye(1_510) - ladder.T.toarray()))
+    np.testing.assert_allclose(inverse_diagonal(ladder, 9.0, 1, found), expected.diagonal(), rtol=1e-12)
+    np.testing.assert_allclose(inverse_diagonal(ladder, 9.0, 3, found), (expected @ expected @ expected).diagonal())
 
 
 # ---- published numbers, a = 2 and p = 10 ----

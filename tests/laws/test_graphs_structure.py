@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
+import gpcurves.numerics.memory
 from gpcurves import GraphProblem, InputError, RandomWalkKernel, learning_curve
 from gpcurves.graphs import (
     DegreeDistribution,
@@ -220,6 +221,22 @@ def test_normalised_adjacency_is_its_formula_with_zeros_at_isolated_vertices() -
     expected = [[AFFINITIES[i, j] / math.sqrt(d[i] * d[j]) if d[i] * d[j] else 0.0 for j in range(7)] for i in range(7)]
     np.testing.assert_allclose(WEIGHTED.T.toarray(), expected, rtol=1e-15)
     assert np.array_equal(dense(WEIGHTED), AFFINITIES)  # it did not scale the affinities themselves
+
+
+def test_eigenvectors_are_computed_once_and_stay_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    t, U = WEIGHTED.eigen
+    np.testing.assert_allclose((U * t) @ U.T, WEIGHTED.T.toarray(), atol=1e-14)
+    np.testing.assert_allclose(U.T @ U, np.eye(7), atol=1e-14)
+    assert (np.diff(t) >= 0).all()
+    assert abs(t).max() <= 1
+    assert WEIGHTED.eigen[1] is U
+    assert not U.flags.writeable
+    again = pickle.loads(pickle.dumps(WEIGHTED))
+    assert "eigen" not in vars(again)
+    assert np.array_equal(again.eigen[0], t)
+    monkeypatch.setattr(gpcurves.numerics.memory, "memory_limit", lambda: 1e3)
+    with pytest.raises(InputError, match="dense algebra on 7 vertices needs"):
+        Graph(AFFINITIES).eigen  # noqa: B018
 
 
 def test_a_graph_goes_to_other_forms_and_back() -> None:

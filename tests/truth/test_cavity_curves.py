@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import networkx
 import numpy as np
 import pytest
 from scipy import sparse
@@ -219,25 +220,47 @@ def test_low_noise_is_exact_on_a_tree() -> None:
 
 
 def test_cycles_are_admitted_and_measured() -> None:
-    """On a small graph the reported error is that against dense algebra for all vertices, on a data set of its own."""
+    """On a small graph the reported error is that against dense algebra for all vertices, on data sets of its own."""
     graph = REGULAR3.sample(60, 1)
     problem = walk(graph, 10, "local", 0.1)
     found = gpc.learning_curve(problem, "cavity", nu=[0.3, 2], rng=0, precision=0.02)
-    C, rng, off = problem.kernel.on(graph).matrix(), stream(0, 2**31), []
-    for counts in training_counts(examples([0.3, 2], 60, rng.random()), 60, rng):
-        exact = posterior_variances(C, counts, 0.1).mean()
-        off.append(float(belief_propagation(problem, counts).variance.mean() / exact - 1))
+    C, rng = problem.kernel.on(graph).matrix(), stream(0, 2**31)
+    both = np.zeros((found.diagnostics["loop_datasets"], 2, 2))
+    for own in both:
+        for k, counts in enumerate(training_counts(examples([0.3, 2], 60, rng.random()), 60, rng)):
+            own[:, k] = belief_propagation(problem, counts).variance.mean(), posterior_variances(C, counts, 0.1).mean()
+    messages, exact = both.mean(axis=0)
+    off = messages / exact - 1
     assert min(map(abs, off)) > 0.01
     np.testing.assert_allclose(found.diagnostics["loop_error"], off, rtol=1e-4)
+    spread = (both[:, 0] - (1 + off) * both[:, 1]).std(axis=0, ddof=1) / np.sqrt(len(both)) / exact
+    np.testing.assert_allclose(found.diagnostics["loop_error_stderr"], spread, rtol=1e-3)
+    assert (2 * spread <= np.maximum(abs(off) / 3, 0.003)).all() or len(both) == 40
     (note,) = (note for note in found.notes if "cycles" in note)
-    assert "this is an approximation: compared with dense algebra on 60 vertices" in note
+    assert f"approximation: compared with dense algebra on {60 * len(both):,} vertices of {len(both)} data sets" in note
     assert f"off by up to {100 * max(map(abs, off)):.2g} %" in note
+
+
+def test_the_loop_error_is_that_of_the_truth_within_a_third_and_drawn_as_a_band() -> None:
+    problem = walk(gpc.as_graph(networkx.grid_2d_graph(14, 14)), 10, "local", 0.1)
+    nu = [0.3, 0.8]
+    found = gpc.learning_curve(problem, "cavity", nu=nu, rng=0, precision=0.01)
+    truth = gpc.learning_curve(problem, "simulation", nu=nu, rng=0, datasets=300)
+    true = found.error / truth.error - 1
+    assert true.min() > 0.1
+    np.testing.assert_allclose(found.diagnostics["loop_error"], true, rtol=1 / 3)
+    assert (found.details["low"] < truth.error).all()
+    assert (found.details["high"] >= found.error + _stderr(found)).all()
+    display = found.plot()
+    (band,) = display.ax_.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert heights.min() == pytest.approx(found.details["low"].min(), rel=1e-6)
 
 
 @pytest.mark.slow
 def test_cycles_hardly_matter_on_a_large_sparse_graph(own: gpc.LearningCurve) -> None:
     assert (abs(own.diagnostics["loop_error"]) < 0.002).all()
-    assert "dense algebra on 900 vertices" in own.notes[-1]
+    assert "dense algebra on 1,200 vertices of 4 data sets" in own.notes[-1]
     assert (own.diagnostics["converged"] == 1).all()
     assert (own.diagnostics["rounds"] < 60).all()
 

@@ -102,7 +102,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the function of the command with what was given, unless that would destroy a file."""
-        from gpcurves.montecarlo.progress import listening
+        from gpcurves.numerics.announcing import listening
 
         assert self.callback is not None
         _keep_files_apart(ctx)

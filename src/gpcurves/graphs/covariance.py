@@ -1,4 +1,8 @@
-r"""A kernel on a graph: prior variances, rows and products by sparse products, and dense algebra on small graphs.
+r"""A kernel on a graph: prior variances, rows and products without the whole matrix, and dense algebra on small graphs.
+
+There are three ways, of which the one with the least work is taken: products with `T`, one for each step of the kernel's series;
+the eigenvectors of `T`, which all kernels on a graph share (`Graph.eigen`); and for powers of a resolvent a sparse factorisation
+(`graphs.elimination`). What takes less than half a second is always done by products, which are the most accurate.
 
 Normalisation (Urry & Sollich 2013, section 3.2): :math:`C_{ij} = \hat C_{ij}/\sqrt{\kappa_i\kappa_j}` with
 :math:`\kappa_i = \langle\hat C_{jj}\rangle_j` ("global"), :math:`\hat C_{ii}` ("local") or 1 ("none").
@@ -12,9 +16,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.errors import InputError
-from gpcurves.graphs.graph import Graph, IntArray
+from gpcurves.graphs.elimination import Elimination, elimination, factorise, inverse_diagonal
+from gpcurves.graphs.graph import Graph, IntArray, check_dense
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.validation import FloatArray, frozen
 
@@ -26,6 +32,17 @@ Step = Callable[[Rows], Rows]  # multiplies rows by `T`
 _ENTRIES = 4_000_000  # numbers that a block of rows may hold
 _DENSE = 0.08  # share of non-zero entries from which on a block of rows is cheaper as a dense array
 _PROBES = 64  # vertices at which the number of vertices within reach is measured
+_QUICK = 3e7  # numbers that products with T may write, at 16 ns each, before other ways are looked for
+_EIGEN = 1 / 40  # work for eigenvectors relative to the cube of the vertices, in such numbers
+_MOST_DENSE = 6_000  # vertices up to which eigenvectors are considered
+_MOST_FILL = 1e8  # entries of a factor that are considered
+_FACTOR, _SOLVE = (
+    0.15,
+    0.5,
+)  # the same for multiplications of a sparse factorisation, and entries of a factor in a solution
+_PRODUCTS = 50  # how many products a factorisation is expected to serve
+_TINY = 1e-6
+"""Share of the largest prior variance below which those from eigenvectors lose digits: they are computed by products instead."""
 
 
 class Resolvent(NamedTuple):
@@ -44,18 +61,82 @@ class GraphCovariance:
 
     @cached_property
     def raw_diagonal(self) -> FloatArray:
-        """The kernel's diagonal before normalisation, from sparse products in blocks of rows."""
-        V = self.graph.vertices
-        result = np.empty(V)
-        result[self.graph.isolated] = self.kernel.eigenvalue(np.zeros(1))[0]
+        """The kernel's diagonal before normalisation, by whichever way takes the least work."""
+        way, _ = self._cheapest
+        linked = np.flatnonzero(~self.graph.isolated)
+        result = np.full(self.graph.vertices, self.kernel.eigenvalue(np.zeros(1))[0])
+        if way == "elimination":
+            assert self.kernel.resolvent is not None
+            assert self._elimination is not None
+            result[linked] = inverse_diagonal(self.graph, *self.kernel.resolvent, self._elimination)[linked]
+        elif way == "eigenvectors":
+            t, U = self.graph.eigen
+            result[linked] = np.square(U[linked]) @ self.kernel.eigenvalue(t)
+            lost = linked[result[linked] < _TINY * result.max()]
+            result[lost] = self._diagonal_at(lost)
+        else:
+            result[linked] = self._diagonal_at(linked)
+        return frozen(result)
+
+    def _diagonal_at(self, vertices: IntArray) -> FloatArray:
+        """Return entries of the diagonal from sparse products in blocks of rows."""
         # The diagonal needs walks of half the length, which meet few vertices of a large graph: rows start sparse, unless
         # the walk from a typical vertex covers much of the graph.
-        todo, dense = np.flatnonzero(~self.graph.isolated), self._row_size > _DENSE * V
+        result, dense = np.empty(len(vertices)), self._row_size > _DENSE * self.graph.vertices
         size = max(1, int(_ENTRIES / self._row_size))
-        for start in range(0, len(todo), size):
-            block = todo[start : start + size]
-            result[block] = self.kernel.diagonal(self._units(block, dense=dense), self._step)
-        return frozen(result)
+        for start in range(0, len(vertices), size):
+            block = vertices[start : start + size]
+            result[start : start + size] = self.kernel.diagonal(self._units(block, dense=dense), self._step)
+        return result
+
+    @cached_property
+    def _cheapest(self) -> tuple[str, float]:
+        """The way to the diagonal that takes the least work, and about how many numbers it writes."""
+        V = self.graph.vertices
+        work = {"products": self._row_size * int((~self.graph.isolated).sum()) * self.kernel.reach}
+        if work["products"] > _QUICK:
+            if V <= _MOST_DENSE:
+                work["eigenvectors"] = _EIGEN * float(V) ** 3
+            if self.kernel.resolvent is not None and self._elimination is not None:
+                exponent = self.kernel.resolvent.exponent
+                if self._elimination.fill * exponent <= _MOST_FILL:
+                    work["elimination"] = self._elimination.work * exponent
+        return min(work.items(), key=lambda each: each[1])
+
+    @cached_property
+    def _elimination(self) -> Elimination | None:
+        return elimination(self.graph)
+
+    @property
+    def diagonal_work(self) -> float:
+        """About how many numbers are written to get the diagonal, at 16 ns each."""
+        return self._cheapest[1]
+
+    @cached_property
+    def factors(self) -> Any | None:
+        r"""A sparse factorisation of :math:`I + \alpha L` for powers of a resolvent, or None if products take less work."""
+        if self.kernel.resolvent is None:
+            return None
+        work = self.graph.vertices * float(self.kernel.reach)
+        if _PRODUCTS * work < _QUICK or self._elimination is None or self._elimination.fill > _MOST_FILL:
+            return None
+        solving = _SOLVE * self._elimination.fill * self.kernel.resolvent.exponent
+        if solving + _FACTOR * self._elimination.work / _PRODUCTS > work:
+            return None
+        return factorise(self.graph, self.kernel.resolvent.factor)
+
+    def _multiply(self, rows: FloatArray) -> FloatArray:
+        """Return rows times the kernel before normalisation."""
+        if self.factors is None or rows.size == 0:
+            product = np.asarray(self.kernel.apply(rows, self._step))
+            if (alone := self.graph.isolated).any():  # a long series loses digits that their small variances need
+                product[:, alone] = self.kernel.eigenvalue(np.zeros(1))[0] * rows[:, alone]
+            return product
+        assert self.kernel.resolvent is not None
+        columns = rows.T
+        for _ in range(self.kernel.resolvent.exponent):
+            columns = self.factors.solve(columns)
+        return np.asarray(columns.T)
 
     @cached_property
     def normaliser(self) -> FloatArray:
@@ -71,6 +152,14 @@ class GraphCovariance:
             )
         return frozen(kappa)
 
+    def normalised_by(self, kappa: npt.ArrayLike) -> GraphCovariance:
+        """Return the same kernel divided by given numbers, where the true normaliser would take too long."""
+        other = GraphCovariance(self.kernel, self.graph)
+        other.__dict__["normaliser"] = frozen(
+            np.array(np.broadcast_to(kappa, (self.graph.vertices,)), dtype=np.float64)
+        )
+        return other
+
     @cached_property
     def variances(self) -> FloatArray:
         """The prior variance of each vertex."""
@@ -85,7 +174,7 @@ class GraphCovariance:
             raise InputError(f"vectors must have {self.graph.vertices} rows, one per vertex, got {given.shape}")
         root = 1 / np.sqrt(self.normaliser)
         rows = np.atleast_2d(given.T) * root
-        product = np.asarray(self.kernel.apply(rows, self._step)) * root
+        product = self._multiply(rows) * root
         return product[0] if given.ndim == 1 else product.T
 
     def rows(self, vertices: object) -> FloatArray:
@@ -97,13 +186,39 @@ class GraphCovariance:
         what = f"{len(numbers)} rows of a covariance over {V} vertices"
         check_memory(24.0 * len(numbers) * V, what, "ask for fewer rows")
         root = 1 / np.sqrt(self.normaliser)
+        if self._use_eigenvectors(len(numbers)):
+            return np.asarray(self._rows_by_eigenvectors(numbers) * root * root[numbers, None])
         result = np.empty((len(numbers), V))
         size = max(1, _ENTRIES // V)
         for start in range(0, len(numbers), size):
             block = numbers[start : start + size]
-            raw = self.kernel.apply(self._units(block, dense=True), self._step)
-            result[start : start + size] = np.asarray(raw) * root * root[block, None]
+            raw = self._multiply(self._units(block, dense=True))
+            result[start : start + size] = raw * root * root[block, None]
         return result
+
+    def _use_eigenvectors(self, count: int) -> bool:
+        """Tell whether so many rows take less work by eigenvectors than by products."""
+        V = self.graph.vertices
+        work = count * V * 2.0 * self.kernel.reach
+        if V > _MOST_DENSE or work <= max(_QUICK, _EIGEN * float(V) ** 3) or self.factors is not None:
+            return False
+        return len(self._tiny) <= V // 4
+
+    @cached_property
+    def _tiny(self) -> IntArray:
+        """Vertices with prior variances so small that eigenvectors do not give them, nor covariances with them."""
+        return np.flatnonzero(self.raw_diagonal < _TINY * self.raw_diagonal.max())
+
+    def _rows_by_eigenvectors(self, numbers: IntArray) -> FloatArray:
+        t, U = self.graph.eigen
+        rows = np.asarray((U[numbers] * self.kernel.eigenvalue(t)) @ U.T)
+        exact = self._multiply(self._units(self._tiny, dense=True))
+        rows[:, self._tiny] = exact[:, numbers].T
+        place = {vertex: k for k, vertex in enumerate(self._tiny.tolist())}
+        for row, vertex in enumerate(numbers.tolist()):
+            if vertex in place:
+                rows[row] = exact[place[vertex]]
+        return rows
 
     def matrix(self) -> FloatArray:
         """Return the whole covariance matrix as a dense array; refused if memory does not hold it."""
@@ -142,11 +257,6 @@ class GraphCovariance:
         ones = csr_array((np.ones(count), vertices, np.arange(count + 1)), shape=(count, V), dtype=np.float64)
         return ones.toarray() if dense else ones
 
-    @property
-    def diagonal_work(self) -> float:
-        """About how many numbers the half walks behind the diagonal hold, over all vertices and steps."""
-        return self._row_size * int((~self.graph.isolated).sum()) * self.kernel.reach
-
     @cached_property
     def _row_size(self) -> float:
         """Estimate how many vertices a walk from one vertex reaches in as many steps as the diagonal takes.
@@ -168,16 +278,6 @@ class GraphCovariance:
             if reached.nnz == before:
                 break
         return max(1.0, float(reached.nnz) / len(probes))
-
-
-def check_dense(graph: Graph, matrices: int) -> None:
-    """Refuse dense algebra on a graph that memory does not hold, and say what to use instead."""
-    V = graph.vertices
-    check_memory(
-        8.0 * matrices * V * V,
-        f"dense algebra on {V} vertices",
-        "the method cavity and sparse products (rows, diagonal, matrix times vector) work at any size",
-    )
 
 
 def row_products(left: Rows, right: Rows) -> FloatArray:

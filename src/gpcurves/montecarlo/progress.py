@@ -1,32 +1,14 @@
-"""Progress on stderr: rate, time left and a note; silent if nobody is looking. What takes long without a bar is announced."""
+"""Progress on stderr: rate, time left and a note; silent if nobody is looking."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, Self
 
-_listeners: list[Callable[[str], object]] = []
-_announced: set[str] = set()
-
-
-def announce(sentence: str) -> None:
-    """Say once to whoever listens what takes long; without a listener nothing is said."""
-    if _listeners and sentence not in _announced:
-        _announced.add(sentence)
-        _listeners[-1](sentence)
-
-
-@contextmanager
-def listening(say: Callable[[str], object]) -> Iterator[None]:
-    """Pass what is announced within this block, also by other threads, to a function."""
-    _listeners.append(say)
-    try:
-        yield
-    finally:
-        _listeners.remove(say)
+from gpcurves.numerics.announcing import listening
 
 
 class Progress:

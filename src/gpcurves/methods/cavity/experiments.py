@@ -22,8 +22,10 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 _SHARE = 1.3  # precision of each of the first two replicas, in units of that of their average
-_BALLS, _BALL, _WHOLE = 3, 600, 1_500
-"""Pieces of a graph, and vertices in each, on which cycles are tested; graphs up to the last size are tested whole."""
+_BALL, _WHOLE = 600, 1_500
+"""Vertices of the pieces of a graph on which cycles are tested; graphs up to the last size are tested whole."""
+_FEWEST, _MOST, _NEGLIGIBLE = 4, 40, 0.003
+"""Data sets on which cycles are tested, and the error that need not be known better than it is small."""
 
 
 _AVERAGES = ("error", "error_stderr", "variance", "converged", "rounds")
@@ -129,11 +131,21 @@ class GivenGraph(GraphExperiment):
         return self.as_fields(rows, [float(mask.mean()) for mask in masks])
 
 
-def loop_errors(problem: Problem, nu: Sequence[float], seed: int, kappa: FloatArray) -> tuple[FloatArray, int]:
-    """Return how much cycles change the average variance, relative to dense algebra, and on how many vertices that is.
+@dataclass(frozen=True, eq=False)
+class LoopErrors:
+    """How much cycles change the average variance at each nu, relative to dense algebra, and how sure that is."""
 
-    Small graphs are compared whole. Of large ones, balls around random vertices are cut out, and both ways are used on
-    each ball with the same normalisers; only the inner half of its vertices counts.
+    off: FloatArray
+    stderr: FloatArray
+    vertices: int  # on which both ways were compared, each counted once for every data set
+    drawn: int  # data sets
+
+
+def loop_errors(problem: Problem, nu: Sequence[float], seed: int, kappa: FloatArray) -> LoopErrors:
+    """Compare belief propagation with dense algebra on as many data sets as it takes to know their difference within a third.
+
+    Small graphs are compared whole. Of large ones, balls around random vertices are cut out, a new one for every data set, and
+    both ways are used on each ball with the same normalisers; only the inner half of its vertices counts.
     """
     graph = problem.graph
     assert isinstance(graph, Graph)
@@ -142,24 +154,50 @@ def loop_errors(problem: Problem, nu: Sequence[float], seed: int, kappa: FloatAr
     plain = replace(kernel, normalise="none")
     entire = graph.vertices <= _WHOLE
     linked = np.flatnonzero(~graph.isolated)
-    centres = linked[:1] if entire else rng.choice(linked, _BALLS)
-    sums = np.zeros((2, len(nu)))
+    whole = _Piece.cut(plain, graph, np.arange(graph.vertices), kappa) if entire else None
+    sums: list[FloatArray] = []
     seen = 0
-    for centre in centres.tolist():
-        chosen = np.arange(graph.vertices) if entire else _ball(graph, centre)
-        inner = len(chosen) if entire else (len(chosen) + 1) // 2
-        part = Graph(graph.adjacency[chosen][:, chosen])
-        normaliser = kappa[chosen]
-        C = plain.on(part).matrix() / np.sqrt(normaliser[:, None] * normaliser)
-        beliefs = None
-        for k, counts in zip(*draw_counts(nu, part.vertices, rng), strict=True):
-            beliefs = propagate(
-                links_of(part), plain.vertex_model(), counts, problem.noise, normaliser, tolerance=1e-6, start=beliefs
-            )
-            sums[0, k] += beliefs.variance[:inner].sum()
-            sums[1, k] += posterior_variances(C, counts, problem.noise)[:inner].sum()
+    while True:
+        piece = whole or _Piece.cut(plain, graph, _ball(graph, int(rng.choice(linked))), kappa)
+        inner = piece.graph.vertices if entire else (piece.graph.vertices + 1) // 2
+        sums.append(piece.compare(problem.noise, nu, inner, rng))
         seen += inner
-    return np.asarray(sums[0] / sums[1] - 1), seen
+        both = np.array(sums)  # data sets, both ways, nu
+        messages, exact = both.sum(axis=0)
+        left = both[:, 0] - messages / exact * both[:, 1]  # a ratio of averages, to first order
+        count = len(sums)
+        if count < _FEWEST:
+            continue
+        stderr = np.sqrt(count / (count - 1) * (left**2).sum(axis=0)) / exact
+        found = LoopErrors(messages / exact - 1, stderr, seen, count)
+        if count == _MOST or (2 * stderr <= np.maximum(abs(found.off) / 3, _NEGLIGIBLE)).all():
+            return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """A part of a graph, or all of it, with the covariance matrix of a kernel on it."""
+
+    kernel: Any  # without normalisation
+    graph: Graph
+    normaliser: FloatArray
+    C: FloatArray = field(repr=False)
+
+    @classmethod
+    def cut(cls, kernel: Any, graph: Graph, chosen: IntArray, kappa: FloatArray) -> _Piece:
+        part, normaliser = Graph(graph.adjacency[chosen][:, chosen]), kappa[chosen]
+        return cls(kernel, part, normaliser, kernel.on(part).matrix() / np.sqrt(normaliser[:, None] * normaliser))
+
+    def compare(self, noise: float, nu: Sequence[float], inner: int, rng: np.random.Generator) -> FloatArray:
+        """Return the sum of the first variances by messages and by dense algebra, at each nu, for a new data set."""
+        sums = np.zeros((2, len(nu)))
+        links, model = links_of(self.graph), self.kernel.vertex_model()
+        beliefs = None
+        for k, counts in zip(*draw_counts(nu, self.graph.vertices, rng), strict=True):
+            beliefs = propagate(links, model, counts, noise, self.normaliser, tolerance=1e-6, start=beliefs)
+            sums[0, k] = beliefs.variance[:inner].sum()
+            sums[1, k] = posterior_variances(self.C, counts, noise)[:inner].sum()
+        return sums
 
 
 def _ball(graph: Graph, centre: int) -> IntArray:

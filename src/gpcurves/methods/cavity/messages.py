@@ -23,7 +23,8 @@ from __future__ import annotations
 import numpy as np
 
 from gpcurves.graphs.graph import IntArray
-from gpcurves.methods.cavity.compiled import Pair, Slots, compiled
+from gpcurves.methods.cavity.compiled import Pair, Slots
+from gpcurves.numerics.compiling import compiled
 from gpcurves.numerics.validation import FloatArray
 
 Kernel = tuple[FloatArray, int, int, IntArray, FloatArray]

@@ -5,7 +5,7 @@ What compiles messages (Numba) is imported when the method is used, so that othe
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -120,7 +120,8 @@ class Cavity(Sampled):
     given graph data sets are drawn and messages are sent until they converge. ``details`` holds "variance", that of the local
     posterior variances over vertices; ``diagnostics`` holds "converged" (share of runs that did), "rounds" (or sweeps), of
     ensembles "population" (vertices in each), and on graphs with cycles "loop_error", an estimate of the relative error that
-    they cause.
+    they cause, averaged over "loop_datasets" data sets, with its "loop_error_stderr". ``details`` then also holds "low" and "high":
+    the band that the error lies in if its loop error is taken into account.
     """
 
     name = "cavity"
@@ -191,9 +192,10 @@ class Cavity(Sampled):
             notes.append(f"messages did not converge at nu = {np.array(nu)[stuck][0]:g}: allow more {remedy}")
         diagnostics |= {"drawn": estimate.count} | ({} if given else {"population": experiment.vertices})
         error, stderr = estimate.mean("error"), estimate.stderr("error")
+        details |= _band(error, stderr, diagnostics)
         return Result(error, stderr, details=details, diagnostics=diagnostics, notes=tuple(notes))
 
-    def _cycles(self, experiment: Any, notes: list[str]) -> dict[str, FloatArray]:
+    def _cycles(self, experiment: Any, notes: list[str]) -> dict[str, Any]:
         """Measure how much cycles of a given graph matter, and add a sentence about it to the notes."""
         from gpcurves.methods.cavity.beliefs import is_forest
         from gpcurves.methods.cavity.experiments import loop_errors
@@ -201,13 +203,14 @@ class Cavity(Sampled):
         graph = experiment.problem.graph
         if not isinstance(graph, Graph) or is_forest(graph):
             return {}
-        off, seen = loop_errors(experiment.problem, experiment.nu, experiment.seed, experiment.kappa)
-        worst = int(np.argmax(abs(off)))
+        found = loop_errors(experiment.problem, experiment.nu, experiment.seed, experiment.kappa)
+        worst = int(np.argmax(abs(found.off)))
         notes.append(
-            f"the graph has cycles, so that this is an approximation: compared with dense algebra on {seen} vertices "
-            f"the average is off by up to {100 * abs(off[worst]):.2g} % (at nu = {experiment.nu[worst]:g})"
+            f"the graph has cycles, so that this is an approximation: compared with dense algebra on {found.vertices:,} "
+            f"vertices of {found.drawn} data sets the average is off by up to {100 * abs(found.off[worst]):.2g} % "
+            f"± {200 * found.stderr[worst]:.1g} % (at nu = {experiment.nu[worst]:g}), which the standard error does not include"
         )
-        return {"loop_error": off}
+        return {"loop_error": found.off, "loop_error_stderr": found.stderr, "loop_datasets": found.drawn}
 
     def variances(self, problem: Problem, nu: float, options: CavityVarianceOptions, run: Run) -> VarianceDistribution:
         """Return the local posterior variances: their distribution, by vertex and by degree."""
@@ -247,6 +250,18 @@ class Cavity(Sampled):
             nu,
             vertex=np.tile(np.arange(graph.vertices), len(values)),
         )
+
+
+def _band(error: FloatArray, stderr: FloatArray, diagnostics: Mapping[str, Any]) -> dict[str, FloatArray]:
+    """Return what the error may be without its loop error: from the curve to what it would be without, and how sure that is."""
+    if "loop_error" not in diagnostics:
+        return {}
+    off, unsure = diagnostics["loop_error"], 2 * diagnostics["loop_error_stderr"]
+    ends = [error / np.maximum(1 + off + sign * unsure, 0.1) for sign in (-1, 0, 1)]
+    return {
+        "low": np.minimum(error, np.min(ends, axis=0)) - stderr,
+        "high": np.maximum(error, np.max(ends, axis=0)) + stderr,
+    }
 
 
 def _check_size(nu: float) -> None:

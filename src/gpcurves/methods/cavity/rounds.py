@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpcurves.graphs.vertex_model import VertexModel
-from gpcurves.methods.cavity.compiled import Links, Pair, Slots, compiled
+from gpcurves.methods.cavity.compiled import Links, Pair, Slots
 from gpcurves.methods.cavity.messages import Kernel, marginals, relay
+from gpcurves.numerics.compiling import compiled
 from gpcurves.numerics.validation import FloatArray
 
 _PATIENCE = 30  # rounds without progress after which messages are damped

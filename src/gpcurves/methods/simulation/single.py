@@ -15,8 +15,7 @@ import scipy
 
 from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs import Graph
-from gpcurves.graphs.covariance import check_dense
-from gpcurves.graphs.graph import IntArray
+from gpcurves.graphs.graph import IntArray, check_dense
 from gpcurves.inputs import Vertices
 from gpcurves.methods.simulation.dataset import Prior
 from gpcurves.methods.simulation.method import SimulationOptions, check_graph_size

@@ -145,7 +145,7 @@ def _shared(problems: Iterable[Problem]) -> list[str]:
 
 
 def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Mark]:
-    """Return the points of a simulation, or the line of any other curve with a band of one standard error."""
+    """Return the points of a simulation, or the line of any other curve with its band, of one standard error unless it knows better."""
     order = np.argsort(curve.sizes, kind="stable")
     sizes, error = curve.sizes[order], np.where(curve.error > 0, curve.error, np.nan)[order]
     stderr = None if curve.stderr is None else curve.stderr[order]
@@ -158,10 +158,13 @@ def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Ma
     words = f"{label}: {title}" if label == curve.method and title else label
     layer = 2 if kind is not Kind.APPROXIMATION else 3 if stroke.dash == "solid" else 4  # dashes on top
     line = Line(sizes, error, stroke, name=label, label=words, group=group, layer=layer)
-    if stderr is None:
+    if {"low", "high"} <= set(curve.details):  # more than its standard error: what cycles of a graph may change
+        low, high = curve.details["low"][order], curve.details["high"][order]
+    elif stderr is not None:
+        low, high = error - stderr, error + stderr
+    else:
         return [line]
-    low = np.maximum(error - stderr, y.low / 10)
-    return [Area(sizes, low, error + stderr, stroke.colour, 0.25, layer=1), line]
+    return [Area(sizes, np.maximum(low, y.low / 10), high, stroke.colour, 0.25, layer=1), line]
 
 
 def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
