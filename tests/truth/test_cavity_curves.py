@@ -253,12 +253,12 @@ def test_the_loop_error_is_that_of_the_truth_within_a_third_and_drawn_as_a_band(
     true = found.error / truth.error - 1
     assert true.min() > 0.1
     np.testing.assert_allclose(found.diagnostics["loop_error"], true, rtol=1 / 3)
-    assert (found.details["low"] < truth.error).all()
-    assert (found.details["high"] >= found.error + _stderr(found)).all()
+    assert (found.diagnostics["low"] < truth.error).all()
+    assert (found.diagnostics["high"] >= found.error + _stderr(found)).all()
     display = found.plot()
     (band,) = display.ax_.collections
     heights = band.get_paths()[0].vertices[:, 1]
-    assert heights.min() == pytest.approx(found.details["low"].min(), rel=1e-6)
+    assert heights.min() == pytest.approx(found.diagnostics["low"].min(), rel=1e-6)
 
 
 @pytest.mark.slow

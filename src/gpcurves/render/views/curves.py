@@ -160,8 +160,8 @@ def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Ma
     words = f"{label}: {title}" if label == curve.method and title else label
     layer = 2 if kind is not Kind.APPROXIMATION else 3 if stroke.dash == "solid" else 4  # dashes on top
     line = Line(sizes, error, stroke, name=label, label=words, group=group, layer=layer)
-    if {"low", "high"} <= set(curve.details):  # more than its standard error: what cycles of a graph may change
-        low, high = curve.details["low"][order], curve.details["high"][order]
+    if {"low", "high"} <= set(curve.diagnostics):  # more than its standard error: what cycles of a graph may change
+        low, high = (np.asarray(curve.diagnostics[end])[order] for end in ("low", "high"))
     elif stderr is not None:
         low, high = error - stderr, error + stderr
     else:
