@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import InputError, NotApplicableError, NumericalError, check_name
+from gpcurves.errors import InputError, NotApplicableError, NumericalError, TooLargeError, check_name
 from gpcurves.graphs import Ensemble
 from gpcurves.inputs import RandomVertices
 from gpcurves.methods import METHODS, Method, MethodName
@@ -121,10 +121,7 @@ def request_curves(
     if not everything:
         for method in chosen:
             method.refuse(reasons[method.name])
-    requests = [
-        Request(method, problem, taken[method][0], run, optional=everything and not method.draws(problem))
-        for method in chosen
-    ]
+    requests = [Request(method, problem, taken[method][0], run, optional=everything) for method in chosen]
     return requests, skipped
 
 
@@ -133,8 +130,8 @@ def compute_curves(
 ) -> tuple[CurveSet, list[Request]]:
     """Return the curves as requested, and the requests that they answer.
 
-    An optional one that fails numerically is left out, and the reason is added to those of ``skipped``. If that leaves none,
-    the error is raised.
+    One of "all" that fails numerically, or that memory does not hold, is left out, and the reason is added to those of
+    ``skipped``. If that leaves none, the error is raised.
     """
     curves: list[LearningCurve] = []
     answered: list[Request] = []
@@ -142,8 +139,8 @@ def compute_curves(
     for request in requests:
         try:
             curves.append(request.curve(at))
-        except NumericalError as error:
-            if not request.optional or (request is requests[-1] and not curves):
+        except (NumericalError, TooLargeError) as error:
+            if not request.spares(error) or (request is requests[-1] and not curves):
                 raise
             reasons[request.method.name] = str(error)
         else:

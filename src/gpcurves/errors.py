@@ -20,6 +20,10 @@ class InputError(GPCurvesError, ValueError):
     """An argument is outside what it may be."""
 
 
+class TooLargeError(InputError):
+    """Something was asked for that memory does not hold."""
+
+
 class NotApplicableError(InputError):
     """A method was asked for whose conditions the problem does not meet."""
 

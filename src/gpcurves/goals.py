@@ -179,7 +179,7 @@ def answer_goal(curves: CurveSet, requests: Sequence[Request], error: float) -> 
         try:
             size = required_size(request, error, far, seen[label])
         except (GoalUnreachableError, NumericalError) as reason:
-            if isinstance(reason, NumericalError) and not request.optional:
+            if isinstance(reason, NumericalError) and not request.spares(reason):
                 raise
             missing[label] = str(reason)
             continue

@@ -249,12 +249,12 @@ def test_the_loop_error_is_that_of_the_truth_within_a_third_and_drawn_as_a_band(
     true = found.error / truth.error - 1
     assert true.min() > 0.1
     np.testing.assert_allclose(found.diagnostics["loop_error"], true, rtol=1 / 3)
-    assert (found.details["low"] < truth.error).all()
-    assert (found.details["high"] >= found.error + _stderr(found)).all()
+    assert (found.diagnostics["low"] < truth.error).all()
+    assert (found.diagnostics["high"] >= found.error + _stderr(found)).all()
     display = found.plot()
     (band,) = display.ax_.collections
     heights = band.get_paths()[0].vertices[:, 1]
-    assert heights.min() == pytest.approx(found.details["low"].min(), rel=1e-6)
+    assert heights.min() == pytest.approx(found.diagnostics["low"].min(), rel=1e-6)
 
 
 @pytest.mark.slow
@@ -599,3 +599,29 @@ def test_damped_messages_come_to_rest_at_the_same_place() -> None:
     assert damped.converged
     assert damped.rounds > plain.rounds
     np.testing.assert_allclose(damped.variance, plain.variance, rtol=1e-7)
+
+
+def test_what_memory_does_not_hold_is_left_out_of_all_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpcurves.numerics.memory.memory_limit", lambda: 4e9)
+    problem = gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(2), 0.1)
+    asked: dict[str, Any] = {"nu": [1.0], "rng": 0, "vertices": 50_000}
+    found = gpc.learning_curves(problem, methods="all", precision=0.1, **asked)
+    assert list(found) == ["cavity"]
+    assert found.skipped["eigenvalue"].startswith("dense algebra on 50000 vertices with 1 worker(s) needs about 80 GB")
+    with pytest.raises(gpc.InputError, match="dense algebra on 50000 vertices"):
+        gpc.learning_curves(problem, methods=["eigenvalue", "cavity"], precision=0.1, **asked)
+    silent = gpc.GraphProblem(gpc.RandomRegular(3).sample(50_000, 0), gpc.RandomWalkKernel(2), 0.0)
+    with pytest.raises(gpc.InputError, match="dense algebra on 50000 vertices"):  # nothing else applies
+        gpc.learning_curves(silent, methods="all", nu=[1.0], rng=0)
+
+
+def test_the_axis_of_a_given_graph_counts_labels_too() -> None:
+    graph = REGULAR3.sample(40, 1)
+    curve = gpc.learning_curve(walk(graph, 4), "eigenvalue", nu=[0.1, 1.0, 10.0])
+    ticks = [each.get_text() for each in curve.plot().ax_.get_xticklabels()]
+    assert "1\n40" in ticks
+    assert "below it the number of labels" in curve.plot().ax_.get_xlabel()
+    on_ensemble = gpc.learning_curve(gpc.GraphProblem(REGULAR3, gpc.RandomWalkKernel(4), 0.1), "mckay", nu=[0.1, 1, 10])
+    assert "labels" not in on_ensemble.plot().ax_.get_xlabel()
+    other = gpc.learning_curve(walk(REGULAR3.sample(50, 1), 4), "eigenvalue", nu=[0.1, 1.0, 10.0])
+    assert "labels" not in gpc.CurveSet({"40": curve, "50": other}).plot().ax_.get_xlabel()

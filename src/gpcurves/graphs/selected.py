@@ -62,7 +62,7 @@ def factorise_series(
     starts: IntArray,
     parent: IntArray,
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    r"""Return rows and values of `L`, column by column, and `D` of :math:`LDL^T = A - yI`, up to the power ``order`` - 1.
+    r"""Return rows and values of `L`, column by column, and the diagonal of `D`, of :math:`LDL^T = A - yI`, up to the power ``order`` - 1.
 
     Row by row (Davis 2005, algorithm 849): a row of the factor solves a triangular system whose pattern is read off the
     elimination tree.
@@ -70,7 +70,7 @@ def factorise_series(
     n = len(indptr) - 1
     rows = np.empty(starts[n], dtype=np.int64)
     L = np.empty((starts[n], order))
-    D = np.zeros((n, order))
+    pivots = np.zeros((n, order))
     ends = starts[:n].copy()
     work = np.zeros((n, order))
     seen = np.full(n, -1, dtype=np.int64)
@@ -79,9 +79,9 @@ def factorise_series(
     for row in range(n):
         seen[row] = row
         top = n
-        D[row, 0] = diagonal
+        pivots[row, 0] = diagonal
         if order > 1:
-            D[row, 1] = -1.0
+            pivots[row, 1] = -1.0
         for entry in range(indptr[row], indptr[row + 1]):
             column = indices[entry]
             if column >= row:
@@ -104,21 +104,21 @@ def factorise_series(
                 _add_product(work[rows[entry]], L[entry], own, -1.0)
             new = ends[column]
             rows[new] = row
-            _divide(own, D[column], L[new])
-            _add_product(D[row], L[new], own, -1.0)
+            _divide(own, pivots[column], L[new])
+            _add_product(pivots[row], L[new], own, -1.0)
             ends[column] += 1
             own[:] = 0.0
-    return rows, L, D
+    return rows, L, pivots
 
 
 @compiled
-def invert_series(starts: IntArray, rows: IntArray, L: FloatArray, D: FloatArray) -> FloatArray:
+def invert_series(starts: IntArray, rows: IntArray, L: FloatArray, pivots: FloatArray) -> FloatArray:
     r"""Return the last coefficients of the diagonal of :math:`(LDL^T)^{-1}`, from the entries that the factor fills.
 
     :math:`Z = D^{-1}L^{-1} + (I-L^T)Z` gives a column from those behind it: :math:`Z_{ij} = -\sum_kZ_{ik}L_{kj}` and
     :math:`Z_{jj} = 1/D_j - \sum_kL_{kj}Z_{kj}`, with all entries among those that are filled.
     """
-    n, order = D.shape
+    n, order = pivots.shape
     Z = np.zeros_like(L)
     own = np.zeros((n, order))
     where = np.full(n, -1, dtype=np.int64)  # the entry of the present column in each row
@@ -136,7 +136,7 @@ def invert_series(starts: IntArray, rows: IntArray, L: FloatArray, D: FloatArray
                 if hit >= 0:
                     _add_product(Z[hit], Z[other], L[entry], -1.0)
                     _add_product(Z[entry], Z[other], L[hit], -1.0)
-        _divide(one, D[column], own[column])
+        _divide(one, pivots[column], own[column])
         for entry in range(first, last):
             _add_product(own[column], L[entry], Z[entry], -1.0)
             where[rows[entry]] = -1

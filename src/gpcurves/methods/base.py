@@ -20,7 +20,7 @@ import numpy as np
 from gpcurves.curve import LearningCurve
 from gpcurves.curve import MethodName as MethodName
 from gpcurves.designs import Random
-from gpcurves.errors import InputError, NotApplicableError, NumericalError, check_name
+from gpcurves.errors import GPCurvesError, InputError, NotApplicableError, NumericalError, TooLargeError, check_name
 from gpcurves.montecarlo import Run
 from gpcurves.numerics import validation
 from gpcurves.numerics.parameters import check_parameters, parameters_of
@@ -232,7 +232,13 @@ class Request:
     problem: Problem
     options: MethodOptions
     run: Run
-    optional: bool = False  # whether the others are computed without it if it fails numerically
+    optional: bool = False  # whether it is one of "all" methods, so that others are computed without it if it fails
+
+    def spares(self, error: GPCurvesError) -> bool:
+        """Tell whether other methods are computed after this error: what was drawn at random is not thrown away in silence."""
+        if not self.optional:
+            return False
+        return isinstance(error, TooLargeError) or not self.method.draws(self.problem)
 
     def __post_init__(self) -> None:
         if self.method.random:  # a new seed is drawn once, and recorded

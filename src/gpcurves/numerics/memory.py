@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from gpcurves.errors import InputError
+from gpcurves.errors import TooLargeError
 
 _SHARE = 0.9
 _OWN_GROUPS, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
@@ -17,7 +17,7 @@ def check_memory(needed: float, what: str, instead: str) -> None:
     """Refuse what this machine cannot hold, saying what to do instead; a cluster must know for itself."""
     there = memory_limit()
     if there is not None and needed > _SHARE * there:
-        raise InputError(
+        raise TooLargeError(
             f"{what} needs about {_gigabytes(needed)} of memory, this machine has {_gigabytes(there)}: {instead}"
         )
 

@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from gpcurves.numerics.display import Display
-from gpcurves.render.scene import Area, Bars, Line, Mark, Points, Scene, Text, plain
+from gpcurves.render.scene import Area, Bars, Line, Mark, Points, Scene, Text
 
 _DASHES: dict[str, Any] = {
     "solid": "-",
@@ -35,7 +35,7 @@ def draw(scene: Scene, ax: Any = None, result: Any = None) -> Display:
     own, ax = ax is None, new_axes(ax, _SIZE)
     for name, axis in (("x", scene.x), ("y", scene.y)):
         getattr(ax, f"set_{name}scale")("log" if axis.log else "linear")
-        getattr(ax, f"set_{name}ticks")(axis.ticks, [plain(tick) for tick in axis.ticks])
+        getattr(ax, f"set_{name}ticks")(axis.ticks, ["\n".join(lines) for lines in axis.tick_lines])
         ax.set(**{f"{name}label": words(axis.label), f"{name}lim": (axis.low, axis.high)})
     ax.tick_params(which="minor", labelbottom=False, labelleft=False)
     parts = [(mark, _draw(mark, ax)) for mark in scene.marks]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.scene import Area, Axis, Bars, Line, Mark, Points, Scene, Text, plain
+from gpcurves.render.scene import Area, Axis, Bars, Line, Mark, Points, Scene, Text
 
 _HEIGHT, _ROW = 460, 22  # pixels of a picture without its legend, and of a row of the legend
 
@@ -61,7 +61,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
         "type": "log" if axis.log else "linear",
         "range": axis.scaled(np.array([axis.low, axis.high])).tolist(),
         "tickvals": axis.ticks,
-        "ticktext": [plain(tick) for tick in axis.ticks],
+        "ticktext": ["<br>".join(lines) for lines in axis.tick_lines],
     }
 
 

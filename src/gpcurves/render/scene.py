@@ -29,6 +29,13 @@ class Axis:
     high: float
     log: bool = False
     short: str = ""
+    per_unit: float = 0.0  # what one unit is in a second measure, which is written under each tick; 0 for none
+
+    @property
+    def tick_lines(self) -> list[list[str]]:
+        """What is written at each tick, in lines."""
+        second = [[plain(round(tick * self.per_unit))] if self.per_unit else [] for tick in self.ticks]
+        return [[plain(tick), *more] for tick, more in zip(self.ticks, second, strict=True)]
 
     def fraction(self, value: float | FloatArray) -> FloatArray:
         """Return how far along the axis values are: 0 at the low end, 1 at the high end."""

@@ -120,7 +120,7 @@ class Cavity(Sampled):
     given graph data sets are drawn and messages are sent until they converge. ``details`` holds "variance", that of the local
     posterior variances over vertices; ``diagnostics`` holds "converged" (share of runs that did), "rounds" (or sweeps), of
     ensembles "population" (vertices in each), and on graphs with cycles "loop_error", an estimate of the relative error that
-    they cause, averaged over "loop_datasets" data sets, with its "loop_error_stderr". ``details`` then also holds "low" and "high":
+    they cause, averaged over "loop_datasets" data sets, with its "loop_error_stderr". ``diagnostics`` then also holds "low" and "high":
     the band that the error lies in if its loop error is taken into account.
     """
 
@@ -192,7 +192,7 @@ class Cavity(Sampled):
             notes.append(f"messages did not converge at nu = {np.array(nu)[stuck][0]:g}: allow more {remedy}")
         diagnostics |= {"drawn": estimate.count} | ({} if given else {"population": experiment.vertices})
         error, stderr = estimate.mean("error"), estimate.stderr("error")
-        details |= _band(error, stderr, diagnostics)
+        diagnostics |= _band(error, stderr, diagnostics)
         return Result(error, stderr, details=details, diagnostics=diagnostics, notes=tuple(notes))
 
     def _cycles(self, experiment: Any, notes: list[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve, dump
 from gpcurves.goals import Goal
+from gpcurves.graphs import Graph
 from gpcurves.methods import METHODS, Kind, Scope
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
@@ -24,6 +25,7 @@ from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke,
 from gpcurves.render.views import View
 
 _SIZES = {"n": ("number of examples n", "n"), "nu": ("number of examples per vertex ν", "ν")}
+_SECOND = "; below it the number of labels"
 _GOAL = "#B3261E"
 _LONGEST_TAG = 12  # names of curves up to this length are written beside their ends as well
 REGION = "#dfe8f1"
@@ -158,8 +160,8 @@ def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Ma
     words = f"{label}: {title}" if label == curve.method and title else label
     layer = 2 if kind is not Kind.APPROXIMATION else 3 if stroke.dash == "solid" else 4  # dashes on top
     line = Line(sizes, error, stroke, name=label, label=words, group=group, layer=layer)
-    if {"low", "high"} <= set(curve.details):  # more than its standard error: what cycles of a graph may change
-        low, high = curve.details["low"][order], curve.details["high"][order]
+    if {"low", "high"} <= set(curve.diagnostics):  # more than its standard error: what cycles of a graph may change
+        low, high = (np.asarray(curve.diagnostics[end])[order] for end in ("low", "high"))
     elif stderr is not None:
         low, high = error - stderr, error + stderr
     else:
@@ -194,10 +196,18 @@ def _size_axis(curves: CurveSet) -> Axis:
     low, high = (float(end) for end in ((sizes[sizes > 0] if log else sizes)[[0, -1]]))
     if high == low:
         return Axis(label, low - 0.5, high + 0.5, False, short)
+    labels = _labels_per_size(curves)
     if any(kind_of(curve) is Kind.ESTIMATE for curve in curves.values()):  # the frame would cut points
         edge = 0.012 * (high - low)
         low, high = (low / 1.06, high * 1.06) if log else (low - edge, high + edge)
-    return Axis(label, low, high, log, short)
+    return Axis(f"{label}{_SECOND if labels else ''}", low, high, log, short, labels)
+
+
+def _labels_per_size(curves: CurveSet) -> float:
+    """Return how many labels one example per vertex is, if all curves are on given graphs of one size, else 0."""
+    graphs = {curve.problem.graph if curve.axis == "nu" else None for curve in curves.values()}
+    sizes = {graph.vertices if isinstance(graph, Graph) else 0 for graph in graphs}
+    return float(sizes.pop()) if len(sizes) == 1 else 0.0
 
 
 def spans_decades(n: FloatArray) -> bool:
