@@ -15,10 +15,11 @@ from gpcurves.errors import InputError
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.effort import Computation, ForecastEffort
 from gpcurves.forecasting.intervals import Calibration, PosteriorCurves
+from gpcurves.forecasting.networks.candidates import MOST_DENSE
 from gpcurves.forecasting.networks.choosing import VertexChooser, measure_savings
 from gpcurves.forecasting.networks.curves import Route, simulate
 from gpcurves.forecasting.networks.observed import Observed, vertex_numbers
-from gpcurves.forecasting.networks.regressor import GraphRegressor
+from gpcurves.forecasting.networks.regressor import LARGEST, GraphRegressor
 from gpcurves.forecasting.networks.validation import cross_validate
 from gpcurves.forecasting.result import Forecast
 from gpcurves.forecasting.verdict import warn
@@ -77,20 +78,25 @@ def fit_labels(graph: Graph, observed: Observed, computation: Computation) -> La
     labels = len(observed.vertices)
     if labels < FEWEST:
         raise InputError(f"a forecast needs labels at {FEWEST} vertices or more, got {labels}: too few labels to say")
+    if graph.vertices * labels > LARGEST:
+        raise InputError(
+            f"a forecast for {labels:,} labels on {graph.vertices:,} vertices is too large: give a part of the graph, or of the labels"
+        )
     model = GraphRegressor(graph).fit_observed(graph, observed)
     computation.progress.advance(30)
     seen = cross_validate(model.candidates_, model.fitted_, model.settings_, model.propagation_, computation.rng)
     computation.progress.advance(30)
     scale = observed.deviation
-    routes = [Route.draw(observed, graph.vertices, rng) for rng in computation.rng.spawn(_ROUTES)]
-    members = model.posterior_.members
+    count = _ROUTES if graph.vertices <= MOST_DENSE else 1
+    routes = [Route.draw(observed, graph.vertices, rng) for rng in computation.rng.spawn(count)]
+    members = [model.posterior_.members[place] for place in model.posterior_.by_kernel]
     curves = tuple(simulate(member, route, scale) for route in routes for member in members)
-    weights = np.tile(model.posterior_.weights, _ROUTES) / _ROUTES
+    weights = np.tile([member.weight for member in members], count) / count
     computation.progress.advance(30)
     whole = PosteriorCurves(
         curves,
         weights,
-        ((len(members),) * _ROUTES,),
+        ((len(members),) * count,),
         seen.in_units(1 / scale),
         labels,
         labels,

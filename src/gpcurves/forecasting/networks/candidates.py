@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,7 @@ from gpcurves.graphs.covariance import GraphCovariance
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray
 
-SCALES = 10
+SCALES, _FEW_SCALES = 10, 6
 MOST_DENSE = 4_000  # vertices up to which all eigenvectors are computed
 _SHORTEST = 0.7  # in edges
 _LARGEST = 100.0
@@ -33,15 +33,22 @@ class RawCovariance:
 
     kernel: GraphKernel
     graph: Graph
+    last: dict[tuple[object, ...], FloatArray] = field(default_factory=dict, repr=False)
+    """The last covariances that were asked for of any kernel on this graph, since several members share a kernel."""
 
     @property
     def _is_dense(self) -> bool:
         return self.graph.vertices <= MOST_DENSE
 
     def between(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Return covariances of some vertices with others."""
-        if not self._is_dense:
-            return self._whole.rows(columns)[:, rows].T
+        """Return covariances of some vertices with others; do not write to them."""
+        key = (self.kernel, columns.tobytes(), rows.tobytes() if self._is_dense else None)
+        if key not in self.last:
+            self.last.clear()
+            self.last[key] = self._compute(rows, columns) if self._is_dense else self._whole.rows(columns)
+        return self.last[key] if self._is_dense else np.ascontiguousarray(self.last[key][:, rows].T)
+
+    def _compute(self, rows: IntArray, columns: IntArray) -> FloatArray:
         t, U = self.graph.eigen
         return np.asarray((U[rows] * self.kernel.eigenvalue(t)) @ U[columns].T)
 
@@ -92,11 +99,12 @@ class Candidate:
 
 
 def choose_kernels(graph: Graph) -> list[tuple[GraphKernel, float]]:
-    """Return kernels before normalisation, each with its prior weight."""
+    """Return kernels before normalisation, each with its prior weight; on large graphs fewer, whose precision is sparse."""
     longest = min(max(3.0, float(measure_diameter(graph))), _LARGEST)
-    scales = np.geomspace(_SHORTEST, longest, SCALES)
+    large = graph.vertices > MOST_DENSE
+    scales = np.geomspace(_SHORTEST if not large else 2 * _SHORTEST, longest, SCALES if not large else _FEW_SCALES)
     found: list[tuple[GraphKernel, float]] = []
-    for smoothness, weight in PRIOR.items():
+    for smoothness, weight in list(PRIOR.items())[: 2 if large else None]:
         for scale in scales.tolist():
             if smoothness < math.inf:
                 found.append((MaternGraphKernel(scale, smoothness), weight))
@@ -107,8 +115,9 @@ def choose_kernels(graph: Graph) -> list[tuple[GraphKernel, float]]:
 
 def make_candidates(graph: Graph, vertices: IntArray, kernels: list[tuple[GraphKernel, float]]) -> Iterator[Candidate]:
     """Yield every kernel with its normalisation, or with both if it is one to be fitted, and covariances between labels."""
+    last: dict[tuple[object, ...], FloatArray] = {}
     for kernel, weight in kernels:
-        raw = RawCovariance(kernel, graph)
+        raw = RawCovariance(kernel, graph, last)
         block = raw.between(vertices, vertices)
         own = np.diag(block)
         if own.min() <= _SMALLEST_VARIANCE * own.max():

@@ -64,10 +64,12 @@ class Route:
 def simulate(member: Member, route: Route, scale: float) -> ErrorCurve:
     """Return the curve of a member, in squared multiples of ``scale``."""
     solution, candidate = member.solution, member.candidate
-    A = candidate.between(route.order, route.order)
+    order = route.order
+    C = candidate.between(np.concatenate((order, route.tests)), order)
+    A, across = C[: len(order)], C[len(order) :]
     A[np.diag_indices(len(A))] += solution.noise * route.noise_shares + JITTER
-    L = cholesky(A, lower=True, overwrite_a=True, check_finite=False)
-    right = np.column_stack((candidate.between(route.order, route.tests), np.ones(len(A))))
+    L = cholesky(A, lower=True, check_finite=False)
+    right = np.column_stack((across.T, np.ones(len(A))))
     solved = solve_triangular(L, right, lower=True, check_finite=False)
     W, z = solved[:, :-1], solved[:, -1]
     prior = candidate.variances(route.tests)

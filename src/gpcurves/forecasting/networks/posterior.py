@@ -18,7 +18,7 @@ from gpcurves.numerics.validation import FloatArray
 NOISES = (1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 VARIANCES = (0.1, 0.3, 1.0, 3.0, 10.0)  # in units of that of the labels, if these have standard errors of their own
 _EXTRA = (1e-4, 0.03, 0.3)  # noise beyond those standard errors
-_KEPT, _MOST = 0.99, 24  # probability that members hold together, and how many they are at most
+_KEPT, MOST_MEMBERS = 0.99, 24  # probability that members hold together, and how many they are at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +50,17 @@ class Posterior:
 
     def predict(self, vertices: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the function at vertices."""
-        return self._mix(
-            [
-                member.solution.predict(
-                    member.candidate.between(vertices, self.observed.vertices), member.candidate.variances(vertices)
-                )
-                for member in self.members
-            ]
-        )
+        parts: dict[int, tuple[FloatArray, FloatArray]] = {}
+        for place in self.by_kernel:
+            member = self.members[place]
+            across = member.candidate.between(vertices, self.observed.vertices)
+            parts[place] = member.solution.predict(across, member.candidate.variances(vertices))
+        return self._mix([parts[place] for place in range(len(self.members))])
+
+    @property
+    def by_kernel(self) -> list[int]:
+        """The places of members in an order in which those of one kernel follow each other, since they share covariances."""
+        return sorted(range(len(self.members)), key=lambda place: id(self.members[place].candidate.raw))
 
     def leave_out(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of each vertex's mean label, predicted from the labels of the others."""
@@ -85,6 +88,7 @@ def find_posterior(
     observed: Observed,
     settings: Sequence[Setting],
     places: IntArray | None = None,
+    most: int = MOST_MEMBERS,
 ) -> Posterior:
     """Weigh all candidates with all settings by their evidence; with ``places``, from the labels there alone."""
     some = observed if places is None else observed.take(places)
@@ -99,7 +103,7 @@ def find_posterior(
     weights /= weights.sum()
     local = float(weights[[candidate.local for candidate in candidates]].sum())
     order = np.argsort(-weights, axis=None)
-    kept = order[: min(_MOST, int(np.searchsorted(np.cumsum(weights.flat[order]), _KEPT)) + 1)]
+    kept = order[: min(most, int(np.searchsorted(np.cumsum(weights.flat[order]), _KEPT)) + 1)]
     total = weights.flat[kept].sum()
     members = []
     for number in kept.tolist():
@@ -113,8 +117,9 @@ def find_posterior(
 def extend(posterior: Posterior, observed: Observed) -> Posterior:
     """Return the same explanations of more labels than those that they were found with."""
     vertices = observed.vertices
-    members = [
-        replace(member, solution=solve(member.candidate.between(vertices, vertices), observed, member.setting))
-        for member in posterior.members
-    ]
+    members = list(posterior.members)
+    for place in posterior.by_kernel:
+        member = members[place]
+        solution = solve(member.candidate.between(vertices, vertices), observed, member.setting)
+        members[place] = replace(member, solution=solution)
     return replace(posterior, observed=observed, members=tuple(members))

@@ -13,16 +13,25 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting.networks.candidates import Candidate, choose_kernels, make_candidates
+from gpcurves.forecasting.networks.candidates import MOST_DENSE, Candidate, choose_kernels, make_candidates
 from gpcurves.forecasting.networks.evidence import Setting
+from gpcurves.forecasting.networks.large import LargeFit, choose_large
 from gpcurves.forecasting.networks.observed import FEWEST_LABELS, Observed, vertex_numbers
-from gpcurves.forecasting.networks.posterior import Posterior, default_settings, extend, find_posterior
+from gpcurves.forecasting.networks.posterior import (
+    MOST_MEMBERS,
+    Posterior,
+    default_settings,
+    extend,
+    find_posterior,
+)
 from gpcurves.forecasting.networks.simple import LabelPropagation, find_share, leave_out_of_mean
 from gpcurves.graphs import Graph, GraphKernel, as_graph
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray, positive
 
 _NINETY = 1.6448536269514722  # half the width of a 90 % interval, in standard deviations
+LARGEST = 1e8  # vertices times labels up to which all their covariances are held
+_FEW = 3  # explanations that are kept on large graphs
 FITTED = 400  # labels that find the kernel; of more, so many are drawn at random
 _BLOCK = 4_000_000  # covariances that are held at a time
 
@@ -123,21 +132,44 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         if observed.deviation == 0 and self.variance == "fit":
             raise InputError("all labels are equal: there is nothing to learn from them")
-        self.graph_ = graph
+        self.graph_, self.observed_ = graph, observed
         self.settings_ = self._settings(observed)
-        self.fitted_ = observed
-        if len(observed.vertices) > FITTED:  # a part of the labels finds the kernel, and all of them predict
-            pick = np.sort(np.random.default_rng(0).permutation(len(observed.vertices))[:FITTED])
-            self.fitted_ = observed.take(pick)
         kernels = self._kernels(graph)
+        if graph.vertices * len(observed.vertices) > LARGEST:
+            return self._fit_large(kernels)
+        large = graph.vertices > MOST_DENSE
+        self.fitted_, fitted = observed, FITTED // 2 if large else FITTED
+        if len(observed.vertices) > fitted:  # a part of the labels finds the kernel, and all of them predict
+            pick = np.sort(np.random.default_rng(0).permutation(len(observed.vertices))[:fitted])
+            self.fitted_ = observed.take(pick)
         with threadpool_limits(1):  # many small matrices
-            self._weigh(graph, kernels, observed)
+            self._weigh(graph, kernels, observed, _FEW if large else MOST_MEMBERS)
         self._describe()
         return self
 
-    def _weigh(self, graph: Graph, kernels: list[tuple[GraphKernel, float]], observed: Observed) -> None:
+    def _fit_large(self, kernels: list[tuple[GraphKernel, float]]) -> Self:
+        if self.observed_.known is not None:
+            raise InputError("standard errors of labels cannot be used on a graph of this size: leave them out")
+        tried = [kernel for kernel, _ in kernels]
+        if len(tried) > 1:
+            tried = [
+                kernel.normalised("local") for kernel in tried if kernel.resolvent and kernel.resolvent.exponent == 1
+            ]
+        found = choose_large(self.graph_, tried, self.observed_, self.settings_)
+        self.large_: LargeFit | None = found
+        self.kernel_, self.local_, self.share_ = found.kernel, float(found.kernel.normalise == "local"), 1.0
+        self.mean_, self.variance_, self.noise_ = found.mean, found.variance, found.noise
+        self.propagation_: LabelPropagation | None = None
+        y = self.observed_.means
+        self.left_out_ = LeftOut(_rms(found.left_out - y), _rms(leave_out_of_mean(y) - y), None)
+        notes = [self.left_out_.warning, self._find_unreached(self.observed_.vertices), found.how]
+        self.notes_ = tuple(note for note in notes if note is not None)
+        return self
+
+    def _weigh(self, graph: Graph, kernels: list[tuple[GraphKernel, float]], observed: Observed, most: int) -> None:
+        self.large_ = None
         self.candidates_: tuple[Candidate, ...] = tuple(make_candidates(graph, self.fitted_.vertices, kernels))
-        self.posterior_: Posterior = find_posterior(self.candidates_, self.fitted_, self.settings_)
+        self.posterior_: Posterior = find_posterior(self.candidates_, self.fitted_, self.settings_, most=most)
         if self.fitted_ is not observed:
             self.posterior_ = extend(self.posterior_, observed)
 
@@ -212,11 +244,13 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _find(self, X: npt.ArrayLike | None) -> IntArray:
-        if not hasattr(self, "posterior_"):
+        if not hasattr(self, "large_"):
             raise InputError("the model has not learnt anything yet: call fit first")
         return np.arange(self.graph_.vertices) if X is None else vertex_numbers(self.graph_, X)
 
     def _predict(self, at: IntArray) -> tuple[FloatArray, FloatArray]:
+        if self.large_ is not None:
+            return self.large_.means[at], self.large_.variances[at]
         size = max(1, _BLOCK // len(self.posterior_.observed.vertices))
         blocks = [self.posterior_.predict(at[begin : begin + size]) for begin in range(0, max(1, len(at)), size)]
         mean, variance = (np.concatenate([block[k] for block in blocks]) for k in range(2))
