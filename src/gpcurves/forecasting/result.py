@@ -246,7 +246,8 @@ class Forecast(Shown):
         X is an array or a table like the one that was learnt from, or the name of a file.
         """
         if self.predictor is None:
-            raise InputError(_NO_MODEL.format("predict") if self.relevance is not None else _OWN_MODEL)
+            own = self.relevance is None and self.vertices is None
+            raise InputError(_OWN_MODEL if own else _NO_MODEL.format("predict"))
         return self.predictor.predict(X)
 
     def next_rows(self, k: int) -> pd.DataFrame:
