@@ -62,7 +62,7 @@ benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people 
 benchmark-network: .venv-network/installed  ## predictions and forecasts beside what people do instead, on 33 real networks, in an environment of its own
 	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.tasks
 	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.score
-	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.forecasts build/network-forecasts.json
+	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.forecasts --file build/network-forecasts.json
 
 .venv-network/installed: pyproject.toml benchmarks/network/requirements.txt
 	$(PYTHON) -m venv .venv-network

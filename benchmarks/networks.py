@@ -32,7 +32,7 @@ def labelled(graph: gpc.Graph, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 def by_eigenvectors(graph: gpc.Graph, vertices: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Predict as one would without this package: scikit-learn on the first eigenvectors of the Laplacian."""
-    t, U = np.linalg.eigh(graph.T.toarray())
+    U = np.linalg.eigh(graph.T.toarray())[1]
     features = U[:, -16:] * np.sqrt(graph.vertices)
     model = GaussianProcessRegressor(RBF(np.ones(16)) + WhiteKernel(0.1), normalize_y=True)
     return np.asarray(model.fit(features[vertices], values).predict(features))

@@ -44,6 +44,7 @@ class Points:
     above: np.ndarray
     scatter: np.ndarray
     rivals: dict[str, np.ndarray]
+    power: tuple[float, np.ndarray] | None = None  # a power law, and its share in the estimate
 
     @property
     def weights(self) -> np.ndarray:
@@ -52,7 +53,11 @@ class Points:
         return np.array([1 / count[task] for task in self.task])
 
     def estimate(self, constants: np.ndarray) -> np.ndarray:
-        return combine(self.ahead, self.now, self.gap, *constants)
+        estimate = combine(self.ahead, self.now, self.gap, *constants)
+        if self.power is None:
+            return estimate
+        share, law = self.power
+        return (1 - share) * estimate + share * law
 
     def squares(self) -> np.ndarray:
         """Return the squared ingredients of the width, one column per forecast."""

@@ -1,7 +1,7 @@
 """Forecasts of the error after more labels, with curves through cross-validated errors beside them.
 
-    python -m benchmarks.network.forecasts FILE [--most 3500] [TASK ...]    collect, and keep in FILE
-    python -m benchmarks.network.forecasts FILE --score                     score what is there, and print constants
+    python -m benchmarks.network.forecasts [--file FILE] [--most 3500] [TASK ...]    collect, and keep in FILE
+    python -m benchmarks.network.forecasts --score                     score what ``forecasts.json`` has, and print constants
 
 The truth is the RMSE of the package's own predictor with 2, 4 and 8 times the labels, at vertices without a label, averaged
 over draws of labels other than those the forecast saw. Each network is scored with constants fitted to the other systems.
@@ -25,7 +25,11 @@ from benchmarks.network import tasks
 from benchmarks.network.ours import look_ahead, ours
 from benchmarks.network.sources import hashed
 from gpcurves.errors import GPCurvesError
+from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.intervals import follow_power_law
+from gpcurves.forecasting.networks.assembly import NETWORKS
 
+FILE = Path(__file__).with_name("forecasts.json")
 PILOTS = (20, 40, 80, 160)
 FACTORS = np.array([2, 4, 8])
 MOST = 0.75  # share of the values that may be labels: the others test
@@ -89,7 +93,13 @@ def read(file: Path) -> Points:
         above=column(lambda row, i: row["above"][i]),
         scatter=column(lambda row, i: row["scatter"]),
         rivals={name: column(lambda row, i, name=name: row[name][i]) for name in RIVALS},
+        power=(NETWORKS.power, column(_follow_power_law)),
     )
+
+
+def _follow_power_law(row: dict[str, Any], i: int) -> float:
+    observed = CrossValidation(np.array(row["cv_n"]), np.array(row["cv_mse"]), np.array(row["cv_mse"]))
+    return float(follow_power_law(observed, np.array([float(row["factors"][i] * row["rows"])]))[0])
 
 
 def score(points: Points) -> None:
@@ -113,8 +123,8 @@ def score(points: Points) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path)
     parser.add_argument("task", nargs="*")
+    parser.add_argument("--file", type=Path, default=FILE)
     parser.add_argument("--most", type=int, default=11_000, help="vertices of the largest network")
     parser.add_argument("--score", action="store_true", help="only score what is there")
     asked = parser.parse_args()

@@ -31,13 +31,15 @@ class Calibration:
 
     ``level`` is the share of the gap between cross-validated and expected error by which the whole curve is moved, ``slope`` the
     share of the drop that the model expects from more rows which happens, in logarithms; ``down`` and ``up`` are contributions
-    to the half-widths, in the order of `ingredients`.
+    to the half-widths, in the order of `ingredients`. ``power`` is the share of a power law through cross-validated errors in the
+    logarithm of the estimate.
     """
 
     level: float
     slope: float
     down: tuple[float, ...]
     up: tuple[float, ...]
+    power: float = 0.0
 
 
 TABLES = Calibration(
@@ -148,6 +150,14 @@ def combine(
     )  # with fewer rows errors are larger in full
 
 
+def follow_power_law(observed: CrossValidation, n: FloatArray) -> FloatArray:
+    """Return the logarithm of the error b n^-c that fits cross-validated ones best; below their n it is that of the smallest."""
+    log_n, log_mse = np.log(observed.n), np.log(observed.mse)
+    slope = min(0.0, float(np.polyfit(log_n, log_mse, 1)[0])) if len(log_n) > 1 else 0.0
+    ahead = np.log(np.maximum(n, observed.n[0])) - log_n.mean()
+    return np.asarray(log_mse.mean() + slope * ahead)
+
+
 def ingredients(
     factor: FloatArray,
     spread: FloatArray,
@@ -232,8 +242,11 @@ class PosteriorCurves:
     def _estimate(self, n: FloatArray, log_mse: FloatArray | None = None) -> FloatArray:
         """Return the logarithm of the error to expect, for these curves or for another one, at the level that was observed."""
         now = float(self.moments(self.observed.n[-1:])[0][0])
-        ahead = self.moments(n)[0] if log_mse is None else log_mse
-        return combine(ahead, now, self.gap, self.calibration.level, self.calibration.slope)
+        ahead, share = self.moments(n)[0] if log_mse is None else log_mse, self.calibration.power
+        estimate = combine(ahead, now, self.gap, self.calibration.level, self.calibration.slope)
+        if share == 0 or log_mse is not None:
+            return estimate
+        return np.asarray((1 - share) * estimate + share * follow_power_law(self.observed, np.minimum(n, self.most)))
 
     def _in_units(self, log_mse: FloatArray) -> FloatArray:
         """Return root mean squared errors."""

@@ -29,7 +29,13 @@ from gpcurves.montecarlo.progress import Progress
 
 FEWEST = 20
 _ROUTES = 4  # orders in which further vertices are labelled, over which curves are averaged
-NETWORKS = Calibration(0.8, 0.8, down=(0.1, 0.8, 2.0, 0.3, 0.3, 0.5), up=(0.1, 0.8, 2.0, 0.3, 0.3, 0.5))
+NETWORKS = Calibration(
+    0.554,
+    0.404,
+    down=(0.108, 0.742, 2.05, 0.294, 0.483, 0.267),
+    up=(0.0988, 0.797, 1.14, 0.695, 0.698, 0.312),
+    power=0.3,
+)
 
 
 @dataclass(frozen=True, eq=False)
