@@ -241,9 +241,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         simple = "" if left.propagation is None else f", label propagation {left.propagation:.3g}"
         kernel = f"most likely kernel {self.kernel_!r}, {describe_odds(self.local_)}"
         kernel = kernel if self.kernel == "fit" else f"kernel {self.kernel_!r}, as given"
-        return (
-            f"{kernel}; RMSE at labels left out: fitted model {left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
-        )
+        return f"{kernel}; RMSE at labels left out: fitted model {left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
 
     def _find(self, X: npt.ArrayLike | None) -> IntArray:
         if not hasattr(self, "large_"):
