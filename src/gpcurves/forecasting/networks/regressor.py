@@ -240,6 +240,8 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         left = self.left_out_
         simple = "" if left.propagation is None else f", label propagation {left.propagation:.3g}"
         kernel = f"most likely kernel {self.kernel_!r}, {describe_odds(self.local_)}"
+        if self.large_ is not None:  # only local normalisation was tried
+            kernel = f"kernel that predicts labels left out best {self.kernel_!r}"
         kernel = kernel if self.kernel == "fit" else f"kernel {self.kernel_!r}, as given"
         return f"{kernel}; RMSE at labels left out: fitted model {left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
 
