@@ -185,7 +185,7 @@ def test_the_approximation_of_the_paper_belongs_to_ensembles(edges: Path, capsys
 
 
 def test_labels_may_be_a_column_of_a_table(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table = 'kind,bus,angle,load\n"x, y",a,1,3\nz,f,-0.5,4\nz,b,NA,5\n'
+    table = 'kind,bus,angle,load\n"x, y",a,1,3\nz,f,-0.5,4\nz,c,0.2,4\nz,b,NA,5\n'
     words = predicting(edges, table, "--target", "angle")
     assert run(words) == 0
     said = capsys.readouterr().err.splitlines()
@@ -195,7 +195,7 @@ def test_labels_may_be_a_column_of_a_table(edges: Path, capsys: pytest.CaptureFi
         f"note: {known}: 1 vertex has no value, which is taken as unknown",
     ]
     found = edges.with_name("all.csv").read_text()
-    assert run(predicting(edges, "a,1\nf,-0.5\n", "-q")) == 0
+    assert run(predicting(edges, "a,1\nf,-0.5\nc,0.2\n", "-q")) == 0
     assert edges.with_name("all.csv").read_text() == found
     assert run(predicting(edges, table, "--target", "angle", "--vertex-column", "bus", "-q")) == 0
     assert edges.with_name("all.csv").read_text() == found

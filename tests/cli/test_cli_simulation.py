@@ -210,14 +210,16 @@ def _finished(store: Path) -> int:
 def test_the_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (Path(__file__).parents[2] / "README.md").read_text()
     commands = [line.split()[2:] for line in text.splitlines() if line.startswith("$ gpcurves ")]
-    assert len(commands) == 12
+    assert len(commands) == 14
     commands.remove(["figures", "all", "--quick", "--out", "pictures"])  # each figure has a test of its own
     (tmp_path / "examples").symlink_to(Path(__file__).parents[2] / "examples")
     monkeypatch.chdir(tmp_path)
     for command in commands:
         small = ["--precision", "0.1", "--vertices", "100"]  # of the graphs whose eigenvalues are averaged
-        quick = ["--draws", "1"] if command[0] == "plan" else small if "--ensemble" in command else []
+        quick = small if "--ensemble" in command else ["--draws", "1"] if "--target" in command else []
         assert run([*command, "--quiet", *quick]) == 0
-    assert {p.name for p in tmp_path.iterdir()} >= {"ou.html", "run.sqlite", "club.csv", "plan.html", "plan.json"}
+    assert {p.name for p in tmp_path.iterdir()} >= {
+        "ou.html", "run.sqlite", "club.csv", "all.csv", "plan.html", "plan.json", "grid.html",
+    }  # fmt: skip
     for name in ("curves", "club", "prior", "plan"):
         assert_drawn((tmp_path / f"{name}.png").read_bytes())

@@ -1,4 +1,4 @@
-"""``gpcurves plan``: how many rows does a goal need, forecast from your rows."""
+"""``gpcurves plan``: how many rows or labels does a goal need, forecast from those that you have."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _parts() -> list[Option]:
             type=INTEGER,
             section=plan,
             metavar="K",
-            help="List the K rows to measure next, from --pool if given.",
+            help="List the K rows to measure next, from --pool if given, or the K vertices to label next.",
         ),
         Option(
             "--next-file", type=WRITTEN, section=plan, metavar="FILE", help="Write the list of --next to a CSV file."
@@ -82,7 +82,7 @@ def _parts() -> list[Option]:
             type=WRITTEN,
             section=plan,
             metavar="FILE",
-            help="CSV file for them.  [stdout, instead of the table]",
+            help="CSV file for them, or for all vertices of a graph.  [stdout, instead of the table; of a graph: none]",
         ),
         *output_options(),
     ]
@@ -102,7 +102,7 @@ def _parts() -> list[Option]:
 @click.option("--groups", metavar="COLUMN", help="Rows that belong together: n counts groups, for new ones.")
 @click.option("--noise-column", metavar="COLUMN", help="Column with the standard error of each target.")
 @click.option("--pool", type=READ, help="Table of unlabelled inputs, where new rows come from.")
-@click.option("--n", "sizes", help="Numbers of rows to forecast for.  [1, 2, 4, 8 and 16 times your rows]")
+@click.option("--n", "sizes", help="Numbers of rows or labels to forecast for.  [1, 2, 4, 8 and 16 times yours]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
 @click.option(
     "--known-noise", metavar="X", help="Standard deviation of the measurements, if known: is it noise that limits?"
@@ -181,7 +181,7 @@ def plan(given: Given) -> None:
 
 
 def _check_source(given: Given) -> None:
-    """Refuse what belongs to the other source of data, a table or a graph."""
+    """Refuse options of tables for a graph, and options of graphs for a table."""
     graph = given["edges"] is not None
     if graph == (given["data"] is not None):
         raise InputError("give either DATA (a table) or --edges with --labels (a graph)")

@@ -12,7 +12,7 @@ from gpcurves.render.views import TableView
 
 
 def _parts() -> list[Part]:
-    noise = "Noise variance of a label, as a multiple of the variance of the values.  [fit]"
+    noise = "Noise variance of a label, as a multiple of the fitted prior variance.  [fit]"
     return [
         click.Argument(["edges"], type=READ),
         *pieces.graph_options()[2:],

@@ -37,8 +37,8 @@ class Unit:
         return _ROWS.sub(lambda found: ("L" if found[1] == "R" else "l") + "abel" + found[2], text)
 
     def say_number(self, number: str) -> str:
-        """Return a number with what it is of: "520", or "520 of 1,888"."""
-        return number if self.most is None else f"{number} of {self.most:,}"
+        """Return a number with what it is of: "520", or "520 of 1,888 possible"."""
+        return number if self.most is None else f"{number} of {self.most:,} possible"
 
 
 ROWS = Unit()

@@ -182,18 +182,21 @@ def judge(prospects: Prospects, goal: float | None) -> Verdict:
         verdict = _judge_outliers(prospects)
     else:
         verdict = _judge_alone(prospects) if goal is None else _judge_goal(prospects, goal)
-    if (warning := warn(prospects.facts.gap)) is not None:
+    if (warning := warn(prospects.facts.gap, prospects.unit)) is not None:
         verdict = verdict.add(warning)
     return verdict.about(prospects.unit)
 
 
-def warn(gap: float) -> str | None:
+def warn(gap: float, unit: Unit = ROWS) -> str | None:
     """Return a warning if cross-validation exceeds what the model itself expects by so much that forecasts were too low."""
     if gap <= WIDE_GAP:
         return None
+    causes = ", for groups of related rows and for inputs that are missing"
+    if unit.are_labels:
+        causes = " and for edges that are missing or wrong"
     return (
         f"Caution: the cross-validated RMSE is {math.exp(gap / 2):.2g} times what the model itself expects, and where this was "
-        "so, forecasts were often far too low. Look for outliers, for groups of related rows and for inputs that are missing."
+        f"so, forecasts were often far too low. Look for outliers{causes}."
     )
 
 

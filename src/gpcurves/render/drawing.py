@@ -29,7 +29,7 @@ def draw_graph(
     seen: str = "has training examples",
     ax: Any = None,
 ) -> Display:
-    """Draw a graph of up to a few thousand vertices.
+    """Draw a graph of up to a few thousand vertices, at their own positions if the graph has them, with north up.
 
     Parameters
     ----------
@@ -54,7 +54,9 @@ def draw_graph(
     if known.vertices > MOST_VERTICES:
         raise InputError(f"a drawing shows at most {MOST_VERTICES} vertices, and this graph has {known.vertices}")
     axes = new_axes(ax, (8.4, 7.2))
-    positions = layout(known)
+    positions = known.positions
+    if positions is None or not np.ptp(positions, axis=0).any():
+        positions = layout(known)
     size = float(np.clip(12_000 / known.vertices, 9, 120))
     pairs, _ = known.edge_list()
     axes.add_collection(LineCollection(list(positions[pairs]), colors=_EDGE, linewidths=min(1.2, size / 22), zorder=1))

@@ -22,7 +22,6 @@ from gpcurves.forecasting.networks.observed import Observed, vertex_numbers
 from gpcurves.forecasting.networks.regressor import LARGEST, GraphRegressor
 from gpcurves.forecasting.networks.validation import cross_validate
 from gpcurves.forecasting.result import Forecast
-from gpcurves.forecasting.verdict import warn
 from gpcurves.graphs import Graph, Labels, as_graph
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
@@ -83,7 +82,7 @@ def fit_labels(graph: Graph, observed: Observed, computation: Computation) -> La
     """Fit labels, and find out how the error falls with more of them."""
     labels = len(observed.vertices)
     if labels < FEWEST:
-        raise InputError(f"a forecast needs labels at {FEWEST} vertices or more, got {labels}: too few labels to say")
+        raise InputError(f"too few labels to say: a forecast needs labels at {FEWEST} vertices or more, got {labels}")
     if graph.vertices * labels > LARGEST:
         raise InputError(
             f"a forecast for {labels:,} labels on {graph.vertices:,} vertices is too large: give a part of the graph, or of the labels"
@@ -135,8 +134,6 @@ def forecast_observed(graph: Graph, observed: Observed, computation: Computation
     fit = fit_labels(graph, observed, computation)
     model, curves = fit.model, fit.curves
     notes = [note[0].upper() + note[1:] + "." for note in model.notes_]
-    if (warning := warn(curves.gap)) is not None:
-        notes.append(warning)
     notes.append(f"{model.summary[0].upper()}{model.summary[1:]}.")
     remaining = measure_savings(model.posterior_, fit.route)
     computation.progress.advance(10)

@@ -82,7 +82,7 @@ def fit_large(graph: Graph, kernel: GraphKernel, observed: Observed, setting: Se
     beliefs = propagate(links_of(graph), kernel.vertex_model(), counts, max(setting.noise, JITTER), kappa)
     if not beliefs.converged:
         raise NumericalError(
-            f"variances did not converge after {beliefs.rounds} rounds of belief propagation: try a shorter range or more noise"
+            f"variances did not converge after {beliefs.rounds} iterations of belief propagation: give a kernel of shorter range, or more noise"
         )
     # without its own labels, a vertex has the cavity variance c, and (A^-1)_ii = 1/(c + s)
     spread = beliefs.cavity_variance[o] + s
@@ -91,7 +91,7 @@ def fit_large(graph: Graph, kernel: GraphKernel, observed: Observed, setting: Se
     how = (
         "means by a sparse factorisation"
         if solved.iterations == 0
-        else f"means by {solved.iterations} conjugate gradients"
+        else f"means by conjugate gradients in {solved.iterations} iterations"
     )
     how = f"{how} (relative residual {solved.residual:.1g}), variances by belief propagation, which is exact on trees only"
     how = how if note is None else f"{how}; {note}"

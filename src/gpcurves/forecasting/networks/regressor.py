@@ -53,8 +53,8 @@ class LeftOut:
             return None
         name, rmse = min(better.items(), key=lambda each: each[1])
         return (
-            f"{name} predicts labels that were left out better than the Gaussian process (RMSE {rmse:.4g} against "
-            f"{self.process:.4g})"
+            f"{name} predicts labels that were left out better than the fitted model (RMSE {rmse:.4g} against "
+            f"{self.process:.4g}): do the edges join vertices with similar values?"
         )
 
 
@@ -131,7 +131,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"labels at {FEWEST_LABELS} vertices or more are needed to fit a model, got {len(observed.vertices)}"
             )
         if observed.deviation == 0 and self.variance == "fit":
-            raise InputError("all labels are equal: there is nothing to learn from them")
+            raise InputError("all labels are equal: there is no variation to fit")
         self.graph_, self.observed_ = graph, observed
         self.settings_ = self._settings(observed)
         kernels = self._kernels(graph)
@@ -210,7 +210,8 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         unreached = int((~np.isin(part, part[labelled])).sum())
         if unreached == 0:
             return None
-        return f"{unreached:,} vertices are in parts of the graph without labels: they get the mean of the labels, and wide intervals"
+        are = "vertex is in a part" if unreached == 1 else "vertices are in parts"
+        return f"{unreached:,} {are} of the graph without labels: predicted is the mean of the labels, with a wide interval"
 
     def predict(
         self, X: npt.ArrayLike | None = None, return_std: bool = False
@@ -238,10 +239,11 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """What was fitted, in one sentence, with the errors at labels left out."""
         left = self.left_out_
         simple = "" if left.propagation is None else f", label propagation {left.propagation:.3g}"
-        return (
-            f"likeliest kernel {self.kernel_!r}, {describe_odds(self.local_)}; RMSE at labels left out: Gaussian process "
-            f"{left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
-        )
+        kernel = f"most likely kernel {self.kernel_!r}, {describe_odds(self.local_)}"
+        if self.large_ is not None:  # only local normalisation was tried
+            kernel = f"kernel that predicts labels left out best {self.kernel_!r}"
+        kernel = kernel if self.kernel == "fit" else f"kernel {self.kernel_!r}, as given"
+        return f"{kernel}; RMSE at labels left out: fitted model {left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
 
     def _find(self, X: npt.ArrayLike | None) -> IntArray:
         if not hasattr(self, "large_"):

@@ -345,7 +345,7 @@ def _choosing(forecast: Forecast) -> str:
     said = f"Choosing vertices instead of drawing them at random would hardly help: at {n:,} labels, by less than 1 %."
     if saved >= 0.01:
         said = (
-            "If you can choose which vertices to label, take one after the other, each where it tells most about all others. At "
+            "If you can choose which vertices to label, choose them one by one, each the one that tells most about the others. At "
             f"{n:,} labels the RMSE would be about {chosen:.3g} instead of {random:.3g}, {100 * saved:.0f} % lower (the dashed "
             "curve). This assumes that the fitted kernel is right; in practice expect a smaller gain."
         )
@@ -384,6 +384,6 @@ def _assumptions_on_graphs(forecast: Forecast) -> Iterable[str]:
     )
     yield (
         "The 90 % interval is calibrated on real networks with known values. It does not cover what your labels cannot show, such "
-        "as a part of the network in which none of them is."
+        "as a part of the network without labels."
     )
     yield from forecast.notes

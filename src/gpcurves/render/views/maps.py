@@ -19,9 +19,9 @@ def draw_maps(forecast: Forecast) -> str:
     if not isinstance(predictor, VertexPredictor) or predictor.model.graph_.vertices > MOST_VERTICES:
         return ""
     drawings = draw_predictions(predictor, forecast.target)
-    texts = ("The prediction at every vertex", "Half the width of its 90 % interval")
+    texts = ("The prediction at every vertex", "Half the width of the 90 % interval of a new label there")
     pictures = "".join(_embed(drawing, text) for drawing, text in zip(drawings, texts, strict=True))
-    return f"<h2>Where it is known, and how well</h2>{pictures}"
+    return f"<h2>Predictions on the network</h2>{pictures}"
 
 
 def draw_predictions(predictor: VertexPredictor, target: str) -> tuple[Display, Display]:
