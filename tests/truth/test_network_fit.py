@@ -328,7 +328,7 @@ def test_it_says_when_something_simpler_is_better() -> None:
     for seed in range(8):
         y = np.random.default_rng(seed).normal(size=GRID.vertices)
         model = gpc.GraphRegressor(GRID).fit(np.arange(0, 42, 2), y[::2])
-        better = min(model.left_out_.mean, model.left_out_.propagation or math.inf) < model.left_out_.process
+        better = min(model.left_out_.mean, model.left_out_.propagation or math.inf) < 0.98 * model.left_out_.process
         assert better == any("predicts labels that were left out better" in note for note in model.notes_)
         notes.append(better)
     assert any(notes)

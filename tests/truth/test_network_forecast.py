@@ -94,7 +94,7 @@ def test_a_forecast_speaks_of_labels() -> None:
 def test_words_are_exchanged_as_a_whole() -> None:
     unit = Unit(10)
     assert unit.say("Rows grow; a row, 3 rows, narrow rowing") == "Labels grow; a label, 3 labels, narrow rowing"
-    assert unit.say_number("7") == "7 of 10"
+    assert unit.say_number("7") == "7 of 10 possible"
     assert Unit().say("3 rows") == "3 rows"
     assert Unit().say_number("7") == "7"
 
@@ -143,10 +143,21 @@ def test_labels_are_mappings_and_what_is_missing_is_unknown() -> None:
     assert read_labels(names, pd.Series([1.0, 2.0, 4.0], index=["c", "a", "c"])).means.tolist() == [2.0, 2.5]
     with pytest.raises(InputError, match="labels must be a mapping or a Series"):
         read_labels(GRID, [1.0, 2.0])
-    with pytest.raises(InputError, match="needs labels at 20 vertices or more, got 3: too few labels"):
+    with pytest.raises(InputError, match="too few labels to say: a forecast needs labels at 20 vertices or more, got 3"):
         gpc.forecast(GRID, {0: 1.0, 1: 2.0, 2: 4.0})
     with pytest.raises(InputError, match="groups, pool: for tables only"):
         gpc.forecast(GRID, {0: 1.0}, groups="x", pool=[[1.0]])
+    with pytest.raises(InputError, match="draws, deterministic: for tables only"):
+        gpc.forecast(GRID, {0: 1.0}, draws=3, deterministic=True)
+    known = read_labels(GRID, {0: 1.0, 5: None, 7: 3.0}, {7: 0.5, 0: 0.1, 5: 1.0}).known
+    assert known is not None
+    np.testing.assert_allclose(known, [0.01, 0.25])
+
+
+def test_more_test_labels_than_vertices_are_not_asked_for() -> None:
+    said = Questions(certify=0.01).answer(real()).sentences[0]
+    assert "only 166 vertices have none" in said
+    assert "test on about" in Questions(certify=2.0).answer(real()).sentences[0]
 
 
 @pytest.fixture
@@ -171,7 +182,7 @@ def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert table.columns.tolist() == ["vertex", "prediction", "low", "high"]
     assert len(table) == 196
     page = Path("plan.html").read_text()
-    assert "Where it is known, and how well" in page
+    assert "Predictions on the network" in page
     assert page.count("<img alt='") == 2
     assert Path("plan.png").exists()
     assert run([*words, "--json", "-q"]) == 0

@@ -91,7 +91,8 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         Which rows belong together, such as those of a patient: the column of a table. Numbers of rows then count groups, and the
         forecast is for new groups.
     noise
-        The column of a table with the standard error of each target, if these are known.
+        The column of a table with the standard error of each target, if these are known; with a graph, a mapping or a
+        Series like the labels.
     draws
         Draws from the posterior of the model (16 unless given); fewer are faster and rougher.
     effort
@@ -112,8 +113,16 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         shown.expect(100, 0)
         computation = Computation(seed, np.random.default_rng(seed), effort, shown)
         if is_graph(X):
-            _refuse_choices(features=features, drop=drop, groups=groups, noise=noise, pool=pool)
-            return forecast_graph(X, y, computation)
+            _refuse_choices(
+                features=features,
+                drop=drop,
+                groups=groups,
+                pool=pool,
+                draws=draws,
+                missing=None if missing == "auto" else missing,
+                deterministic=deterministic or None,
+            )
+            return forecast_graph(X, y, computation, noise)
         if _is_model(X, y):
             return forecast_regressor(X, pool, computation)
         if isinstance(X, str | Path) or is_table(X):

@@ -35,6 +35,8 @@ class Predictor:
         X is an array or a table like the one that was learnt from, or the name of a file. Missing inputs are filled in as
         they would be in the rows that it has learnt from. A category that none of these has is taken as another one.
         """
+        if X is None:
+            raise InputError("give rows to predict: an array or a table like the one that was learnt from")
         if isinstance(X, str | Path):
             X = read_table(X)
         standard = self._standardise(X)

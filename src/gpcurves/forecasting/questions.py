@@ -74,9 +74,12 @@ class Questions:
         if self.certify is not None:
             count = forecast.test_rows(self.certify)
             rmse = float(forecast.at([forecast.rows])["rmse"].iloc[0])
+            measured = f"To measure an RMSE of about {rmse:.3g} to within ± {self.certify:.4g}"
+            free = None if forecast.vertices is None else forecast.vertices - forecast.rows
             sentences.append(
-                f"To measure an RMSE of about {rmse:.3g} to within ± {self.certify:.4g}, test on about {rounded(count)} rows that are "
-                "not used for training (90 % confidence)."
+                f"{measured}, test on about {rounded(count)} rows that are not used for training (90 % confidence)."
+                if free is None or count <= free
+                else f"{measured} takes {rounded(count)} rows, and only {free:,} vertices have none (90 % confidence)."
             )
             data["test_rows"] = {"precision": self.certify, "rows": count}
         table, numbers = (None, None) if self.next is None else forecast.choose(self.next)

@@ -240,10 +240,11 @@ class Forecast(Shown):
         )
         return Prospects(self.band, facts, measure)
 
-    def predict(self, X: Any) -> pd.DataFrame:
+    def predict(self, X: Any = None) -> pd.DataFrame:
         """Return a table with the columns prediction, low, high for new rows: the mean, and the 90 % interval of the target.
 
-        X is an array or a table like the one that was learnt from, or the name of a file.
+        X is an array or a table like the one that was learnt from, or the name of a file. On a graph it is a list of vertices,
+        all if None.
         """
         if self.predictor is None:
             own = self.relevance is None and self.vertices is None

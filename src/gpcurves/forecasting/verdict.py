@@ -236,7 +236,7 @@ def _judge_alone(prospects: Prospects) -> Verdict:
         little = "The error barely improves although little of it looks like noise"
         return Verdict("too few rows to say", (*begin, f"{little}: the model has not yet found a pattern."))
     if floor < (1 - _NOTICEABLE) * far.estimate:
-        noise = f"{noise[:-1]}, but to get near it takes far more rows."
+        noise = f"{noise[:-1]}, but the error falls towards it very slowly."
     doubt, hope = "More rows will hardly help.", 1 - far.low / now.estimate
     if hope >= _NOTICEABLE:
         doubt = f"{doubt[:-1]}; at the optimistic end of the interval they reduce the error by {_percent(hope)}."

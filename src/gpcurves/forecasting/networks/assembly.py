@@ -74,7 +74,9 @@ def read_labels(graph: Graph, labels: Any, errors: Any = None) -> Observed:
     if not isinstance(labels, pd.Series):
         raise InputError("labels must be a mapping or a Series from vertex to value")
     known = labels.notna().to_numpy()
-    given = None if errors is None else np.asarray(errors)[known]
+    given = None
+    if errors is not None:
+        given = pd.Series(errors).reindex(labels.index[known]).to_numpy(dtype=np.float64)
     return Observed.collect(graph, labels.index[known].to_numpy(), labels[known].to_numpy(), given)
 
 
@@ -122,11 +124,12 @@ def forecast_labels(graph: Graph, labels: Labels, *, rng: Rng = 0, progress: boo
         return forecast_observed(graph, observed, computation, labels.target or "label")
 
 
-def forecast_graph(source: object, labels: Any, computation: Computation) -> Forecast:
+def forecast_graph(source: object, labels: Any, computation: Computation, errors: Any = None) -> Forecast:
     """Forecast the error at unlabelled vertices with more labels."""
     graph = as_graph(source)
     name = getattr(labels, "name", None)
-    return forecast_observed(graph, read_labels(graph, labels), computation, "label" if name is None else str(name))
+    observed = read_labels(graph, labels, errors)
+    return forecast_observed(graph, observed, computation, "label" if name is None else str(name))
 
 
 def forecast_observed(graph: Graph, observed: Observed, computation: Computation, target: str) -> Forecast:
@@ -159,6 +162,6 @@ def forecast_observed(graph: Graph, observed: Observed, computation: Computation
         known_noise=known,
         gap=curves.gap,
         predictor=VertexPredictor(model),
-        chooser=VertexChooser(model.posterior_, graph, computation.seed),
+        chooser=VertexChooser(model, computation.seed),
         vertices=graph.vertices,
     )

@@ -10,7 +10,7 @@ import pandas as pd
 from gpcurves.designs.greedy import choose_greedily
 from gpcurves.forecasting.networks.curves import Route, simulate
 from gpcurves.forecasting.networks.posterior import Posterior
-from gpcurves.graphs import Graph
+from gpcurves.forecasting.networks.regressor import GraphRegressor
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray, integer
 
@@ -23,22 +23,22 @@ _STREAM = 77  # random numbers of the choice are not those of the forecast
 class VertexChooser:
     """Chooses among unlabelled vertices; at most 1,000 of them, drawn at random, are compared."""
 
-    posterior: Posterior
-    graph: Graph
+    model: GraphRegressor
     seed: int
     _chosen: dict[int, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def choose(self, k: int) -> tuple[pd.DataFrame, None]:
         """Return a table of k vertices to label next, the most informative first, with what is expected there."""
-        labelled = self.posterior.observed.vertices
-        count = integer("the number of next labels", k, 1, min(CANDIDATES, self.graph.vertices - len(labelled)))
+        graph, posterior = self.model.graph_, self.model.posterior_
+        labelled = posterior.observed.vertices
+        count = integer("the number of next labels", k, 1, min(CANDIDATES, graph.vertices - len(labelled)))
         if count not in self._chosen:
             rng = np.random.default_rng([self.seed, _STREAM])
-            others = np.setdiff1d(np.arange(self.graph.vertices), labelled)
-            vertices = choose_vertices(self.posterior, rng.permutation(others), count)
-            mean, variance = self.posterior.predict(vertices)
-            columns = {"vertex": [self.graph.label(i) for i in vertices.tolist()], "prediction": mean}
-            self._chosen[count] = pd.DataFrame({**columns, "std": np.sqrt(variance)})
+            others = np.setdiff1d(np.arange(graph.vertices), labelled)
+            vertices = choose_vertices(posterior, rng.permutation(others), count)
+            mean, low, high = self.model.predict_at(vertices)
+            names = [graph.label(i) for i in vertices.tolist()]
+            self._chosen[count] = pd.DataFrame({"vertex": names, "prediction": mean, "low": low, "high": high})
         return self._chosen[count].copy(), None
 
 

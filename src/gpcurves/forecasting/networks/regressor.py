@@ -25,12 +25,13 @@ from gpcurves.forecasting.networks.posterior import (
     find_posterior,
 )
 from gpcurves.forecasting.networks.simple import LabelPropagation, find_share, leave_out_of_mean
-from gpcurves.graphs import Graph, GraphKernel, as_graph
+from gpcurves.graphs import DiffusionKernel, Graph, GraphKernel, MaternGraphKernel, as_graph
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray, positive
 
 _NINETY = 1.6448536269514722  # half the width of a 90 % interval, in standard deviations
 LARGEST = 1e8  # vertices times labels up to which all their covariances are held
+_CLEARLY = 0.98  # below this share of an error, another one is worth a word
 _FEW = 3  # explanations that are kept on large graphs
 FITTED = 400  # labels that find the kernel; of more, so many are drawn at random
 _BLOCK = 4_000_000  # covariances that are held at a time
@@ -48,7 +49,7 @@ class LeftOut:
     def warning(self) -> str | None:
         """What to say if something simpler predicts better."""
         simple = {"label propagation": self.propagation, "the mean of the labels": self.mean}
-        better = {name: rmse for name, rmse in simple.items() if rmse is not None and rmse < self.process}
+        better = {name: rmse for name, rmse in simple.items() if rmse is not None and rmse < _CLEARLY * self.process}
         if not better:
             return None
         name, rmse = min(better.items(), key=lambda each: each[1])
@@ -239,9 +240,9 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """What was fitted, in one sentence, with the errors at labels left out."""
         left = self.left_out_
         simple = "" if left.propagation is None else f", label propagation {left.propagation:.3g}"
-        kernel = f"most likely kernel {self.kernel_!r}, {describe_odds(self.local_)}"
+        kernel = f"most likely {describe_kernel(self.kernel_)}, {describe_odds(self.local_)}"
         if self.large_ is not None:  # only local normalisation was tried
-            kernel = f"kernel that predicts labels left out best {self.kernel_!r}"
+            kernel = f"{describe_kernel(self.kernel_)}, which predicts labels left out best"
         kernel = kernel if self.kernel == "fit" else f"kernel {self.kernel_!r}, as given"
         return f"{kernel}; RMSE at labels left out: fitted model {left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
 
@@ -265,6 +266,15 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         given = {name: getattr(self, name) for name in ("kernel", "noise", "mean", "variance")}
         told = "".join(f", {name}={value!r}" for name, value in given.items() if value != "fit")
         return f"GraphRegressor({shown!r}{told})"
+
+
+def describe_kernel(kernel: GraphKernel) -> str:
+    """Write a fitted kernel in words."""
+    if isinstance(kernel, MaternGraphKernel):
+        return f"a Matérn kernel of smoothness {kernel.smoothness:g} over about {kernel.scale:.2g} edges"
+    if isinstance(kernel, DiffusionKernel):
+        return f"a diffusion kernel over about {kernel.scale:.2g} edges"
+    return repr(kernel)
 
 
 def describe_odds(local: float) -> str:

@@ -18,7 +18,7 @@ from gpcurves.numerics.validation import FloatArray
 _SHARES = (0.25, 0.5, 0.9)
 _SMALLEST = 5
 _SPLITS = {0.25: 6, 0.5: 6}
-_FOLDS = 10
+_FOLDS, _REPEATS, _WORK = 10, 4, 200  # folds, repeats of them for few labels, and repeats times labels
 _Places = npt.NDArray[np.intp]
 
 
@@ -55,7 +55,8 @@ def _draw_splits(count: int, share: float, rng: np.random.Generator) -> list[tup
         orders = [rng.permutation(count) for _ in range(_SPLITS[share])]
         size = round(share * count)
         return [(np.sort(order[:size]), order[size:]) for order in orders]
-    folds = np.array_split(rng.permutation(count), min(_FOLDS, count))
+    repeats = int(np.clip(_WORK // count, 1, _REPEATS))
+    folds = [fold for _ in range(repeats) for fold in np.array_split(rng.permutation(count), min(_FOLDS, count))]
     return [(np.setdiff1d(np.arange(count), fold), fold) for fold in folds]
 
 
