@@ -23,7 +23,6 @@ from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effo
 from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
 from gpcurves.forecasting.evidence import JITTER
 from gpcurves.forecasting.intervals import PosteriorCurves, fading
-from gpcurves.forecasting.networks.assembly import forecast_graph, is_graph
 from gpcurves.forecasting.posterior import Draws, Member, draw_problems, find_members
 from gpcurves.forecasting.prediction import Predictor
 from gpcurves.forecasting.regression import Mixture, mix
@@ -31,6 +30,7 @@ from gpcurves.forecasting.repeats import measure_repeatability
 from gpcurves.forecasting.result import Forecast, Relevance
 from gpcurves.forecasting.verdict import FAR_OUT, count_extreme, warn
 from gpcurves.forecasting.warping import NoWarp, Warped
+from gpcurves.graphs import Graph
 from gpcurves.inputs import Copula, Inputs, Pool
 from gpcurves.kernels import Linear
 from gpcurves.kernels.stationary import Stationary
@@ -122,6 +122,8 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
                 missing=None if missing == "auto" else missing,
                 deterministic=deterministic or None,
             )
+            from gpcurves.forecasting.networks.assembly import forecast_graph  # tables do not need it
+
             return forecast_graph(X, y, computation, noise)
         if _is_model(X, y):
             return forecast_regressor(X, pool, computation)
@@ -151,6 +153,11 @@ def _thin(rows: Rows, most_rows: int) -> npt.NDArray[np.int64]:
     """Return the positions of at most so many rows, drawn at random."""
     count = len(rows.y)
     return np.arange(count) if count <= most_rows else np.sort(np.random.default_rng(1).permutation(count)[:most_rows])
+
+
+def is_graph(source: object) -> bool:
+    """Tell whether somebody gave a graph instead of a table: one of this package, of NetworkX or of igraph."""
+    return isinstance(source, Graph) or type(source).__module__.partition(".")[0] in ("networkx", "igraph")
 
 
 def _refuse_choices(**choices: Any) -> None:

@@ -62,11 +62,6 @@ class LabelledGraph:
     route: Route
 
 
-def is_graph(source: object) -> bool:
-    """Tell whether somebody gave a graph instead of a table: one of this package, of NetworkX or of igraph."""
-    return isinstance(source, Graph) or type(source).__module__.partition(".")[0] in ("networkx", "igraph")
-
-
 def read_labels(graph: Graph, labels: Any, errors: Any = None) -> Observed:
     """Return labels given as a mapping or a Series from vertex to value; NaN and None are not known."""
     if isinstance(labels, Mapping):

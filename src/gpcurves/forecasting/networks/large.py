@@ -18,7 +18,6 @@ from gpcurves.forecasting.networks.evidence import JITTER, Setting
 from gpcurves.forecasting.networks.observed import Observed
 from gpcurves.graphs import Graph, GraphKernel
 from gpcurves.graphs.solving import solve_mean
-from gpcurves.methods.cavity.beliefs import links_of, normalisers, propagate
 from gpcurves.numerics.validation import FloatArray
 
 
@@ -63,6 +62,8 @@ def _best(tried: Sequence[LargeFit | NumericalError]) -> LargeFit:
 
 def fit_large(graph: Graph, kernel: GraphKernel, observed: Observed, setting: Setting) -> LargeFit:
     """Return the posterior; raises `NumericalError` if means or variances do not converge."""
+    from gpcurves.methods.cavity.beliefs import links_of, normalisers, propagate  # compiles, which takes long
+
     kappa, note = normalisers(kernel, graph)
     covariance = kernel.on(graph).normalised_by(kappa)
     o, y = observed.vertices, observed.means

@@ -24,7 +24,6 @@ from gpcurves.render.page import Html, aligned, as_html, document, listed, sente
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Points, Scene, Stroke, Text
 from gpcurves.render.views import View
-from gpcurves.render.views.maps import draw_maps
 
 _ESTIMATE, _CHOSEN, _POWER = Stroke("#0072B2", width=2.4), Stroke("#009E73", "dash", 1.6), Stroke("#8c8c8c", "dot", 1.5)
 _BAND, _SEEN, _GOAL, _NOISE, _NOW = "#cfe3f1", "#000000", "#D55E00", "#7a4f9a", "#666666"
@@ -127,7 +126,7 @@ class ForecastView(View):
             _tiles(self),
             _planning(self.further, self.unit),
             embed(self.scene()),
-            draw_maps(forecast),
+            self._maps(),
             _errors(self),
             _inputs(forecast),
             _choosing(forecast),
@@ -138,6 +137,14 @@ class ForecastView(View):
             f"<footer>gpcurves {__version__}, seed {forecast.seed}. {self.unit.say('The same rows and seed')} give the same report.</footer>",
         ]
         return document(f"{forecast.target}: {verdict.label}", parts, _STYLE)
+
+    def _maps(self) -> str:
+        """Return pictures of the graph; nothing for a table."""
+        if not self.unit.are_labels:
+            return ""
+        from gpcurves.render.views.maps import draw_maps  # tables do not need it
+
+        return draw_maps(self.result)
 
     def scene(self) -> Scene:
         forecast, n = self.result, self._sizes()
