@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import click
 import pytest
 
 import gpcurves
 from gpcurves.cli import cli
+from gpcurves.forecasting.sources import is_graph
 from gpcurves.methods import METHODS
 from gpcurves.methods.base import Formula
 from gpcurves.papers import FIGURES
@@ -81,6 +84,11 @@ def test_prose_has_no_code_and_code_no_prose() -> None:
 _LONG = {ROOT / "docs" / name for name in ("index.md", "forecast.md", "theory/graphs.md", "theory/simulation.md")}
 
 
+def _forecast(forecast: Callable[..., Any], X: Any, *args: Any, **choices: Any) -> Any:
+    """Forecast with one draw; on a graph nothing is drawn."""
+    return forecast(X, *args, **choices) if is_graph(X) else forecast(X, *args, **{"draws": 1, **choices})
+
+
 @pytest.mark.usefixtures("registries")
 @pytest.mark.parametrize(
     "path",
@@ -94,7 +102,7 @@ def test_code_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(
         tmp_path / "tutorials" if tutorial else tmp_path
     )  # the site has the examples beside the tutorials
-    monkeypatch.setattr(gpcurves, "forecast", partial(gpcurves.forecast, draws=1))
+    monkeypatch.setattr(gpcurves, "forecast", partial(_forecast, gpcurves.forecast))
     namespace: dict[str, object] = {"__name__": "documentation"}
     for line, code in blocks(path, *_EXECUTED):
         shorter = lean(code) if tutorial or path.name in ("README.md", "index.md", "forecast.md") else code

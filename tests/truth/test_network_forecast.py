@@ -143,7 +143,9 @@ def test_labels_are_mappings_and_what_is_missing_is_unknown() -> None:
     assert read_labels(names, pd.Series([1.0, 2.0, 4.0], index=["c", "a", "c"])).means.tolist() == [2.0, 2.5]
     with pytest.raises(InputError, match="labels must be a mapping or a Series"):
         read_labels(GRID, [1.0, 2.0])
-    with pytest.raises(InputError, match="too few labels to say: a forecast needs labels at 20 vertices or more, got 3"):
+    with pytest.raises(
+        InputError, match="too few labels to say: a forecast needs labels at 20 vertices or more, got 3"
+    ):
         gpc.forecast(GRID, {0: 1.0, 1: 2.0, 2: 4.0})
     with pytest.raises(InputError, match="groups, pool: for tables only"):
         gpc.forecast(GRID, {0: 1.0}, groups="x", pool=[[1.0]])

@@ -28,9 +28,9 @@ from gpcurves.forecasting.prediction import Predictor
 from gpcurves.forecasting.regression import Mixture, mix
 from gpcurves.forecasting.repeats import measure_repeatability
 from gpcurves.forecasting.result import Forecast, Relevance
+from gpcurves.forecasting.sources import check_function, is_graph, is_model, read_rows, refuse_choices
 from gpcurves.forecasting.verdict import FAR_OUT, count_extreme, warn
 from gpcurves.forecasting.warping import NoWarp, Warped
-from gpcurves.graphs import Graph
 from gpcurves.inputs import Copula, Inputs, Pool
 from gpcurves.kernels import Linear
 from gpcurves.kernels.stationary import Stationary
@@ -39,13 +39,10 @@ from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 from gpcurves.tables import rows as reading
-from gpcurves.tables.columns import enumerate_names, is_name, name_columns, spell_names
-from gpcurves.tables.files import read_table
-from gpcurves.tables.frames import as_column, as_frame, is_table, name_array
-from gpcurves.tables.preparing import Missing, Names, prepare
+from gpcurves.tables.frames import is_table
+from gpcurves.tables.preparing import Missing, Names
 from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows
 
-_SAME_TARGET = 1e-3  # targets, in standard deviations, that differ by less may be those of a function without noise
 _REPEATS = 4  # learning curves, each on inputs of its own, of a model that is taken as it is
 _PAIRS = 300  # rows of which all pairs are compared to measure the relevance of inputs
 
@@ -113,7 +110,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         shown.expect(100, 0)
         computation = Computation(seed, np.random.default_rng(seed), effort, shown)
         if is_graph(X):
-            _refuse_choices(
+            refuse_choices(
                 features=features,
                 drop=drop,
                 groups=groups,
@@ -125,10 +122,10 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
             from gpcurves.forecasting.networks.assembly import forecast_graph  # tables do not need it
 
             return forecast_graph(X, y, computation, noise)
-        if _is_model(X, y):
+        if is_model(X, y):
             return forecast_regressor(X, pool, computation)
         if isinstance(X, str | Path) or is_table(X):
-            rows = _read_table(
+            rows = read_rows(
                 X, y, pool, computation, features=features, drop=drop, missing=missing, groups=groups, noise=noise
             )
         elif any(each is not None for each in (features, drop, groups, noise)) or missing != "auto":
@@ -138,7 +135,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         else:
             rows = reading.standardise_arrays(X, y, pool, computation.rng, effort.most_rows)
         if deterministic:
-            _check_function(rows)
+            check_function(rows)
         return forecast_rows(rows, fit_members(rows, effort.fitted_rows, deterministic), computation, deterministic)
 
 
@@ -153,76 +150,6 @@ def _thin(rows: Rows, most_rows: int) -> npt.NDArray[np.int64]:
     """Return the positions of at most so many rows, drawn at random."""
     count = len(rows.y)
     return np.arange(count) if count <= most_rows else np.sort(np.random.default_rng(1).permutation(count)[:most_rows])
-
-
-def is_graph(source: object) -> bool:
-    """Tell whether somebody gave a graph instead of a table: one of this package, of NetworkX or of igraph."""
-    return isinstance(source, Graph) or type(source).__module__.partition(".")[0] in ("networkx", "igraph")
-
-
-def _refuse_choices(**choices: Any) -> None:
-    """Refuse what has a meaning for tables only."""
-    given = [name for name, value in choices.items() if value is not None]
-    if given:
-        raise InputError(f"{enumerate_names(given, quote=False)}: for tables only, and this is a graph")
-
-
-def _is_model(X: Any, y: Any) -> bool:
-    """Tell whether a fitted Gaussian process was given instead of rows; refuse other models, and rows without a target."""
-    if hasattr(X, "kernel") and hasattr(X, "predict"):
-        if y is not None:
-            raise InputError("a fitted regressor has its own rows: give no y with it")
-        return True
-    if y is None and hasattr(X, "predict"):
-        raise InputError(
-            f"only a GaussianProcessRegressor is taken as it is, got {type(X).__name__}: give X and y, or use "
-            "LearningCurveForecast.from_estimator for a pipeline that ends with one"
-        )
-    if y is None:
-        raise InputError("y is needed: the target, one number per row of X, or the name of its column")
-    return False
-
-
-def _read_table(X: Any, y: Any, pool: Any, computation: Computation, **choices: Any) -> Rows:
-    """Return the standardised rows of a table, or of a file; ``choices`` are those of `prepare`."""
-    table, unlabelled = (_open_table(part) for part in (X, pool))
-    table, target = (table, y) if is_name(y, table) else _add_target(table, y)
-    if unlabelled is not None and not isinstance(unlabelled, pd.DataFrame):
-        (called,) = spell_names([target], table)
-        unlabelled = name_array(unlabelled, [name for name in map(str, table.columns) if name != called])
-    most_rows = computation.effort.most_rows
-    return reading.standardise(
-        prepare(table, target, pool=unlabelled, rng=computation.seed, most_rows=most_rows, **choices)
-    )
-
-
-def _open_table(source: Any) -> Any:
-    """Return a table as pandas has it, from a file or from any library; anything else as it is."""
-    if isinstance(source, str | Path):
-        return read_table(source)
-    return as_frame(source) if is_table(source) else source
-
-
-def _add_target(table: pd.DataFrame, y: Any) -> tuple[pd.DataFrame, str]:
-    """Return a table with a further column for the target, and its name."""
-    name, values = reading.find_name(y), as_column(y)
-    table = name_columns(table, "table")
-    while name in table.columns:
-        name += "*"
-    if len(values) != len(table):
-        raise InputError(f"X and y must have as many rows as each other, got {len(table)} and {len(values)}")
-    return table.assign(**{name: values.array}), name
-
-
-def _check_function(rows: Rows) -> None:
-    """Refuse to take a target as noise-free if rows with equal inputs have different ones."""
-    group = np.unique(rows.X, axis=0, return_inverse=True)[1].reshape(-1)
-    means = np.bincount(group, weights=rows.y) / np.bincount(group)
-    differ = int((np.abs(rows.y - means[group]) > _SAME_TARGET).sum())
-    if differ:
-        raise InputError(
-            f"the target {rows.target!r} is not deterministic: {differ:,} rows have the inputs of another row, but not its target"
-        )
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from scipy.linalg import cholesky, solve_triangular
 from gpcurves.forecasting.error_curve import ErrorCurve
 from gpcurves.forecasting.networks.evidence import JITTER
 from gpcurves.forecasting.networks.observed import Observed
-from gpcurves.forecasting.networks.posterior import Member
+from gpcurves.forecasting.networks.posterior import Explanation
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray
 
@@ -61,7 +61,7 @@ class Route:
         return np.concatenate((1 / self.counts, np.ones(len(self.further))))
 
 
-def simulate(member: Member, route: Route, scale: float) -> ErrorCurve:
+def simulate(member: Explanation, route: Route, scale: float) -> ErrorCurve:
     """Return the curve of a member, in squared multiples of ``scale``."""
     solution, candidate = member.solution, member.candidate
     order = route.order

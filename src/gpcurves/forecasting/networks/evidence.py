@@ -49,7 +49,7 @@ class Setting:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Explained:
     """Labels explained by one covariance and one setting.
 
     ``inverse`` is that of A, ``ones`` its product with the vector of ones (None if the mean is known), ``residual`` its product
@@ -110,7 +110,7 @@ def log_evidence(C: FloatArray, observed: Observed, settings: Sequence[Setting])
     return np.asarray(result - 0.5 * (degrees * np.log(variance) + squares / variance))
 
 
-def solve(C: FloatArray, observed: Observed, setting: Setting) -> Solution:
+def solve(C: FloatArray, observed: Observed, setting: Setting) -> Explained:
     """Explain labels by one covariance and one setting."""
     A = C + np.diag(setting.diagonal(observed))
     inverse = cho_solve((cholesky(A, lower=True, check_finite=False), True), np.eye(len(A)), check_finite=False)
@@ -122,4 +122,4 @@ def solve(C: FloatArray, observed: Observed, setting: Setting) -> Solution:
     if variance is None:
         degrees = observed.labels - (setting.mean is None)
         variance = float(away @ residual + setting.repeats(observed)) / max(1, degrees)
-    return Solution(mean, variance, setting.noise, inverse, ones, residual)
+    return Explained(mean, variance, setting.noise, inverse, ones, residual)

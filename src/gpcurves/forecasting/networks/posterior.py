@@ -10,7 +10,7 @@ import numpy as np
 
 from gpcurves.errors import NumericalError
 from gpcurves.forecasting.networks.candidates import Candidate
-from gpcurves.forecasting.networks.evidence import Setting, Solution, log_evidence, solve
+from gpcurves.forecasting.networks.evidence import Explained, Setting, log_evidence, solve
 from gpcurves.forecasting.networks.observed import Observed
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray
@@ -22,12 +22,12 @@ _KEPT, MOST_MEMBERS = 0.99, 24  # probability that members hold together, and ho
 
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class Explanation:
     """A covariance with a noise, and the labels explained by both."""
 
     candidate: Candidate
     setting: Setting
-    solution: Solution
+    solution: Explained
     weight: float
 
 
@@ -36,7 +36,7 @@ class Posterior:
     """The most likely explanations of labels; ``local`` is the probability of local normalisation."""
 
     observed: Observed
-    members: tuple[Member, ...]
+    members: tuple[Explanation, ...]
     local: float
 
     @property
@@ -110,7 +110,7 @@ def find_posterior(
         i, j = divmod(number, len(settings))
         block = candidates[i].block if places is None else candidates[i].block[np.ix_(places, places)]
         solution = solve(block, some, settings[j])
-        members.append(Member(candidates[i], settings[j], solution, float(weights.flat[number] / total)))
+        members.append(Explanation(candidates[i], settings[j], solution, float(weights.flat[number] / total)))
     return Posterior(some, tuple(members), local)
 
 

@@ -1,0 +1,91 @@
+"""What people give to be forecast from: a table, arrays, a graph or a fitted model, and what has no meaning for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gpcurves.errors import InputError
+from gpcurves.forecasting.effort import Computation
+from gpcurves.graphs import Graph
+from gpcurves.tables import rows as reading
+from gpcurves.tables.columns import enumerate_names, is_name, name_columns, spell_names
+from gpcurves.tables.files import read_table
+from gpcurves.tables.frames import as_column, as_frame, is_table, name_array
+from gpcurves.tables.preparing import prepare
+from gpcurves.tables.rows import Rows
+
+_SAME_TARGET = 1e-3  # targets, in standard deviations, that differ by less may be those of a function without noise
+
+
+def is_graph(source: object) -> bool:
+    """Tell whether somebody gave a graph instead of a table: one of this package, of NetworkX or of igraph."""
+    return isinstance(source, Graph) or type(source).__module__.partition(".")[0] in ("networkx", "igraph")
+
+
+def refuse_choices(**choices: Any) -> None:
+    """Refuse what has a meaning for tables only."""
+    given = [name for name, value in choices.items() if value is not None]
+    if given:
+        raise InputError(f"{enumerate_names(given, quote=False)}: for tables only, and this is a graph")
+
+
+def is_model(X: Any, y: Any) -> bool:
+    """Tell whether a fitted Gaussian process was given instead of rows; refuse other models, and rows without a target."""
+    if hasattr(X, "kernel") and hasattr(X, "predict"):
+        if y is not None:
+            raise InputError("a fitted regressor has its own rows: give no y with it")
+        return True
+    if y is None and hasattr(X, "predict"):
+        raise InputError(
+            f"only a GaussianProcessRegressor is taken as it is, got {type(X).__name__}: give X and y, or use "
+            "LearningCurveForecast.from_estimator for a pipeline that ends with one"
+        )
+    if y is None:
+        raise InputError("y is needed: the target, one number per row of X, or the name of its column")
+    return False
+
+
+def read_rows(X: Any, y: Any, pool: Any, computation: Computation, **choices: Any) -> Rows:
+    """Return the standardised rows of a table, or of a file; ``choices`` are those of `prepare`."""
+    table, unlabelled = (_open_table(part) for part in (X, pool))
+    table, target = (table, y) if is_name(y, table) else _add_target(table, y)
+    if unlabelled is not None and not isinstance(unlabelled, pd.DataFrame):
+        (called,) = spell_names([target], table)
+        unlabelled = name_array(unlabelled, [name for name in map(str, table.columns) if name != called])
+    most_rows = computation.effort.most_rows
+    return reading.standardise(
+        prepare(table, target, pool=unlabelled, rng=computation.seed, most_rows=most_rows, **choices)
+    )
+
+
+def _open_table(source: Any) -> Any:
+    """Return a table as pandas has it, from a file or from any library; anything else as it is."""
+    if isinstance(source, str | Path):
+        return read_table(source)
+    return as_frame(source) if is_table(source) else source
+
+
+def _add_target(table: pd.DataFrame, y: Any) -> tuple[pd.DataFrame, str]:
+    """Return a table with a further column for the target, and its name."""
+    name, values = reading.find_name(y), as_column(y)
+    table = name_columns(table, "table")
+    while name in table.columns:
+        name += "*"
+    if len(values) != len(table):
+        raise InputError(f"X and y must have as many rows as each other, got {len(table)} and {len(values)}")
+    return table.assign(**{name: values.array}), name
+
+
+def check_function(rows: Rows) -> None:
+    """Refuse to take a target as noise-free if rows with equal inputs have different ones."""
+    group = np.unique(rows.X, axis=0, return_inverse=True)[1].reshape(-1)
+    means = np.bincount(group, weights=rows.y) / np.bincount(group)
+    differ = int((np.abs(rows.y - means[group]) > _SAME_TARGET).sum())
+    if differ:
+        raise InputError(
+            f"the target {rows.target!r} is not deterministic: {differ:,} rows have the inputs of another row, but not its target"
+        )
