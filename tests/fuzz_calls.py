@@ -202,11 +202,12 @@ class Maker:
         return self.with_output(given, 1)
 
     def _predict(self) -> dict[str, str | None]:
-        return self.with_output(
-            {"edges": self.graph(), "--labels": self.file("labels", self.vertices), "--max-rounds": "50"}
-        )
+        return self.with_output({"edges": self.graph(), "--labels": self.file("labels", self.vertices)})
 
     def _plan(self) -> dict[str, str | None]:
+        if self.some(0.2):
+            graph: dict[str, str | None] = {"--edges": self.graph()}
+            return self.with_output(graph | {"--labels": self.file("labels", self.vertices)})
         given: dict[str, str | None] = {"data": self.file("table"), "--target": "y", "--draws": self.rng.choice("2224")}
         if self.some(0.15):
             given["--pool"] = self.file("table", ("x", "z"))

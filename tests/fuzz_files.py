@@ -172,7 +172,7 @@ def compress(rng: Rng, file: File) -> File:
 
 def graph(rng: Rng) -> networkx.Graph:
     """Return a small connected graph, with weights or without, whose vertices are numbers or names."""
-    count = rng.choice((2, 4, 8, 12, 20))
+    count = rng.choice((2, 4, 8, 12, 20, 40))
     names = rng.choice((list(range(count)), list(range(1, count + 1)), [f"v{i}é" for i in range(count)]))
     found = networkx.Graph()
     weighted = rng.random() < 0.3

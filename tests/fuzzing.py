@@ -172,7 +172,7 @@ def warm_up() -> dict[str, list[bytes]]:
     rng = Rng(0)
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("edges.csv").write_text("1,2\n2,3\n3,1\n3,4\n4,5\n")
-        Path("labels.csv").write_text("1,0.5\n4,-1\n")
+        Path("labels.csv").write_text("1,0.5\n4,-1\n2,0.1\n")
         records = files.table(rng)
         while len(records) < 12:
             records = files.table(rng)

@@ -229,7 +229,7 @@ def test_what_a_call_does_not_use_is_refused(edges: Path, capsys: pytest.Capture
         ([*ER, "--p", "2.5"], "--p must be an integer, got '2.5'"),
         ([*ER, "--p", "nan"], "--p must be an integer, got 'nan'"),
         ([*ER, "--normalise", "locl"], "did you mean 'local'?"),
-        ([*ER, "--kernel", "walk"], "known are diffusion, polynomial, random-walk"),
+        ([*ER, "--kernel", "walk"], "known are diffusion, matern, polynomial, random-walk"),
         ([*ER, "--kernel", "diffusion", "--p", "3"], "takes no --p: it takes --scale"),
         ([*ER, "--kernel", "polynomial"], "--coefficients is needed"),
         ([*ER, "--kernel", "polynomial", "--coefficients", "0,1"], "must be at least 0 between -1 and 1"),

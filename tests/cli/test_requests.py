@@ -13,7 +13,7 @@ import pytest
 
 import gpcurves as gpc
 from gpcurves.cli import run
-from gpcurves.forecasting import assembly, effort
+from gpcurves.forecasting import assembly, effort, sources
 from gpcurves.inputs import Torus, Vertices
 from gpcurves.methods import Kind, Method, MethodOptions, Result, register
 from gpcurves.montecarlo import Run
@@ -141,7 +141,9 @@ def test_a_plan_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         "cross_validate",
         "measure_savings",
     )
-    count(monkeypatch, counted, assembly, *once)
+    read = ("read_table", "prepare")
+    count(monkeypatch, counted, sources, *read)
+    count(monkeypatch, counted, assembly, *(name for name in once if name not in read))
     count(monkeypatch, counted, preparing, "_settle_missing")
     count(monkeypatch, counted, effort.ForecastEffort, "__post_init__")
     rng = np.random.default_rng(0)

@@ -157,8 +157,8 @@ def refusals() -> dict[str, tuple[Callable[[], object], str]]:
         "complex weights": (lambda: gpc.as_graph(path), "weights must be numbers, and some edge has another"),
         "texts as weights": (lambda: gpc.as_graph(texts), "weights must be numbers, and some edge has another"),
         "huge weights": (lambda: gpc.as_graph(huge), "weights must be finite"),
-        "masked labels": (lambda: ring.fit([0, 1, 2, 3], masked([1.0, 2.0, 3.0, 4.0])), "targets must be finite"),
-        "complex labels": (lambda: ring.fit([0, 1], [1j, 0]), "targets must be numbers"),
+        "masked labels": (lambda: ring.fit([0, 1, 2, 3], masked([1.0, 2.0, 3.0, 4.0])), "labels must be finite"),
+        "complex labels": (lambda: ring.fit([0, 1], [1j, 0]), "labels must be numbers"),
         "masked vertices": (lambda: ring.fit(masked([0, 1, 2, 3]), [1.0, 2.0, 3.0, 4.0]), "some are masked: leave them"),
         "huge sizes": (lambda: sizes("n", [HUGE]), "n must be finite and at least 0, got inf"),
         "sizes of several rows": (lambda: sizes("n", [[1, 2]] * 99), r"got \[\[1, 2\].*…$"),
@@ -349,7 +349,7 @@ def test_names_stay_if_weights_are_ignored() -> None:
     [
         (["graph", "--noise", "0.1", "--nu", "1", "--methods", "eigenvalue"], "--edges", ""),
         (["draw", "--noise", "0.1", "--out", "drawn.svg"], "", ""),
-        (["predict", "--labels", "labels.csv"], "", "1 labels on "),
+        (["predict", "--labels", "labels.csv"], "", "3 labels on "),
     ],
 )
 def test_commands_say_whether_edges_have_weights(
@@ -362,7 +362,7 @@ def test_commands_say_whether_edges_have_weights(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("edges.csv").write_text("a,b,0.5\nb,c,2\n")
-    Path("labels.csv").write_text("a,1\n")
+    Path("labels.csv").write_text("a,1\nb,2\nc,4\n")
     words = [*words, *filter(None, [option]), "edges.csv"]
     outputs = []
     for more, weights in (([], "with weights from 0.5 to 2"), (["--ignore-weights"], "without weights")):
