@@ -21,7 +21,7 @@ import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.curve import SCHEMA
 from gpcurves.forecasting import Forecast, ForecastEffort
-from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
 from gpcurves.forecasting.intervals import TABLES, Band, PosteriorCurves
 from gpcurves.forecasting.verdict import Label
@@ -134,7 +134,7 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> 
     sizes = np.arange(1201.0)
     curves = [ErrorCurve(1 / (1 + sizes / 9), 0.1), ErrorCurve(2 / (1 + sizes / 20), 0.05)]
     weights, scatter, scale = [0.7, 0.3], 0.15, 3.0
-    observed = CrossValidation(np.array([72.0]), np.array([0.2]), np.array([0.2 * scatter]))
+    observed = CrossValidation(np.array([20.0, 72.0]), np.array([0.4, 0.2]), np.array([0.1, 0.2 * scatter]))
     band = PosteriorCurves(tuple(curves), np.array(weights), ((1,), (1,)), observed, 80, 80, scale).make_band()
     logs = {size: [math.log(curve(np.array([float(size)]))[0]) for curve in curves] for size in (72, 80, n)}
     middle = {size: sum(w * log for w, log in zip(weights, logs[size], strict=True)) for size in logs}
@@ -148,6 +148,8 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> 
     )
     estimate, low, high, assured = (float(curve[0]) for curve in band.at(np.array([float(n)])))
     expected = middle[72] + TABLES.level * gap + TABLES.slope * (middle[n] - middle[72])
+    law = math.log(PowerLawFit.fit(observed)(np.array([float(n)]))[0])
+    expected = (1 - TABLES.power) * expected + TABLES.power * law
     assert 2 * math.log(estimate / scale) == pytest.approx(expected, rel=1e-9)
     below = 2 * math.log(estimate / low)
     assert below >= (1 - 1e-9) * down  # ends never rise
@@ -166,10 +168,9 @@ def test_between_its_knots_a_band_is_interpolated() -> None:
     n, far = np.array([7.0, 433.0, 5_003.0, 77_777.0]), np.array([1e6 + 1, 1e14])
     now = curve(np.array([72.0]))  # the drop from there on is forecast to be smaller
     slope = np.where(n > 72, TABLES.slope, 1.0)
-    np.testing.assert_allclose(band.at(n)[0], np.sqrt(now * (curve(n) / now) ** slope), rtol=1e-6)
-    np.testing.assert_allclose(
-        band.at(far)[0], np.sqrt(now * (curve(far) / now) ** TABLES.slope), rtol=1e-5
-    )  # beyond the horizon
+    expected = [np.sqrt(now * (curve(each) / now) ** slope) for each, slope in ((n, slope), (far, TABLES.slope))]
+    np.testing.assert_allclose(band.at(n)[0], expected[0], rtol=1e-6)
+    np.testing.assert_allclose(band.at(far)[0], expected[1], rtol=1e-5)  # beyond the horizon
 
 
 def test_cross_validation_and_power_law_are_in_units_of_the_target() -> None:
@@ -351,7 +352,7 @@ def test_a_fitted_regressor_is_taken_as_it_is() -> None:
     assert found.rows == 60
     curve = simulate_curve(problem, np.random.default_rng(0).uniform(-1.7, 1.7, (480, 2)), X)
     ratio = np.sqrt(curve(np.array([54.0, 480.0]))) / found.at([54, 480])["rmse"]
-    assert ratio[0] == pytest.approx(ratio[1], rel=0.05)  # the level is that of cross-validation
+    assert ratio[0] == pytest.approx(ratio[1], rel=0.12)  # the level is that of cross-validation, nearly
     scaled = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, 20 * y + 5)
     assert gpc.forecast(scaled).noise_rmse > 3 * found.noise_rmse
     with pytest.raises(gpc.InputError, match="must be fitted"):

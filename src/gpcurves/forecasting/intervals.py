@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.error_curve import ErrorCurve
 from gpcurves.numerics.validation import FloatArray, frozen
 
@@ -43,7 +43,7 @@ class Calibration:
 
 
 TABLES = Calibration(
-    0.775, 0.798, down=(0.108, 0.838, 2.77, 0.314, 0.7, 1.03), up=(0.0892, 1.52, 2.41, 0.919, 0.7, 0.649)
+    0.276, 0.876, down=(0.346, 0.881, 2.41, 0.218, 0.7, 1.27), up=(0.0854, 2.25, 3.25, 0.891, 0.7, 0.726), power=0.35
 )
 LASTING_WIDTH = 0.5 * TABLES.down[0] * math.log(_FURTHEST)
 """Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
@@ -150,14 +150,6 @@ def combine(
     )  # with fewer rows errors are larger in full
 
 
-def follow_power_law(observed: CrossValidation, n: FloatArray) -> FloatArray:
-    """Return the logarithm of the error b n^-c that fits cross-validated ones best; below their n it is that of the smallest."""
-    log_n, log_mse = np.log(observed.n), np.log(observed.mse)
-    slope = min(0.0, float(np.polyfit(log_n, log_mse, 1)[0])) if len(log_n) > 1 else 0.0
-    ahead = np.log(np.maximum(n, observed.n[0])) - log_n.mean()
-    return np.asarray(log_mse.mean() + slope * ahead)
-
-
 def ingredients(
     factor: FloatArray,
     spread: FloatArray,
@@ -214,6 +206,7 @@ class PosteriorCurves:
         slope = np.where(n > self.observed.n[-1], self.calibration.slope, 1.0)
         level = self.calibration.level
         logs = 0.5 * (slope * self._logs(n) + (1 - level - slope) * self._logs(self.observed.n[-1:]))
+        logs *= 1 - self.calibration.power
         variance, begin = np.zeros(len(n)), 0
         for sizes in self.batches:
             count, total = len(sizes), sum(sizes)
@@ -246,7 +239,14 @@ class PosteriorCurves:
         estimate = combine(ahead, now, self.gap, self.calibration.level, self.calibration.slope)
         if share == 0 or log_mse is not None:
             return estimate
-        return np.asarray((1 - share) * estimate + share * follow_power_law(self.observed, np.minimum(n, self.most)))
+        if len(self.observed.n) < 2:  # no law goes through one point: its level alone counts
+            return np.asarray(estimate + share * (1 - self.calibration.level) * self.gap)
+        within = np.clip(n, self.observed.n[0], self.most)
+        return np.asarray((1 - share) * estimate + share * np.log(self._power_law(within)))
+
+    @cached_property
+    def _power_law(self) -> PowerLawFit:
+        return PowerLawFit.fit(self.observed)
 
     def _in_units(self, log_mse: FloatArray) -> FloatArray:
         """Return root mean squared errors."""

@@ -29,11 +29,7 @@ from gpcurves.montecarlo.progress import Progress
 FEWEST = 20
 _ROUTES = 4  # orders in which further vertices are labelled, over which curves are averaged
 NETWORKS = Calibration(
-    0.554,
-    0.404,
-    down=(0.108, 0.742, 2.05, 0.294, 0.483, 0.267),
-    up=(0.0988, 0.797, 1.14, 0.695, 0.698, 0.312),
-    power=0.3,
+    0.34, 0.501, down=(0.108, 0.725, 2.0, 0.286, 0.444, 0.262), up=(0.0997, 0.785, 1.1, 1.55, 0.7, 0.304), power=0.3
 )
 
 
