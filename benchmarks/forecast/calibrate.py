@@ -27,7 +27,10 @@ WIDTHS = np.log([0.1, 1.0, 1.0, 0.3, 0.5, 0.5])  # what the constants of widths 
 COMBINATION = np.array([0.5, 1.0])  # and level and slope,
 PULL = (3.0, 3.0)  # and how strongly
 _LAWS: dict[tuple[tuple[float, ...], ...], PowerLawFit] = {}
-DROP, MOST_OF_DROP = 4, 0.7  # the constant of the forecast drop stays below its slope, so that upper ends fall as well
+DROP, MOST_OF_DROP = (
+    4,
+    0.85,
+)  # the constant of the drop stays below this share of its slope, so that upper ends fall as well
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,9 @@ def fit_estimate(points: Points, kept: np.ndarray) -> np.ndarray:
     return np.asarray(minimize(loss, COMBINATION, method="Nelder-Mead", options={"maxiter": 600, "xatol": 1e-3}).x)
 
 
-def fit_widths(squares: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def fit_widths(
+    squares: np.ndarray, errors: np.ndarray, weights: np.ndarray, slope: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the constants below and above that make the interval score least: width, and what misses cost."""
     count, guess = len(squares), np.tile(WIDTHS, 2)
 
@@ -135,7 +140,7 @@ def fit_widths(squares: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> 
             slopes.append(np.exp(2 * part) * (squares @ (weights * (1 - slope) / half)))
         return value, np.concatenate(slopes) + 2 * PULL[1] * (logs - guess)
 
-    bounds = [(-6, np.log(MOST_OF_DROP) if place % count == DROP else 3) for place in range(2 * count)]
+    bounds = [(-6, np.log(MOST_OF_DROP * slope) if place % count == DROP else 3) for place in range(2 * count)]
     found = np.exp(minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=bounds).x)
     return found[:count], found[count:]
 
@@ -144,7 +149,8 @@ def fit(points: Points, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     """Return the constants of the estimate, and of the widths below and above it, from some of the forecasts."""
     constants = fit_estimate(points, kept)
     errors = points.estimate(constants) - points.truth
-    down, up = fit_widths(points.squares()[:, kept], errors[kept], points.weights[kept])
+    slope = constants[1] * (1 - (0.0 if points.power is None else points.power[0]))
+    down, up = fit_widths(points.squares()[:, kept], errors[kept], points.weights[kept], float(slope))
     return constants, down, up
 
 

@@ -124,7 +124,8 @@ def test_errors_fall_and_intervals_contain_them() -> None:
         chosen = found.designed(np.arange(found.rows, found.rows + 300))
         for column in ("rmse", "low", "high"):
             assert (np.diff(np.log(table[column])) <= 1e-4).all()
-            assert (np.diff(np.log(chosen[column])) <= 1e-4).all()
+            # between the numbers at which goals are looked for, ends may rise a little
+            assert (np.diff(np.log(chosen[column])) <= (1e-4 if column == "rmse" else 1e-2)).all()
         np.testing.assert_array_equal(found.at([10**6]), table.tail(1))  # whatever else is asked
         assert ((table["low"] < table["rmse"]) & (table["rmse"] < table["high"])).all()
 

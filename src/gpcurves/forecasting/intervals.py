@@ -43,7 +43,11 @@ class Calibration:
 
 
 TABLES = Calibration(
-    0.276, 0.876, down=(0.346, 0.881, 2.41, 0.218, 0.7, 1.27), up=(0.0854, 2.25, 3.25, 0.891, 0.7, 0.726), power=0.35
+    0.276,
+    0.876,
+    down=(0.377, 0.923, 2.41, 0.226, 0.484, 1.33),
+    up=(0.0854, 2.44, 3.24, 0.894, 0.484, 0.845),
+    power=0.35,
 )
 LASTING_WIDTH = 0.5 * TABLES.down[0] * math.log(_FURTHEST)
 """Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
