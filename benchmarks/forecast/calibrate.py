@@ -18,15 +18,13 @@ from benchmarks.forecast import tasks
 from benchmarks.forecast.collect import FACTORS
 from benchmarks.forecast.rivals import FORMS
 from benchmarks.forecast.sources import hashed
-from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
-from gpcurves.forecasting.intervals import TABLES, combine, ingredients
+from gpcurves.forecasting.intervals import combine, ingredients
 
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 SMOOTH = 0.05
 WIDTHS = np.log([0.1, 1.0, 1.0, 0.3, 0.5, 0.5])  # what the constants of widths are drawn to,
 COMBINATION = np.array([0.5, 1.0])  # and level and slope,
 PULL = (3.0, 3.0)  # and how strongly
-_LAWS: dict[tuple[tuple[float, ...], ...], PowerLawFit] = {}
 DROP, MOST_OF_DROP = (
     4,
     0.85,
@@ -96,19 +94,10 @@ def read(file: Path) -> Points:
         spread=column(lambda row, i, k: row["spread"][5 + i]),
         above=column(lambda row, i, k: row["above"][5 + i]),
         scatter=column(lambda row, i, k: row["cv_stderr"][-1]),
-        power=(TABLES.power, column(lambda row, i, k: follow(row["cv_n"], np.exp(row["cv"]), k * row["usable"]))),
         rivals={
             name: column(lambda row, i, k, name=name: row[name][i]) for name in (*FORMS, "simulation of the best fit")
         },
     )
-
-
-def follow(n: list[float], mse: np.ndarray, at: float) -> float:
-    """Return the logarithm of the error at a number of rows, on the power law through cross-validated errors."""
-    key = (tuple(n), tuple(mse))
-    if key not in _LAWS:
-        _LAWS[key] = PowerLawFit.fit(CrossValidation(np.array(n), np.array(mse), np.array(mse)))
-    return float(np.log(_LAWS[key](np.array([float(at)])))[0])
 
 
 def fit_estimate(points: Points, kept: np.ndarray) -> np.ndarray:

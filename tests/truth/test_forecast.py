@@ -21,7 +21,7 @@ import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.curve import SCHEMA
 from gpcurves.forecasting import Forecast, ForecastEffort
-from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
+from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
 from gpcurves.forecasting.intervals import TABLES, Band, PosteriorCurves
 from gpcurves.forecasting.verdict import Label
@@ -149,8 +149,6 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> 
     )
     estimate, low, high, assured = (float(curve[0]) for curve in band.at(np.array([float(n)])))
     expected = middle[72] + TABLES.level * gap + TABLES.slope * (middle[n] - middle[72])
-    law = math.log(PowerLawFit.fit(observed)(np.array([float(n)]))[0])
-    expected = (1 - TABLES.power) * expected + TABLES.power * law
     assert 2 * math.log(estimate / scale) == pytest.approx(expected, rel=1e-9)
     below = 2 * math.log(estimate / low)
     assert below >= (1 - 1e-9) * down  # ends never rise

@@ -17,7 +17,7 @@ from gpcurves.numerics.validation import FloatArray
 
 _SHARES = (0.25, 0.5, 0.9)
 _SMALLEST = 5
-_SPLITS = {0.25: 6, 0.5: 6}
+_SPLITS = {0.25: 12, 0.5: 12}
 _FOLDS, _REPEATS, _WORK = 10, 4, 200  # folds, repeats of them for few labels, and repeats times labels
 _Places = npt.NDArray[np.intp]
 
