@@ -17,8 +17,11 @@ import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.errors import InputError
 from gpcurves.forecasting import ForecastEffort, Questions
+from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.effort import Computation
-from gpcurves.forecasting.networks.assembly import fit_labels, read_labels
+from gpcurves.forecasting.error_curve import ErrorCurve
+from gpcurves.forecasting.intervals import PosteriorCurves
+from gpcurves.forecasting.networks.assembly import NETWORKS, fit_labels, read_labels
 from gpcurves.forecasting.networks.evidence import Setting
 from gpcurves.forecasting.networks.large import fit_large
 from gpcurves.forecasting.networks.observed import Observed
@@ -89,6 +92,34 @@ def test_a_forecast_speaks_of_labels() -> None:
     assert hopeless.estimate is None
     assert "vertices" in hopeless.reason
     assert "even if all 196" in hopeless.reason
+
+
+def test_the_estimate_has_a_share_of_the_power_law_up_to_the_last_vertex() -> None:
+    """Level, slope and share retyped, for two curves of unequal probability on two routes, and the error of the routes."""
+    n = np.arange(101.0)
+    curves = tuple(ErrorCurve(a / (1 + n / 9), 0.1) for a in (1.0, 2.0, 1.3, 1.9))
+    weights = np.array([0.4, 0.1, 0.4, 0.1])
+    observed = CrossValidation(np.array([10.0, 20.0, 36.0]), np.array([0.8, 0.5, 0.4]), np.array([0.1, 0.1, 0.1]))
+    found = PosteriorCurves(curves, weights, ((2, 2),), observed, 40, 40, 3.0, most=80.0, calibration=NETWORKS)
+    band = found.make_band()
+
+    def mean(size: float, chosen: list[int]) -> float:
+        logs = [math.log(curves[i](np.array([size]))[0]) for i in chosen]
+        return float(np.average(logs, weights=weights[chosen]))
+
+    def log_rmse(size: float, chosen: list[int]) -> float:
+        now, within = mean(36.0, chosen), min(size, 80.0)
+        model = now + NETWORKS.level * (math.log(0.4) - now) + NETWORKS.slope * (mean(within, chosen) - now)
+        slope, level = np.polyfit(np.log(observed.n), np.log(observed.mse), 1)
+        law = level + slope * math.log(within)
+        return float(0.5 * ((1 - NETWORKS.power) * model + NETWORKS.power * law))
+
+    everything = [0, 1, 2, 3]
+    for size in (60.0, 80.0, 200.0):
+        assert math.log(band.at(np.array([size]))[0][0] / 3) == pytest.approx(log_rmse(size, everything), rel=1e-9)
+        changes = [log_rmse(size, part) - log_rmse(size, everything) for part in ([0, 1], [2, 3])]
+        expected = math.sqrt(0.5 * sum(change**2 for change in changes))
+        assert found.stderr(np.array([size]))[0] == pytest.approx(expected, rel=1e-9)
 
 
 def test_words_are_exchanged_as_a_whole() -> None:

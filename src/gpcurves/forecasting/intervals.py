@@ -219,9 +219,13 @@ class PosteriorCurves:
             count, total = len(sizes), sum(sizes)
             family = slice(begin, begin + total)
             begin += total
-            away = np.add.reduceat(logs[family] - logs[family].mean(axis=0), np.cumsum((0, *sizes[:-1])), axis=0)
-            left = np.array(sizes)[:, None] - total if count > 1 else 1.0  # minus the curves that are left
-            change = self.weights[family].sum() * away / left
+            weights = self.weights[family]
+            if count == 1 or not weights.sum() > 0:
+                continue
+            starts = np.cumsum((0, *sizes[:-1]))
+            away = weights[:, None] * (logs[family] - weights @ logs[family] / weights.sum())
+            left = weights.sum() - np.add.reduceat(weights, starts)  # that of the curves that are left
+            change = weights.sum() * np.add.reduceat(away, starts, axis=0) / np.maximum(left, 1e-300)[:, None]
             variance += (count - 1) / count * (change**2).sum(axis=0)
         return np.asarray(np.sqrt(variance))
 
