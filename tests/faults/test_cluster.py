@@ -190,7 +190,7 @@ def test_an_address_where_nobody_answers_is_an_error_in_words() -> None:
             list(workers.execute(Slow(), range(200), address, timeout=1.5))
 
 
-@pytest.mark.parametrize("address", ["localhost:8786", "here"])
+@pytest.mark.parametrize("address", ["localhost:8786", "here", "tcp", "tcp://"])
 def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(InputError, match="workers must be an integer or an address like tcp://"):
         simulate(address)

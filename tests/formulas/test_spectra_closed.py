@@ -325,3 +325,11 @@ def test_a_closed_form_that_does_not_exist_is_not_invented() -> None:
     unlike = RBF((0.1, 0.2)) + RBF((0.2, 0.1))
     assert Torus(2).spectrum(unlike).origin.startswith("numerical")
     assert isinstance(Torus(2).spectrum(unlike), Spectrum)
+
+
+@pytest.mark.parametrize("variance", [1e-307, 1e-300])
+def test_a_tiny_variance_shortens_the_list_and_keeps_the_trace(variance: float) -> None:
+    """Most of the list is zero in double precision then; the rest and its share of smooth sums must still fit together."""
+    kernel = Matern((0.5, 0.7), smoothness=1.5, variance=variance)
+    expected = Torus(dim=2).spectrum(Matern((0.5, 0.7), smoothness=1.5)).trace
+    assert Torus(dim=2).spectrum(kernel).trace / variance == pytest.approx(expected, rel=1e-6)

@@ -685,6 +685,7 @@ BAD_ENSEMBLES: dict[str, tuple[Callable[[], object], str]] = {
     "degrees, ragged": (lambda: graph_with_degrees([[1], [1, 2]]), "degrees must be a list of integers"),
     "degrees, none": (lambda: graph_with_degrees([]), "degrees must be a list of integers"),
     "unknown": (lambda: Ensemble.from_dict({"type": "ErdosReny"}), "unknown ensemble 'ErdosReny' in saved data"),
+    "seed below 0": (lambda: ErdosRenyi(3).sample(30, -1), "rng must be an integer at least 0"),
     "unknown name": (lambda: Ensemble.named("power"), "did you mean 'powerlaw'"),
 }
 

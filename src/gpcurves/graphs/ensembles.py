@@ -20,6 +20,7 @@ from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray, check_fits
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece, full_repr
+from gpcurves.numerics.randomness import generator_of
 from gpcurves.numerics.validation import FloatArray, as_numbers, integer, nonnegative, positive
 
 _ROUNDS = 200
@@ -247,7 +248,7 @@ def _check_size(
     """Return the number of vertices of a graph to draw, and a source of random numbers."""
     count = integer("vertices", vertices, 1, _MOST_VERTICES)
     check_fits(count, count * min(mean_degree, count) / 2)
-    return count, np.random.default_rng(rng)
+    return count, generator_of(rng)
 
 
 def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = None) -> Graph:

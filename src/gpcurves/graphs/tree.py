@@ -13,6 +13,7 @@ import numpy as np
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import as_graph
 from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel, check_inverse_probability
+from gpcurves.numerics.randomness import generator_of
 from gpcurves.numerics.validation import FloatArray, integer, nonnegative
 
 _MOST_STEPS = 1_000_000
@@ -96,7 +97,7 @@ def mean_correlation(
     if apart == 0:
         return 1.0
     covariance = kernel.on(network)
-    order = np.random.default_rng(rng).permutation(network.vertices)
+    order = generator_of(rng).permutation(network.vertices)
     root = np.sqrt(covariance.variances)
     total, count = 0.0, 0
     size = max(1, 2_000_000 // network.vertices)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -14,14 +13,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gpcurves.errors import InputError
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.montecarlo.store import Store
 from gpcurves.montecarlo.workers import NUMBER, execute
 from gpcurves.numerics.memory import check_memory
+from gpcurves.numerics.randomness import Rng, seed_of
 from gpcurves.numerics.validation import FloatArray
 
-Rng = int | np.random.SeedSequence | np.random.Generator | None
 Shape = tuple[int, ...]
 _PER_TASK, _COPIES = (
     300,
@@ -29,21 +27,6 @@ _PER_TASK, _COPIES = (
 )  # bytes that a finished task takes besides its numbers, and how often these are held at once
 _GROWTH, _LARGEST_GROWTH = 1.5, 8
 """How much more is drawn if the precision is not reached: at least half as much again, at most eight times as much."""
-
-
-def seed_of(rng: Rng) -> int:
-    """Return the one integer that determines all random numbers; a new one for None, so that it can be recorded."""
-    if rng is None:
-        entropy = np.random.SeedSequence().entropy
-        assert isinstance(entropy, int)
-        return entropy
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
-    if isinstance(rng, np.random.SeedSequence):
-        return int.from_bytes(rng.generate_state(4).tobytes(), "little")
-    if isinstance(rng, numbers.Integral) and not isinstance(rng, bool) and rng >= 0:
-        return int(rng)
-    raise InputError(f"rng must be an integer at least 0, a SeedSequence, a Generator or None, got {rng!r}")
 
 
 def stream(seed: int, task: int) -> np.random.Generator:

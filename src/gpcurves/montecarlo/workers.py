@@ -54,7 +54,8 @@ def execute(function: Function, tasks: Collection[int], workers: int | str, time
 def check_workers(workers: int | str) -> int | str:
     """Return the number of local processes, or the address of a scheduler."""
     if isinstance(workers, str) and not NUMBER.fullmatch(workers.strip()):
-        if workers.strip().partition("://")[0] not in _SCHEMES:
+        scheme, _, place = workers.strip().partition("://")
+        if scheme not in _SCHEMES or not place:
             raise InputError(f"workers must be an integer or an address like tcp://127.0.0.1:8786, got {workers!r}")
         return workers.strip()
     if isinstance(workers, bool) or not isinstance(workers, str | numbers.Integral):

@@ -29,6 +29,7 @@ class NumberArray(Protocol):
 Sizes = float | NumberArray | Sequence[float | NumberArray]
 """Of training sets: a sequence of numbers, or an integer n that stands for 0, 1, …, n."""
 _LARGEST_SIZE = 1e15  # integers beyond are no longer exact as floating-point numbers
+_LEAST = sys.float_info.min  # the smallest number with all its digits
 
 
 def real(name: str, value: object) -> float:
@@ -53,6 +54,8 @@ def positive(name: str, value: object) -> float:
     number = real(name, value)
     if number <= 0:
         raise InputError(f"{name} must be greater than 0, got {number:g}")
+    if number < _LEAST:
+        raise InputError(f"{name} must be at least {_LEAST:.3g}, below which digits are lost, got {number:g}")
     return number
 
 

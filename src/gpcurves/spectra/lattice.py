@@ -21,6 +21,7 @@ from functools import partial
 import numpy as np
 import scipy
 
+from gpcurves.errors import InputError
 from gpcurves.kernels import Kernel, Stationary, as_rbf
 from gpcurves.numerics.quadrature import gauss_legendre
 from gpcurves.numerics.roots import invert
@@ -242,10 +243,12 @@ def lattice_spectrum(
         assert shells is not None  # the first shells of each group are few
     logs = profile.log_value(shells.z)
     keep = logs > -744.0  # e^-745 is zero in double precision
-    values, number = np.exp(logs[keep]), shells.number[keep]
+    shells, values = Shells(shells.z[keep], shells.number[keep]), np.exp(logs[keep])
+    if len(values) == 0:
+        raise InputError("the variance of the kernel is too small: its eigenvalues are zero in double precision")
     if merged is None and not fades:
-        return Spectrum(values, number, origin=origin)
-    return Spectrum(values, number, _tail(shells, merged, profile, limit, z_of, fades), origin=origin)
+        return Spectrum(values, shells.number, origin=origin)
+    return Spectrum(values, shells.number, _tail(shells, merged, profile, limit, z_of, fades), origin=origin)
 
 
 def _tail(

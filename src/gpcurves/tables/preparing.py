@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from gpcurves.errors import InputError
+from gpcurves.numerics.randomness import generator_of
 from gpcurves.numerics.validation import FloatArray, frozen, integer
 from gpcurves.tables import columns
 from gpcurves.tables.cells import Reading, Values, as_texts, check_cells, interpret, is_number
@@ -57,7 +58,7 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     if missing not in get_args(Missing):
         raise InputError(f"missing must be 'auto', 'drop' or 'impute', got {missing!r}")
     most_rows = integer("most_rows", most_rows, FEWEST_ROWS)
-    generator = np.random.default_rng(rng)
+    generator = generator_of(rng)
     chosen = None if features is None else columns.spell_names(features, table)
     target, drop = columns.spell_names([target], table)[0], columns.spell_names(() if drop is None else drop, table)
     aside = {
