@@ -18,7 +18,8 @@ from benchmarks.forecast import tasks
 from benchmarks.forecast.collect import FACTORS
 from benchmarks.forecast.rivals import FORMS
 from benchmarks.forecast.sources import hashed
-from gpcurves.forecasting.intervals import combine, ingredients
+from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.intervals import TABLES, combine, follow_power_laws, ingredients
 
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 SMOOTH = 0.05
@@ -47,7 +48,7 @@ class Points:
     above: np.ndarray
     scatter: np.ndarray
     rivals: dict[str, np.ndarray]
-    power: tuple[float, np.ndarray] | None = None  # a power law, and its share in the estimate
+    power: tuple[float, np.ndarray]  # the share of power laws in the estimate, and what they say
 
     @property
     def weights(self) -> np.ndarray:
@@ -56,11 +57,8 @@ class Points:
         return np.array([1 / count[task] for task in self.task])
 
     def estimate(self, constants: np.ndarray) -> np.ndarray:
-        estimate = combine(self.ahead, self.now, self.gap, *constants)
-        if self.power is None:
-            return estimate
         share, law = self.power
-        return (1 - share) * estimate + share * law
+        return (1 - share) * combine(self.ahead, self.now, self.gap, *constants) + share * law
 
     def squares(self) -> np.ndarray:
         """Return the squared ingredients of the width, one column per forecast."""
@@ -97,7 +95,14 @@ def read(file: Path) -> Points:
         rivals={
             name: column(lambda row, i, k, name=name: row[name][i]) for name in (*FORMS, "simulation of the best fit")
         },
+        power=(TABLES.power, column(lambda row, i, k: law_ahead(row["cv_n"], np.exp(row["cv"]), k * row["usable"]))),
     )
+
+
+def law_ahead(n: list[float], mse: list[float], ahead: float) -> float:
+    """Return the logarithm of the error that power laws through these cross-validated ones expect."""
+    observed = CrossValidation(np.array(n), np.array(mse), np.array(mse))
+    return float(follow_power_laws(observed, np.array([float(ahead)]))[0])
 
 
 def fit_estimate(points: Points, kept: np.ndarray) -> np.ndarray:
@@ -138,7 +143,7 @@ def fit(points: Points, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     """Return the constants of the estimate, and of the widths below and above it, from some of the forecasts."""
     constants = fit_estimate(points, kept)
     errors = points.estimate(constants) - points.truth
-    slope = constants[1] * (1 - (0.0 if points.power is None else points.power[0]))
+    slope = constants[1] * (1 - points.power[0])
     down, up = fit_widths(points.squares()[:, kept], errors[kept], points.weights[kept], float(slope))
     return constants, down, up
 

@@ -19,14 +19,12 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.forecast.calibrate import Points, fit, leave_out
+from benchmarks.forecast.calibrate import Points, fit, law_ahead, leave_out
 from benchmarks.forecast.rivals import extrapolate
 from benchmarks.network import tasks
 from benchmarks.network.ours import look_ahead, ours
 from benchmarks.network.sources import hashed
 from gpcurves.errors import GPCurvesError
-from gpcurves.forecasting.crossvalidation import CrossValidation
-from gpcurves.forecasting.intervals import follow_power_law
 from gpcurves.forecasting.networks.assembly import NETWORKS
 
 FILE = Path(__file__).with_name("forecasts.json")
@@ -93,13 +91,11 @@ def read(file: Path) -> Points:
         above=column(lambda row, i: row["above"][i]),
         scatter=column(lambda row, i: row["scatter"]),
         rivals={name: column(lambda row, i, name=name: row[name][i]) for name in RIVALS},
-        power=(NETWORKS.power, column(_follow)),
+        power=(
+            NETWORKS.power,
+            column(lambda row, i: law_ahead(row["cv_n"], row["cv_mse"], row["factors"][i] * row["rows"])),
+        ),
     )
-
-
-def _follow(row: dict[str, Any], i: int) -> float:
-    observed = CrossValidation(np.array(row["cv_n"]), np.array(row["cv_mse"]), np.array(row["cv_mse"]))
-    return float(follow_power_law(observed, np.array([float(row["factors"][i] * row["rows"])]))[0])
 
 
 def score(points: Points) -> None:

@@ -18,6 +18,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import Ridge
 
 import gpcurves as gpc
+from forecast_oracle import naive_power_laws
 from gpcurves.cli import run
 from gpcurves.curve import SCHEMA
 from gpcurves.forecasting import Forecast, ForecastEffort
@@ -147,7 +148,8 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> 
         math.sqrt(sum((c * x) ** 2 for c, x in zip(side, sources, strict=True))) for side in (TABLES.down, TABLES.up)
     )
     estimate, low, high, assured = (float(curve[0]) for curve in band.at(np.array([float(n)])))
-    expected = middle[72] + TABLES.level * gap + TABLES.slope * (middle[n] - middle[72])
+    model = middle[72] + TABLES.level * gap + TABLES.slope * (middle[n] - middle[72])
+    expected = (1 - TABLES.power) * model + TABLES.power * naive_power_laws(observed, min(n, 1280))
     assert 2 * math.log(estimate / scale) == pytest.approx(expected, rel=1e-9)
     below = 2 * math.log(estimate / low)
     assert below >= (1 - 1e-9) * down  # ends never rise
@@ -166,9 +168,11 @@ def test_between_its_knots_a_band_is_interpolated() -> None:
     n, far = np.array([7.0, 433.0, 5_003.0, 77_777.0]), np.array([1e6 + 1, 1e14])
     now = curve(np.array([72.0]))  # the drop from there on is forecast to be smaller
     slope = np.where(n > 72, TABLES.slope, 1.0)
-    expected = [np.sqrt(now * (curve(each) / now) ** slope) for each, slope in ((n, slope), (far, TABLES.slope))]
-    np.testing.assert_allclose(band.at(n)[0], expected[0], rtol=1e-6)
-    np.testing.assert_allclose(band.at(far)[0], expected[1], rtol=1e-5)  # beyond the horizon
+    for sizes, slopes, accuracy in ((n, slope, 1e-6), (far, TABLES.slope, 1e-5)):  # the second is beyond the horizon
+        model = np.log(now * (curve(sizes) / now) ** slopes)
+        laws = np.array([naive_power_laws(observed, float(np.clip(each, 72, 1280))) for each in sizes])
+        expected = np.exp(0.5 * ((1 - TABLES.power) * model + TABLES.power * laws))
+        np.testing.assert_allclose(band.at(sizes)[0], expected, rtol=accuracy)
 
 
 def test_cross_validation_and_power_law_are_in_units_of_the_target() -> None:
@@ -286,8 +290,8 @@ def test_harder_goals_never_get_better_answers() -> None:
 
 
 def test_a_goal_within_the_noise_is_not_said_to_be_helped_by_rows() -> None:
-    found = noisy()
-    goal = float(np.sqrt(found.at([80])["rmse"][0] * found.at([1280])["rmse"][0]))
+    found = pure_noise()
+    goal = float(np.sqrt(found.at([found.rows])["rmse"][0] * found.at([16 * found.rows])["rmse"][0]))
     verdict = found.verdict(goal)
     assert verdict.label == "too few rows to say"
     assert "may be far off" in verdict.sentences[1]

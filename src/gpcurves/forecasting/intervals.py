@@ -22,6 +22,9 @@ _ASSURANCE = 0.842 / 1.645  # width of a one-sided 80 % interval over half of a 
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
 _FAR = 2.0
+_EXPONENTS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of power laws through cross-validated errors,
+_OFFSETS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.0)  # what of the last error more rows do not lower,
+_SCATTER = 0.4  # and how far logarithms of cross-validated errors may be from them
 _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
 
 
@@ -31,7 +34,7 @@ class Calibration:
 
     ``level`` is the share of the gap between cross-validated and expected error by which the whole curve is moved, ``slope`` the
     share of the drop that the model expects from more rows which happens, in logarithms; ``down`` and ``up`` are contributions
-    to the half-widths, in the order of `ingredients`. ``power`` is the share of a power law through cross-validated errors in the
+    to the half-widths, in the order of `ingredients`. ``power`` is the share of power laws through cross-validated errors in the
     logarithm of the estimate.
     """
 
@@ -39,11 +42,11 @@ class Calibration:
     slope: float
     down: tuple[float, ...]
     up: tuple[float, ...]
-    power: float = 0.0
+    power: float = 0.35
 
 
 TABLES = Calibration(
-    0.492, 0.702, down=(0.451, 0.782, 2.3, 0.29, 0.596, 1.41), up=(0.0795, 2.46, 2.83, 0.829, 0.596, 0.613)
+    0.334, 0.937, down=(0.358, 0.928, 2.3, 0.221, 0.518, 1.35), up=(0.0891, 2.56, 3.0, 0.857, 0.518, 0.748)
 )
 LASTING_WIDTH = 0.5 * TABLES.down[0] * math.log(_FURTHEST)
 """Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
@@ -150,11 +153,22 @@ def combine(
     )  # with fewer rows errors are larger in full
 
 
-def follow_power_law(observed: CrossValidation, n: FloatArray) -> FloatArray:
-    """Return the logarithm of the error b n^-c that fits cross-validated ones best."""
-    log_n, log_mse = np.log(observed.n), np.log(observed.mse)
-    slope = min(0.0, float(np.polyfit(log_n, log_mse, 1)[0])) if len(log_n) > 1 else 0.0
-    return np.asarray(log_mse.mean() + slope * (np.log(n) - log_n.mean()))
+def follow_power_laws(observed: CrossValidation, n: FloatArray) -> FloatArray:
+    """Return the logarithm of the error that power laws through cross-validated errors expect.
+
+    A power law falls to an offset, a + b n^-c. The logarithm is averaged over a grid of exponents c and of shares of the offset in
+    the last error, weighted by how well each law fits: unlike the best law, the average changes little with the folds.
+    """
+    exponent, offset = (each.reshape(-1, 1) for each in np.meshgrid(_EXPONENTS, _OFFSETS))
+
+    def fall(at: FloatArray) -> FloatArray:
+        return np.asarray(np.log(offset + (1 - offset) * (at / observed.n[-1]) ** -exponent))
+
+    away = np.log(observed.mse) - fall(observed.n)
+    level = away.mean(axis=1)
+    misfit = ((away - level[:, None]) ** 2).sum(axis=1)
+    weights = np.exp(-0.5 * (misfit - misfit.min()) / _SCATTER**2)
+    return np.asarray(weights @ (level[:, None] + fall(n)) / weights.sum())
 
 
 def ingredients(
@@ -248,10 +262,8 @@ class PosteriorCurves:
         now = float(self.moments(self.observed.n[-1:])[0][0])
         ahead, share = self.moments(n)[0] if log_mse is None else log_mse, self.calibration.power
         estimate = combine(ahead, now, self.gap, self.calibration.level, self.calibration.slope)
-        if share == 0 or log_mse is not None:
-            return estimate
-        within = np.clip(n, self.observed.n[0], self.most)
-        return np.asarray((1 - share) * estimate + share * follow_power_law(self.observed, within))
+        within = np.clip(n, self.observed.n[0], min(self.most, _FURTHEST * self.rows))
+        return np.asarray((1 - share) * estimate + share * follow_power_laws(self.observed, within))
 
     def _in_units(self, log_mse: FloatArray) -> FloatArray:
         """Return root mean squared errors."""
@@ -260,7 +272,11 @@ class PosteriorCurves:
     def make_band(self) -> Band:
         """Average the curves, and compute the ends of the interval around them."""
         goals, fitted = goal_grid(self.rows), self.fitted_rows
-        kinks = [_FURTHEST * fitted, *(2**k * self.rows for k in range(5))]  # and what is usually asked for
+        kinks = [
+            _FURTHEST * fitted,
+            _FURTHEST * self.rows,
+            *(2**k * self.rows for k in range(5)),
+        ]  # and what is usually asked for
         simulated = max(len(curve.error) for curve in self.curves) - 1
         # every number of rows that was simulated, those that are wanted, and enough beyond for interpolation
         horizon = max(float(goals[-1]), *kinks, simulated)
