@@ -33,6 +33,7 @@ from gpcurves.tables.rows import standardise
 
 SIZES = (50, 100, 200)
 FACTORS = (2, 4, 8, 16)
+MULTIPLES = 2.0 ** np.arange(0, 10.5, 0.5)  # of the rows at hand, at which estimate and ends of the band are kept
 PILOT = 1_000  # the seeds of pilot rows, other than those of the rows on which truth is trained
 
 
@@ -88,6 +89,7 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
         "blocks": max(rows.columns.blocks) + 1,
         "width": rows.X.shape[1],
         "band": [(2 * np.log(each)).tolist() for each in (rmse, low, high, assured)],
+        "curve": [(2 * np.log(each)).tolist() for each in found.band.at(usable * MULTIPLES)[:3]],
         "floor": 2 * float(np.log(found.noise_rmse)),
         "required": {k: _require(found, np.sqrt(true[str(k * count)])) for k in FACTORS if str(k * count) in true},
         "simulation of the best fit": (np.log(plug_in(ahead)) + units).tolist(),
