@@ -140,7 +140,9 @@ def write_excel(records: list[list[str]]) -> bytes:
 
 def write_parquet(records: list[list[str]]) -> bytes:
     names = [encoded(name).decode(errors="replace") for name in records[0]]
-    frame = pd.DataFrame([[*row, *[""] * len(names)][: len(names)] for row in records[1:]])
+    rows = [[*row, *[""] * len(names)][: len(names)] for row in records[1:]]
+    # Arrow's texts are UTF-8: bytes that are none cannot be in such a file
+    frame = pd.DataFrame([[cell.encode("utf-8", "replace").decode() for cell in row] for row in rows])
     frame = frame.reindex(columns=range(len(names)), fill_value="").map(
         lambda text: encoded(text).decode(errors="replace")
     )
