@@ -162,7 +162,7 @@ def test_predictions_are_those_of_the_regressor() -> None:
     result, pick = real(), choose(30, 0)
     model = gpc.GraphRegressor(GRID).fit(pick, draw(GRID, 0.05, 0)[pick])
     table = result.predict(None)
-    assert list(table.columns) == ["vertex", "prediction", "low", "high"]
+    assert list(table.columns) == ["vertex", "prediction", "std", "low", "high"]
     np.testing.assert_allclose(table["prediction"], model.predict(), rtol=1e-9)
     np.testing.assert_allclose(result.predict([3, 9])["low"], model.predict_interval([3, 9])[0], rtol=1e-9)
 
@@ -212,7 +212,7 @@ def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "Label these 4 vertices next" in captured.err
     assert "RMSE at labels left out" in captured.err
     table = pd.read_csv("all.csv")
-    assert table.columns.tolist() == ["vertex", "prediction", "low", "high"]
+    assert table.columns.tolist() == ["vertex", "prediction", "std", "low", "high"]
     assert len(table) == 196
     page = Path("plan.html").read_text()
     assert "Predictions on the network" in page
@@ -263,7 +263,7 @@ def test_large_graphs_agree_with_dense_algebra_on_a_tree() -> None:
         assert found.variance == pytest.approx(solution.variance, rel=1e-6)
         np.testing.assert_allclose(found.means, model.predict(), rtol=1e-6)
         if setting.mean is not None:  # belief propagation does not know that the mean is estimated
-            np.testing.assert_allclose(np.sqrt(found.variances), model.deviation_at(np.arange(120)), rtol=1e-6)
+            np.testing.assert_allclose(np.sqrt(found.variances), model.predict(return_std=True)[1], rtol=1e-6)
             np.testing.assert_allclose(found.left_out, model.posterior_.leave_out()[0], rtol=1e-6)
 
 

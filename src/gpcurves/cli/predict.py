@@ -28,7 +28,7 @@ def predict(given: Given) -> None:
     """Predict the values at all vertices of a graph from the values at some, in the units of these values.
 
     EDGES is a file with your own graph: an edge list, or .graphml, .gml, .gexf, .net, .adjlist, .json or .mtx, also
-    with .gz. Kernel, noise, mean and variance are fitted unless given. CSV with the columns vertex,mean,std,low,high goes
+    with .gz. Kernel, noise, mean and variance are fitted unless given. CSV with the columns vertex,prediction,std,low,high goes
     to stdout unless --out says otherwise: the prediction, its standard deviation, and the 90 % interval of a new label.
 
     \b
@@ -41,22 +41,16 @@ def predict(given: Given) -> None:
     kernel = pieces.build_fitted_kernel(given)
     graph = pieces.read_own_graph(given)
     known = pieces.read_labels(given, graph)
-    import numpy as np
-    import pandas as pd  # not before a graph beyond memory is refused
-
+    from gpcurves.forecasting.networks.assembly import VertexPredictor  # not before a graph beyond memory is refused
     from gpcurves.forecasting.networks.observed import Observed
     from gpcurves.forecasting.networks.regressor import GraphRegressor
 
     observed = Observed.gather(known.vertices, known.values, known.errors)
     model = GraphRegressor(graph, kernel, "fit" if noise is None else noise).fit_observed(graph, observed)
-    everywhere = np.arange(graph.vertices)
-    mean, low, high = model.predict_at(everywhere)
-    columns = {
-        "vertex": [graph.label(i) for i in everywhere.tolist()],
-        "mean": mean,
-        "std": model.deviation_at(everywhere),
-    }
-    output.write(given, pd.DataFrame({**columns, "low": low, "high": high}))
+    table = VertexPredictor(model).predict()
+    for name in table.columns[1:]:  # as many digits as a plan writes
+        table[name] = [float(f"{number:.6g}") for number in table[name]]
+    output.write(given, table)
     output.say(given, f"{len(known):,} labels on {graph.describe()}: {model.summary}")
     if not given["quiet"]:
         for note in model.notes_:

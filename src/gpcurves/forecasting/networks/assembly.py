@@ -40,12 +40,15 @@ class VertexPredictor:
     model: GraphRegressor
 
     def predict(self, X: Any = None) -> pd.DataFrame:
-        """Return a table with the columns vertex, prediction, low, high for vertices, or for all: the 90 % interval is that of a new label."""
+        """Return a table with the columns vertex, prediction, std, low, high for vertices, or for all.
+
+        The standard deviation is that of the function, and the 90 % interval that of a new label.
+        """
         graph = self.model.graph_
-        at = np.arange(graph.vertices) if X is None else vertex_numbers(graph, X)
+        at = self.model.everywhere_ if X is None else vertex_numbers(graph, X)
         names = [graph.label(i) for i in at.tolist()]
-        mean, low, high = self.model.predict_at(at)
-        return pd.DataFrame({"vertex": names, "prediction": mean, "low": low, "high": high})
+        mean, std, low, high = self.model.predict_at(at)
+        return pd.DataFrame({"vertex": names, "prediction": mean, "std": std, "low": low, "high": high})
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,7 @@ def fit_labels(graph: Graph, observed: Observed, computation: Computation) -> La
             f"a forecast for {labels:,} labels on {graph.vertices:,} vertices is too large: give a part of the graph, or of the labels"
         )
     model = GraphRegressor(graph).fit_observed(graph, observed)
+    observed = model.observed_  # by name
     computation.progress.advance(30)
     seen = cross_validate(model.candidates_, model.fitted_, model.settings_, model.propagation_, computation.rng)
     computation.progress.advance(30)
@@ -126,7 +130,7 @@ def forecast_graph(source: object, labels: Any, computation: Computation, errors
 def forecast_observed(graph: Graph, observed: Observed, computation: Computation, target: str) -> Forecast:
     """Forecast the error at unlabelled vertices with more labels, which are gathered by vertex."""
     fit = fit_labels(graph, observed, computation)
-    model, curves = fit.model, fit.curves
+    model, curves, observed = fit.model, fit.curves, fit.model.observed_
     notes = [note[0].upper() + note[1:] + "." for note in model.notes_]
     notes.append(f"{model.summary[0].upper()}{model.summary[1:]}.")
     remaining = measure_savings(model.posterior_, fit.route)

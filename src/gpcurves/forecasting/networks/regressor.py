@@ -78,6 +78,9 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
+    graph_, everywhere_
+        The graph with its vertices in the order of their names, by which all else goes; the numbers there of the vertices in
+        the order in which they were given.
     posterior_
         The explanations of the labels with their probabilities.
     kernel_, noise_, mean_, variance_
@@ -133,6 +136,9 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         if observed.deviation == 0 and self.variance == "fit":
             raise InputError("all labels are equal: there is no variation to fit")
+        # Random draws and ties go by names: the same labels in another order, or in another file, give the same answer.
+        graph, self.everywhere_ = graph.by_name
+        observed = observed.renumber(self.everywhere_)
         self.graph_, self.observed_ = graph, observed
         self.settings_ = self._settings(observed)
         kernels = self._kernels(graph)
@@ -223,17 +229,16 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_interval(self, X: npt.ArrayLike | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the 90 % interval of a new label at vertices, or at all of them; noise is included."""
-        return self.predict_at(self._find(X))[1:]
+        return self.predict_at(self._find(X))[2:]
 
-    def predict_at(self, vertices: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the mean, and the ends of the 90 % interval of a new label, at vertices given by number."""
+    def predict_at(self, vertices: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return the mean and the standard deviation of the function at vertices given by number in ``graph_``.
+
+        After these come the ends of the 90 % interval of a new label.
+        """
         mean, variance = self._predict(vertices)
         half = _NINETY * np.sqrt(variance + self.noise_)
-        return mean, mean - half, mean + half
-
-    def deviation_at(self, vertices: IntArray) -> FloatArray:
-        """Return the standard deviation of the function at vertices given by number."""
-        return np.asarray(np.sqrt(self._predict(vertices)[1]))
+        return mean, np.sqrt(variance), mean - half, mean + half
 
     @property
     def summary(self) -> str:
@@ -249,7 +254,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _find(self, X: npt.ArrayLike | None) -> IntArray:
         if not hasattr(self, "large_"):
             raise InputError("the model has not learnt anything yet: call fit first")
-        return np.arange(self.graph_.vertices) if X is None else vertex_numbers(self.graph_, X)
+        return self.everywhere_ if X is None else vertex_numbers(self.graph_, X)
 
     def _predict(self, at: IntArray) -> tuple[FloatArray, FloatArray]:
         if self.large_ is not None:

@@ -30,7 +30,7 @@ def draw_predictions(predictor: VertexPredictor, target: str) -> tuple[Display, 
     graph, observed = model.graph_, model.posterior_.observed
     marked = np.zeros(graph.vertices)
     marked[observed.vertices] = observed.counts
-    mean, low, _ = model.predict_at(np.arange(graph.vertices))
+    mean, _, low, _ = model.predict_at(np.arange(graph.vertices))
     labels = f"{len(observed.vertices):,} of {graph.vertices:,} vertices have a label"
     return (
         draw_graph(
