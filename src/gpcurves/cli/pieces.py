@@ -106,6 +106,20 @@ def label_options() -> list[Option]:
     ]
 
 
+def attribute_option(section: str) -> Option:
+    """Return the option that says what else is known about vertices."""
+    text = "Numbers or categories of every vertex that may tell about the values, by name, or auto: those of the graph."
+    return Option("--attributes", section=section, metavar="FILE|auto", help=text)
+
+
+def read_attributes(given: Given, graph: Graph) -> object:
+    """Return the attributes that were given: a table by the names of vertices, "auto" for those of the graph, or None."""
+    if given["attributes"] in (None, "auto"):
+        return given["attributes"]
+    table = graphs.read_attributes(given["attributes"], graph)
+    return table.set_axis([graph.label(number) for number in table.index], axis=0)
+
+
 def read_labels(given: Given, graph: Graph) -> Labels:
     """Return the labels in the file that was given, after notes about its reading on stderr."""
     labels = graphs.read_labels(

@@ -31,7 +31,7 @@ REPORT = File(written=True, beside=(".png", ".json"))
 
 _GOALS = ("rmse", "mae", "r2", "percent")
 _OF_TABLES = ("features", "drop", "missing", "groups", "pool", "deterministic", "predict")
-_OF_GRAPHS = ("labels", "columns", "header", "weights", "repair", "ignore_weights", "vertex_column")
+_OF_GRAPHS = ("labels", "columns", "header", "weights", "repair", "ignore_weights", "vertex_column", "attributes")
 _ASKED = ("relative", "next", "cost_per_row", "value_of_error", "gain", "stop_below", "certify", "known_noise")
 
 
@@ -44,6 +44,7 @@ def _parts() -> list[Option]:
         edges,
         Option("--labels", type=READ, section=graph, metavar="FILE", help=known),
         Option("--vertex-column", section=graph, metavar="COLUMN", help=vertex),
+        pieces.attribute_option(graph),
         *others,
         Option("--goal-rmse", section=goal, metavar="X", help="RMSE to reach, in the target's own units."),
         Option(
@@ -218,9 +219,11 @@ def _forecast_graph(given: Given) -> tuple[None, Forecast]:
         raise InputError("--draws is for tables: on a graph, all likely kernels are averaged over")
     graph = pieces.read_own_graph(given)
     known = pieces.read_labels(given, graph)
+    attributes = pieces.read_attributes(given, graph)
     from gpcurves.forecasting.networks.assembly import forecast_labels
 
-    return None, forecast_labels(graph, known, rng=given["rng"], progress=False if given["quiet"] else None)
+    shown = False if given["quiet"] else None
+    return None, forecast_labels(graph, known, attributes=attributes, rng=given["rng"], progress=shown)
 
 
 def _check_contents(given: Given) -> None:

@@ -17,6 +17,7 @@ def _parts() -> list[Part]:
         click.Argument(["edges"], type=READ),
         *pieces.graph_options()[2:],
         *pieces.label_options(),
+        pieces.attribute_option("Labels"),
         Option("--noise", section="Labels", metavar="NUMBER", help=noise),
         pieces.FITTED_KERNELS.options,
         *output_options(TableView),
@@ -34,6 +35,7 @@ def predict(given: Given) -> None:
     \b
     Examples:
       gpcurves predict network.csv --labels known.csv --out all.csv
+      gpcurves predict network.csv --labels known.csv --attributes vertices.csv
       gpcurves predict network.csv --labels known.csv --kernel diffusion --scale 2 --noise 0.01
     """
     output.check_out(given, TableView)
@@ -41,12 +43,14 @@ def predict(given: Given) -> None:
     kernel = pieces.build_fitted_kernel(given)
     graph = pieces.read_own_graph(given)
     known = pieces.read_labels(given, graph)
+    attributes = pieces.read_attributes(given, graph)
     from gpcurves.forecasting.networks.assembly import VertexPredictor  # not before a graph beyond memory is refused
     from gpcurves.forecasting.networks.observed import Observed
     from gpcurves.forecasting.networks.regressor import GraphRegressor
 
     observed = Observed.gather(known.vertices, known.values, known.errors)
-    model = GraphRegressor(graph, kernel, "fit" if noise is None else noise).fit_observed(graph, observed)
+    model = GraphRegressor(graph, kernel, "fit" if noise is None else noise, attributes=attributes)
+    model.fit_observed(graph, observed)
     table = VertexPredictor(model).predict()
     for name in table.columns[1:]:  # as many digits as a plan writes
         table[name] = [float(f"{number:.6g}") for number in table[name]]

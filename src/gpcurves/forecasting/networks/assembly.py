@@ -74,7 +74,7 @@ def read_labels(graph: Graph, labels: Any, errors: Any = None) -> Observed:
     return Observed.collect(graph, labels.index[known].to_numpy(), labels[known].to_numpy(), given)
 
 
-def fit_labels(graph: Graph, observed: Observed, computation: Computation) -> LabelledGraph:
+def fit_labels(graph: Graph, observed: Observed, computation: Computation, attributes: Any = None) -> LabelledGraph:
     """Fit labels, and find out how the error falls with more of them."""
     labels = len(observed.vertices)
     if labels < FEWEST:
@@ -83,7 +83,7 @@ def fit_labels(graph: Graph, observed: Observed, computation: Computation) -> La
         raise InputError(
             f"a forecast for {labels:,} labels on {graph.vertices:,} vertices is too large: give a part of the graph, or of the labels"
         )
-    model = GraphRegressor(graph).fit_observed(graph, observed)
+    model = GraphRegressor(graph, attributes=attributes).fit_observed(graph, observed)
     observed = model.observed_  # by name
     computation.progress.advance(30)
     seen = cross_validate(model.candidates_, model.fitted_, model.settings_, model.propagation_, computation.rng)
@@ -109,30 +109,43 @@ def fit_labels(graph: Graph, observed: Observed, computation: Computation) -> La
     return LabelledGraph(model, seen, whole, routes[0])
 
 
-def forecast_labels(graph: Graph, labels: Labels, *, rng: Rng = 0, progress: bool | None = False) -> Forecast:
+def forecast_labels(
+    graph: Graph, labels: Labels, *, attributes: Any = None, rng: Rng = 0, progress: bool | None = False
+) -> Forecast:
     """Forecast the error at unlabelled vertices with more labels than those of a file."""
     seed = seed_of(rng)
     with threadpool_limits(1), Progress(progress, "%") as shown:
         shown.expect(100, 0)
         computation = Computation(seed, np.random.default_rng(seed), ForecastEffort(), shown)
         observed = Observed.gather(labels.vertices, labels.values, labels.errors)
-        return forecast_observed(graph, observed, computation, labels.target or "label")
+        return forecast_observed(graph, observed, computation, labels.target or "label", attributes)
 
 
-def forecast_graph(source: object, labels: Any, computation: Computation, errors: Any = None) -> Forecast:
+def forecast_graph(
+    source: object, labels: Any, computation: Computation, errors: Any = None, attributes: Any = None
+) -> Forecast:
     """Forecast the error at unlabelled vertices with more labels."""
     graph = as_graph(source)
     name = getattr(labels, "name", None)
     observed = read_labels(graph, labels, errors)
-    return forecast_observed(graph, observed, computation, "label" if name is None else str(name))
+    return forecast_observed(graph, observed, computation, "label" if name is None else str(name), attributes)
 
 
-def forecast_observed(graph: Graph, observed: Observed, computation: Computation, target: str) -> Forecast:
+def forecast_observed(
+    graph: Graph, observed: Observed, computation: Computation, target: str, attributes: Any = None
+) -> Forecast:
     """Forecast the error at unlabelled vertices with more labels, which are gathered by vertex."""
-    fit = fit_labels(graph, observed, computation)
+    fit = fit_labels(graph, observed, computation, attributes)
     model, curves, observed = fit.model, fit.curves, fit.model.observed_
     notes = [note[0].upper() + note[1:] + "." for note in model.notes_]
     notes.append(f"{model.summary[0].upper()}{model.summary[1:]}.")
+    band = curves.make_band()
+    now = float(band.at(np.array([float(len(observed.vertices))]))[0][0])
+    notes.append(
+        f"The forecast for your {len(observed.vertices):,} labels, an RMSE of about {now:.3g}, is for vertices without labels: kernels are "
+        "weighed without the labels that are left out, ten per cent at a time. With labels left out one by one, kernels are weighed with all of "
+        "them, which makes errors look smaller."
+    )
     remaining = measure_savings(model.posterior_, fit.route)
     computation.progress.advance(10)
     known = None if observed.known is None else math.sqrt(float(np.mean(observed.known)))
@@ -141,7 +154,7 @@ def forecast_observed(graph: Graph, observed: Observed, computation: Computation
         rows=len(observed.vertices),
         fitted_rows=len(observed.vertices),
         columns=1,
-        band=curves.make_band(),
+        band=band,
         noise_rmse=curves.noise_rmse,
         remaining=remaining,
         outlying=0.0,
