@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -217,6 +218,11 @@ def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> N
     page = Path("plan.html").read_text()
     assert "Predictions on the network" in page
     assert page.count("<img alt='") == 2
+    assert "dark vertices are uncertain" in page
+    chosen = re.search(r"Orange rings mark the vertices to label next, the most informative first: ([^<]*)\.</p>", page)
+    assert chosen is not None
+    listed = [line.split()[0] for line in captured.err.splitlines() if line.startswith("      ") and " v" in line]
+    assert chosen[1].split(", ") == listed[-4:]
     assert Path("plan.png").exists()
     assert run([*words, "--json", "-q"]) == 0
     answers = json.loads(capsys.readouterr().out)

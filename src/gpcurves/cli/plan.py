@@ -173,11 +173,8 @@ def plan(given: Given) -> None:
     tell("")
     tell(verdict.label, bold=True)
     lines = [f"  {sentence}" for sentence in (*verdict.sentences, *further.sentences)]
-    if further.next_rows is not None and given["next_file"] is None:
-        lines += [
-            f"    {line}"
-            for line in further.next_rows.to_string(index=False, float_format="{:.6g}".format).splitlines()
-        ]
+    if further.written is not None and given["next_file"] is None:
+        lines += [f"    {line}" for line in further.written.to_string(index=False).splitlines()]
     lines += [f"data: {step}" for step in result.steps]
     lines += [f"note: {note}" for note in result.notes if note not in verdict.sentences]
     for line in [*lines, *(f"wrote {path}" for path in contents)]:
