@@ -31,7 +31,17 @@ REPORT = File(written=True, beside=(".png", ".json"))
 
 _GOALS = ("rmse", "mae", "r2", "percent")
 _OF_TABLES = ("features", "drop", "missing", "groups", "pool", "deterministic", "predict")
-_OF_GRAPHS = ("labels", "columns", "header", "weights", "repair", "ignore_weights", "vertex_column", "attributes")
+_OF_GRAPHS = (
+    "labels",
+    "columns",
+    "header",
+    "weights",
+    "weight",
+    "repair",
+    "ignore_weights",
+    "vertex_column",
+    "attributes",
+)
 _ASKED = ("relative", "next", "cost_per_row", "value_of_error", "gain", "stop_below", "certify", "known_noise")
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.graphs.columns import Columns, Layout, ask_about_distances, find_layout, is_distance
+from gpcurves.graphs.columns import Columns, Layout, ask_about_distances, choose_weight, find_layout, is_distance
 from gpcurves.graphs.graph import REPAIR, Graph, IntArray, check_fits
 from gpcurves.graphs.ordering import order_integers
 from gpcurves.graphs.records import Records, decode, list_names, shorten, split_records
@@ -46,6 +46,7 @@ def parse_edges(
     columns: Columns = None,
     header: bool | None = None,
     weights: Weights = None,
+    weight: str | None = None,
 ) -> Graph:
     """Return the graph of an edge list."""
     text = decode(path, content)
@@ -55,6 +56,8 @@ def parse_edges(
     if not records.rows:
         raise InputError(f"{path} holds no edges")
     layout = find_layout(records, columns, header)
+    if weight is not None:
+        layout = choose_weight(records, layout, weight)
     if weights in ("affinity", "distance") and layout.weight is None:
         raise InputError(f"weights={weights!r} (--weights) is not used: the edges of {path} have no weights")
     if weights is None and layout.named is not None:
