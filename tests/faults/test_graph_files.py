@@ -528,6 +528,7 @@ def test_the_column_of_weights_is_chosen_by_name(tmp_path: Path) -> None:
     assert read_graph(file, columns=("to", "from"), weight="load").edge_list()[1].tolist() == [1, 2]
     cases = [
         ({"weight": "width"}, "has no column 'width'"),
+        ({"weights": "distance"}, "name it by --weight: 'from', 'to', 'load', 'susceptance'"),
         ({"weight": "to"}, "the column 'to' holds ends of edges"),
         ({"weight": "load", "weights": "ignore"}, "weights are ignored"),
         ({"weight": "load", "columns": ("from", "to", "load")}, "columns name the weight already"),

@@ -212,6 +212,8 @@ def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "30 labels at 30 vertices" in captured.err
     assert "Label these 4 vertices next" in captured.err
     assert "RMSE at labels left out" in captured.err
+    now = float(captured.out.splitlines()[1].split(",")[1])
+    assert f"is the forecast, an RMSE of about {now:.3g}, which rests on" in captured.err
     table = pd.read_csv("all.csv")
     assert table.columns.tolist() == ["vertex", "prediction", "std", "low", "high"]
     assert len(table) == 196
@@ -238,6 +240,7 @@ def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> N
         (["--labels", "known.csv"], "give either DATA (a table) or --edges with --labels (a graph)"),
         (["known.csv", "--edges", "grid.csv", "--labels", "known.csv"], "give either DATA (a table) or --edges"),
         (["known.csv"], "--target is needed"),
+        (["grid.csv", "--labels", "known.csv"], "give the graph by --edges, as in --edges grid.csv"),
         (["known.csv", "--target", "head", "--repair"], "--repair is for graphs, and this is a table"),
         (["--edges", "grid.csv", "--labels", "known.csv", "--drop", "x"], "--drop is for tables, and this is a graph"),
         (["--edges", "grid.csv", "--labels", "known.csv", "--draws", "3"], "--draws is for tables"),

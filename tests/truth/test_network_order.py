@@ -90,7 +90,10 @@ def test_files_in_another_order_give_the_same_predictions(
         Path("edges.csv").write_text("from,to\n" + "".join(f"{a},{b}\n" for a, b in edges))
         lines = known.sample(frac=1, random_state=k)
         Path("known.csv").write_text("vertex,y\n" + "".join(f"{a},{b!r}\n" for a, b in lines.items()))
-        assert run(["predict", "edges.csv", "--labels", "known.csv", "-q"]) == 0
+        assert run(["predict", "edges.csv", "--labels", "known.csv", "-q", "--map", f"{k}.png"]) == 0
         answers.append(capsys.readouterr().out.splitlines())
     assert answers[0] != answers[1]  # they are written in the order of the file
     assert sorted(answers[0]) == sorted(answers[1])
+    assert Path("0.png").read_bytes() == Path("1.png").read_bytes()
+    assert run(["predict", "edges.csv", "--labels", "known.csv", "--map", "map.csv"]) == 2
+    assert "known are .png, .svg" in capsys.readouterr().err

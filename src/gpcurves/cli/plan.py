@@ -198,6 +198,8 @@ def _check_source(given: Given) -> None:
         raise InputError("give either DATA (a table) or --edges with --labels (a graph)")
     if graph and given["labels"] is None:
         raise InputError("--labels is needed: the file with the values that are known at vertices")
+    if not graph and given["labels"] is not None:
+        raise InputError(f"--labels are values on a graph: give the graph by --edges, as in --edges {given['data']}")
     if not graph and given["target"] is None:
         raise InputError("--target is needed: the column to predict")
     for name in _OF_TABLES if graph else _OF_GRAPHS:

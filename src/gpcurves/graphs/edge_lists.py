@@ -59,7 +59,9 @@ def parse_edges(
     if weight is not None:
         layout = choose_weight(records, layout, weight)
     if weights in ("affinity", "distance") and layout.weight is None:
-        raise InputError(f"weights={weights!r} (--weights) is not used: the edges of {path} have no weights")
+        others = layout.headed and layout.width > 2
+        hint = f"; if a column has them, name it by --weight: {list_names(records.rows[0])}" if others else ""
+        raise InputError(f"weights={weights!r} (--weights) is not used: the edges of {path} have no weights{hint}")
     if weights is None and layout.named is not None:
         ask_about_distances(path, layout.named)
     return _build(_take_edges(records, layout, weights), vertices, repair)

@@ -18,7 +18,7 @@ from gpcurves.forecasting.intervals import Calibration, PosteriorCurves
 from gpcurves.forecasting.networks.candidates import MOST_DENSE
 from gpcurves.forecasting.networks.choosing import VertexChooser, measure_savings
 from gpcurves.forecasting.networks.curves import Route, simulate
-from gpcurves.forecasting.networks.observed import Observed, vertex_numbers
+from gpcurves.forecasting.networks.observed import FEWEST_LABELS, Observed, vertex_numbers
 from gpcurves.forecasting.networks.regressor import LARGEST, GraphRegressor
 from gpcurves.forecasting.networks.validation import cross_validate
 from gpcurves.forecasting.result import Forecast
@@ -78,7 +78,9 @@ def fit_labels(graph: Graph, observed: Observed, computation: Computation, attri
     """Fit labels, and find out how the error falls with more of them."""
     labels = len(observed.vertices)
     if labels < FEWEST:
-        raise InputError(f"too few labels to say: a forecast needs labels at {FEWEST} vertices or more, got {labels}")
+        raise InputError(
+            f"too few labels to say: a forecast needs labels at {FEWEST} vertices or more, got {labels}; predictions need {FEWEST_LABELS}"
+        )
     if graph.vertices * labels > LARGEST:
         raise InputError(
             f"a forecast for {labels:,} labels on {graph.vertices:,} vertices is too large: give a part of the graph, or of the labels"
@@ -138,13 +140,12 @@ def forecast_observed(
     fit = fit_labels(graph, observed, computation, attributes)
     model, curves, observed = fit.model, fit.curves, fit.model.observed_
     notes = [note[0].upper() + note[1:] + "." for note in model.notes_]
-    notes.append(f"{model.summary[0].upper()}{model.summary[1:]}.")
+    notes += [f"{found[0].upper()}{found[1:]}." for found in model.findings]
     band = curves.make_band()
     now = float(band.at(np.array([float(len(observed.vertices))]))[0][0])
     notes.append(
-        f"The forecast for your {len(observed.vertices):,} labels, an RMSE of about {now:.3g}, is for vertices without labels: kernels are "
-        "weighed without the labels that are left out, ten per cent at a time. With labels left out one by one, kernels are weighed with all of "
-        "them, which makes errors look smaller."
+        "Errors at labels left out one by one are not the forecast: they compare methods on the same labels. What to expect at vertices "
+        f"without labels is the forecast, an RMSE of about {now:.3g}, which rests on tenfold cross-validation and on the fitted curves."
     )
     remaining = measure_savings(model.posterior_, fit.route)
     computation.progress.advance(10)

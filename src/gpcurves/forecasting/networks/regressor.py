@@ -35,6 +35,7 @@ from gpcurves.forecasting.networks.posterior import (
 from gpcurves.forecasting.networks.simple import LabelPropagation, find_share, leave_out_of_mean
 from gpcurves.graphs import DiffusionKernel, Graph, GraphKernel, MaternGraphKernel, as_graph
 from gpcurves.graphs.graph import IntArray
+from gpcurves.graphs.records import list_names
 from gpcurves.numerics.validation import FloatArray, positive
 
 _NINETY = 1.6448536269514722  # half the width of a 90 % interval, in standard deviations
@@ -239,11 +240,12 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _find_unreached(self, labelled: IntArray) -> str | None:
         part = connected_components(self.graph_.adjacency, directed=False)[1]
-        unreached = int((~np.isin(part, part[labelled])).sum())
-        if unreached == 0:
+        unreached = np.flatnonzero(~np.isin(part, part[labelled]))
+        if len(unreached) == 0:
             return None
-        are = "vertex is in a part" if unreached == 1 else "vertices are in parts"
-        return f"{unreached:,} {are} of the graph without labels: predicted is the mean of the labels, with a wide interval"
+        are = "vertex is in a part" if len(unreached) == 1 else "vertices are in parts"
+        names = list_names([self.graph_.label(k) for k in unreached.tolist()])
+        return f"{len(unreached):,} {are} of the graph without labels ({names}): predicted is the mean of the labels, with a wide interval"
 
     def predict(
         self, X: npt.ArrayLike | None = None, return_std: bool = False
@@ -268,16 +270,22 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def summary(self) -> str:
         """What was fitted, in one sentence, with the errors at labels left out."""
+        return "; ".join(self.findings)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The parts of the summary: the kernel, whether attributes matter if there are any, and errors at labels left out."""
         left = self.left_out_
         simple = "" if left.propagation is None else f", label propagation {left.propagation:.3g}"
         kernel = f"most likely {describe_kernel(self.kernel_)}, {describe_odds(self.local_)}"
         if self.large_ is not None:  # only local normalisation was tried
             kernel = f"{describe_kernel(self.kernel_)}, which predicts labels left out best"
         kernel = kernel if self.kernel == "fit" else f"kernel {self.kernel_!r}, as given"
+        found = [kernel]
         if self.attributes_ is not None:
-            kernel += f"; {describe_attributes(self.attributes_.names, self.attributed_)}"
+            found.append(describe_attributes(self.attributes_.names, self.attributed_))
         compared = f"fitted model {left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
-        return f"{kernel}; RMSE at labels left out one by one, to compare methods: {compared}"
+        return (*found, f"RMSE at labels left out one by one, to compare methods: {compared}")
 
     def _find(self, X: npt.ArrayLike | None) -> IntArray:
         if not hasattr(self, "large_"):

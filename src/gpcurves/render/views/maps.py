@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -43,10 +44,10 @@ def draw_maps(forecast: Forecast, chosen: list[str] | None = None) -> str:
     return f"<h2>Predictions on the network</h2>{pictures}{tagged('p', listed) if chosen else ''}"
 
 
-def draw_predictions(predictor: VertexPredictor, target: str, chosen: list[str]) -> tuple[Display, Display]:
+def draw_predictions(predictor: VertexPredictor, target: str, chosen: Sequence[str] = ()) -> tuple[Display, Display]:
     """Draw the graph twice: coloured by the prediction, and by half the width of its 90 % interval."""
     model = predictor.model
-    graph, observed = model.graph_, model.posterior_.observed
+    graph, observed = model.graph_, model.observed_
     marked = np.zeros(graph.vertices)
     marked[observed.vertices] = observed.counts
     mean, _, low, _ = model.predict_at(np.arange(graph.vertices))
