@@ -28,7 +28,8 @@ def ours(graph: csr_array, vertices: np.ndarray, values: np.ndarray) -> Predicti
     """Predict by the package as it is used without settings; intervals are for a new measurement."""
     known = _as_graph(graph)
     model = gpc.GraphRegressor(known).fit(vertices, values)
-    return Prediction(*model.predict_at(np.arange(known.vertices)))
+    mean, _, low, high = model.predict_at(model.everywhere_)
+    return Prediction(mean, low, high)
 
 
 def look_ahead(graph: csr_array, vertices: np.ndarray, values: np.ndarray, sizes: np.ndarray) -> dict[str, Any]:

@@ -397,6 +397,7 @@ def test_examples_in_the_help_run(command: str, capsys: pytest.CaptureFixture[st
     for name in ("network.csv", "grid.csv"):
         (tmp_path / name).write_text("".join(f"v{i},v{i + 1}\n" for i in range(50)))
     (tmp_path / "known.csv").write_text("".join(f"v{i},{i * i % 13}\n" for i in range(0, 50, 2)))
+    (tmp_path / "vertices.csv").write_text("vertex,height\n" + "".join(f"v{i},{i % 7}\n" for i in range(51)))
     for example in examples:
         named = [str(tmp_path / word) if "." in word and word[-1].isalpha() else word for word in example[1:]]
         lean = {"plan": ["--draws", "1"], "graph": ["--precision", "0.2"]}.get(named[0], [])

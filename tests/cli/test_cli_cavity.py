@@ -86,16 +86,16 @@ def test_labels_are_spread_over_the_graph(edges: Path, capsys: pytest.CaptureFix
     assert run(words) == 0
     captured = capsys.readouterr()
     text = edges.with_name("all.csv").read_text()
-    assert text.splitlines()[0] == "vertex,mean,std,low,high"
+    assert text.splitlines()[0] == "vertex,prediction,std,low,high"
     table = rows(text)
     assert sorted(row["vertex"] for row in table) == list("abcdef")
     graph = gpc.read_graph(edges)
     model = gpc.GraphRegressor(graph, noise=0.1).fit(["a", "f", "a", "c"], [1, -0.5, 2, 0.5])
     names = [row["vertex"] for row in table]
-    columns = {"mean": model.predict(names), "low": model.predict_interval(names)[0]}
+    columns = {"prediction": model.predict(names), "low": model.predict_interval(names)[0]}
     for name, values in columns.items():
-        np.testing.assert_allclose([float(row[name]) for row in table], values, rtol=1e-12)
-    assert all(float(row["low"]) < float(row["mean"]) < float(row["high"]) for row in table)
+        assert [row[name] for row in table] == [str(float(f"{value:.6g}")) for value in values]
+    assert all(float(row["low"]) < float(row["prediction"]) < float(row["high"]) for row in table)
     assert "4 labels on 6 vertices, " in captured.err
     assert "all.csv" in captured.err
     assert run([*words, "-q"]) == 0

@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import pickle
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -483,12 +484,62 @@ def test_what_is_missing_or_odd_is_said() -> None:
     assert as_graph(many).notes == ("only the first 1,000 of 1,100 attributes of vertices are kept",)
 
 
-def test_attributes_of_edges_are_ignored_with_a_note(tmp_path: Path) -> None:
+def test_the_weight_is_an_attribute_of_edges_that_people_choose(tmp_path: Path) -> None:
     graph = small()
-    nx.set_edge_attributes(graph, 7, "length")
-    for content, name in ((gml(graph), "a.gml"), (node_link(graph), "a.json"), (saved(nx.write_gexf, graph), "a.gexf")):
+    for k, (a, b) in enumerate(graph.edges):
+        graph.edges[a, b].update(load=k + 2, length=10 * (k + 1), colour="red")
+    ways = ((gml(graph), "a.gml"), (node_link(graph), "a.json"), (saved(nx.write_gexf, graph), "a.gexf"))
+    for content, name in (*ways, (saved(nx.write_graphml, graph), "a.graphml")):
         file = written(tmp_path, content, name)
-        assert read_graph(file).notes == (f"{file}: ignored attributes of edges: 'length'",)
+        plain = read_graph(file)
+        now = "the weight of an edge is 'weight'" if plain.weighted else "every edge counts 1"
+        assert plain.notes == (
+            f"{file}: ignored attributes of edges: 'colour', 'length', 'load'; {now}, and --weight (in Python: weight=…) takes another attribute",
+        )
+        chosen = read_graph(file, weight="load")
+        assert sorted(chosen.edge_list()[1]) == [k + 2 for k in range(graph.number_of_edges())]
+        assert chosen.notes == (
+            f"{file}: the weight of an edge is its attribute 'load'",
+            f"{file}: ignored attributes of edges: 'colour', 'length'",
+        )
+        far = read_graph(file, weight="length", weights="distance")
+        np.testing.assert_allclose(
+            sorted(1 / far.edge_list()[1]), [10 * (k + 1) for k in range(graph.number_of_edges())]
+        )
+        assert far.notes[0] == f"{file}: the weight of an edge is 1 divided by its attribute 'length'"
+        for wanted, sentence in {
+            "length": "does a large 'length' mean near or far",
+            "width": f"{name}: edges have no attribute 'width': they have 'colour', 'length', 'load'",
+            "colour": "weights must be numbers",
+        }.items():
+            with pytest.raises(InputError, match=re.escape(sentence)):
+                read_graph(file, weight=wanted)
+    a, b = next(iter(graph.edges))
+    del graph.edges[a, b]["load"]
+    with pytest.raises(InputError, match="has no attribute 'load', which is to be its weight"):
+        read_graph(written(tmp_path, gml(graph), "b.gml"), weight="load")
+
+
+def test_the_column_of_weights_is_chosen_by_name(tmp_path: Path) -> None:
+    file = written(tmp_path, "from,to,load,susceptance\na,b,1,5\nb,c,2,6\n")
+    graph = read_graph(file, weight="susceptance")
+    assert graph.edge_list()[1].tolist() == [5, 6]
+    assert graph.notes == (f"{file}: ignored the column 'load'",)
+    assert read_graph(file, columns=("to", "from"), weight="load").edge_list()[1].tolist() == [1, 2]
+    cases = [
+        ({"weight": "width"}, "has no column 'width'"),
+        ({"weights": "distance"}, "name it by --weight: 'from', 'to', 'load', 'susceptance'"),
+        ({"weight": "to"}, "the column 'to' holds ends of edges"),
+        ({"weight": "load", "weights": "ignore"}, "weights are ignored"),
+        ({"weight": "load", "columns": ("from", "to", "load")}, "columns name the weight already"),
+    ]
+    for options, sentence in cases:
+        with pytest.raises(InputError, match=sentence):
+            read_graph(file, **options)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"can be named only if .* has a header"):
+        read_graph(written(tmp_path, "a b 1\nb c 2\n"), weight="load")
+    with pytest.raises(InputError, match="have no attributes with names"):
+        read_graph(written(tmp_path, "a b\nb c\n", "a.adjlist"), weight="load")
 
 
 def test_every_format_is_offered_to_users() -> None:

@@ -278,7 +278,7 @@ def test_the_regressor_knows_names_and_units() -> None:
 def test_the_regressor_is_cloned_and_cross_validated_like_an_estimator() -> None:
     model = gpc.GraphRegressor(GRID, noise=0.2)
     assert not hasattr(clone(model), "posterior_")
-    assert set(model.get_params()) == {"graph", "kernel", "noise", "mean", "variance"}
+    assert set(model.get_params()) == {"graph", "kernel", "noise", "mean", "variance", "attributes"}
     assert model.set_params(noise=0.5, kernel=KERNEL) is model
     assert "noise=0.5" in repr(model)
     y = draw(GRID, KERNEL, 0.01, 0)[1]

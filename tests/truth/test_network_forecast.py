@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -162,7 +163,7 @@ def test_predictions_are_those_of_the_regressor() -> None:
     result, pick = real(), choose(30, 0)
     model = gpc.GraphRegressor(GRID).fit(pick, draw(GRID, 0.05, 0)[pick])
     table = result.predict(None)
-    assert list(table.columns) == ["vertex", "prediction", "low", "high"]
+    assert list(table.columns) == ["vertex", "prediction", "std", "low", "high"]
     np.testing.assert_allclose(table["prediction"], model.predict(), rtol=1e-9)
     np.testing.assert_allclose(result.predict([3, 9])["low"], model.predict_interval([3, 9])[0], rtol=1e-9)
 
@@ -211,12 +212,19 @@ def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "30 labels at 30 vertices" in captured.err
     assert "Label these 4 vertices next" in captured.err
     assert "RMSE at labels left out" in captured.err
+    now = float(captured.out.splitlines()[1].split(",")[1])
+    assert f"is the forecast, an RMSE of about {now:.3g}, which rests on" in captured.err
     table = pd.read_csv("all.csv")
-    assert table.columns.tolist() == ["vertex", "prediction", "low", "high"]
+    assert table.columns.tolist() == ["vertex", "prediction", "std", "low", "high"]
     assert len(table) == 196
     page = Path("plan.html").read_text()
     assert "Predictions on the network" in page
     assert page.count("<img alt='") == 2
+    assert "dark vertices are uncertain" in page
+    chosen = re.search(r"Orange rings mark the vertices to label next, the most informative first: ([^<]*)\.</p>", page)
+    assert chosen is not None
+    listed = [line.split()[0] for line in captured.err.splitlines() if line.startswith("      ") and " v" in line]
+    assert chosen[1].split(", ") == listed[-4:]
     assert Path("plan.png").exists()
     assert run([*words, "--json", "-q"]) == 0
     answers = json.loads(capsys.readouterr().out)
@@ -232,6 +240,7 @@ def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> N
         (["--labels", "known.csv"], "give either DATA (a table) or --edges with --labels (a graph)"),
         (["known.csv", "--edges", "grid.csv", "--labels", "known.csv"], "give either DATA (a table) or --edges"),
         (["known.csv"], "--target is needed"),
+        (["grid.csv", "--labels", "known.csv"], "give the graph by --edges, as in --edges grid.csv"),
         (["known.csv", "--target", "head", "--repair"], "--repair is for graphs, and this is a table"),
         (["--edges", "grid.csv", "--labels", "known.csv", "--drop", "x"], "--drop is for tables, and this is a graph"),
         (["--edges", "grid.csv", "--labels", "known.csv", "--draws", "3"], "--draws is for tables"),
@@ -263,7 +272,7 @@ def test_large_graphs_agree_with_dense_algebra_on_a_tree() -> None:
         assert found.variance == pytest.approx(solution.variance, rel=1e-6)
         np.testing.assert_allclose(found.means, model.predict(), rtol=1e-6)
         if setting.mean is not None:  # belief propagation does not know that the mean is estimated
-            np.testing.assert_allclose(np.sqrt(found.variances), model.deviation_at(np.arange(120)), rtol=1e-6)
+            np.testing.assert_allclose(np.sqrt(found.variances), model.predict(return_std=True)[1], rtol=1e-6)
             np.testing.assert_allclose(found.left_out, model.posterior_.leave_out()[0], rtol=1e-6)
 
 

@@ -27,8 +27,8 @@ _COMMANDS = {
     "figures": "Draw figures of the papers and check their claims.",
     "graph": "Compute the average error on the vertices of a graph.",
     "methods": "List the methods: what each is, needs and guarantees.",
-    "plan": "Forecast how many rows of a table a goal needs.",
-    "predict": "Predict values at all vertices from those at some.",
+    "plan": "Forecast how many rows, or labels on a network, a goal needs.",
+    "predict": "Predict values at all vertices of a network from some.",
 }
 
 
@@ -59,6 +59,7 @@ def cli() -> None:
       gpcurves diagnose network.csv
       gpcurves predict network.csv --labels known.csv --out all.csv
       gpcurves plan data.csv --target y --goal-rmse 0.1
+      gpcurves plan --edges network.csv --labels known.csv --goal-rmse 2.5 --report plan.html
       gpcurves methods
       gpcurves figures
     """

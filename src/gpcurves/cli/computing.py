@@ -61,6 +61,8 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     axis = problem.axis
     at = sizes(axis, parse.size_list(f"--{axis}", given["sizes"], integers=axis == "n"))
     errors = [positive("--goal", parse.number("--goal", goal)) for goal in given["goals"]]
+    scale = given.context.params.get("deviation")
+    deviation = None if scale is None else positive("--deviation", parse.number("--deviation", scale))
     options, flags = _read_options(given)
     named = given["methods"].strip()
     methods = named if named == "all" else [*parse.names("--methods", named), *adding]
@@ -78,7 +80,7 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     except KeyboardInterrupt:
         stopped = True
     longer = _continue_to_goals(curves, requests, answers) if output.is_shown(given) else curves
-    output.emit_curves(longer, answers, given)
+    output.emit_curves(longer, answers, given, deviation)
     if stopped:
         tell("gpcurves: interrupted before all goals were answered")
         return 130

@@ -7,17 +7,19 @@ from functools import partial
 import click
 
 from gpcurves.cli import computing, parse, pieces
-from gpcurves.cli.options import Command, Given, Part, output_options, run_options
+from gpcurves.cli.options import Command, Given, Option, Part, output_options, run_options
 from gpcurves.curve import CurveSet
 from gpcurves.problem import Problem
 
 
 def _parts() -> list[Part]:
+    scale = "Standard deviation of the target over vertices, in its units: pictures show the RMSE in these units, too."
     return [
         *pieces.graph_options(),
         pieces.GRAPH_KERNELS.options,
         pieces.LIKELIHOODS.options,
         *computing.size_options("nu", "0.1:10:log:20"),
+        Option("--deviation", section="What to compute", metavar="NUMBER", help=scale),
         pieces.GRAPH_KERNELS.teacher_options,
         partial(computing.method_options, "nu"),
         *run_options(),

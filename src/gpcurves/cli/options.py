@@ -129,7 +129,9 @@ def _keep_files_apart(ctx: click.Context) -> None:
         if isinstance(each.type, File) and given is not None:
             name = each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
             files += [(name, path, each.type.written) for path in each.type.paths(given)]
-        elif each.metavar == "FILE" and isinstance(given, str):  # a parameter of a piece that may be read from a file
+        elif each.metavar in ("FILE", "FILE|auto") and isinstance(
+            given, str
+        ):  # a parameter of a piece that may be read from a file
             files.append((each.opts[0], Path(given), False))
     for (name, path, written), (other, source, rewritten) in combinations(files, 2):
         if (written or rewritten) and is_same_file(path, source):

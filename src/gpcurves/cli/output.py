@@ -62,9 +62,12 @@ def say(given: Given, *sentences: str) -> None:
         tell(f"wrote {given['out']}")
 
 
-def emit_curves(curves: CurveSet, goals: Sequence[Goal], given: Given) -> None:
-    """Write curves, then what people should know about them, and at the end what goals need."""
-    write(given, curves, goals=goals)
+def emit_curves(curves: CurveSet, goals: Sequence[Goal], given: Given, deviation: float | None = None) -> None:
+    """Write curves, then what people should know about them, and at the end what goals need.
+
+    ``deviation`` is that of the target in its own units, if it is known.
+    """
+    write(given, curves, goals=goals, deviation=deviation)
     graph = curves.problem.graph if curves.axis == "nu" else None
     say(given, *([graph.describe()] if isinstance(graph, Graph) else []), *_notes(curves))
     if given["out"] is not None or not given["quiet"]:

@@ -36,6 +36,7 @@ def graph_options() -> list[Option]:
     columns = "Columns of an edge list: both ends of an edge and perhaps its weight, by name or position."
     header = "Whether the first line of an edge list names its columns.  [recognised]"
     weights = "What weights are: affinity (large means near), or distance (1/weight is used).  [affinity]"
+    weight = "Attribute of edges, or column of an edge list, that is their weight.  [weight, or the third column]"
     repair = "Your own graph: make edges undirected, drop self-loops, merge repeats."
     ignore = "Your own graph: let every edge count 1, whatever its weight."
     return [
@@ -44,6 +45,7 @@ def graph_options() -> list[Option]:
         Option("--columns", section="Graph", metavar="SOURCE,TARGET[,WEIGHT]", help=columns),
         Option("--header/--no-header", default=None, section="Graph", help=header),
         Option("--weights", section="Graph", metavar="NAME", help=weights),
+        Option("--weight", section="Graph", metavar="ATTRIBUTE", help=weight),
         Option("--repair", is_flag=True, section="Graph", help=repair),
         Option("--ignore-weights", is_flag=True, section="Graph", help=ignore),
     ]
@@ -76,8 +78,9 @@ def read_graph(given: Given, vertices: int | None) -> Graph | Ensemble:
 def read_own_graph(given: Given, vertices: int | None = None) -> Graph:
     """Return the graph in the file that was given, after notes about its reading on stderr."""
     weights, ignored = given["weights"], given["ignore_weights"]
-    if weights is not None and ignored:
-        raise InputError("--weights is not used with --ignore-weights: give one of them")
+    for name in ("weights", "weight"):
+        if given[name] is not None and ignored:
+            raise InputError(f"--{name} is not used with --ignore-weights: give one of them")
     if weights is not None:
         check_name("value of --weights", weights, ["affinity", "distance"])
     graph = graphs.read_graph(
@@ -87,6 +90,7 @@ def read_own_graph(given: Given, vertices: int | None = None) -> Graph:
         columns=None if given["columns"] is None else parse.fields(given["columns"]),
         header=given["header"],
         weights="ignore" if ignored else weights,
+        weight=given["weight"],
     )
     tell_notes(given, graph.notes)
     return graphs.as_graph(graph, weighted=not ignored)
@@ -104,6 +108,20 @@ def label_options() -> list[Option]:
         Option("--vertex-column", section="Labels", metavar="COLUMN", help=vertex),
         Option("--noise-column", section="Labels", metavar="COLUMN", help=errors),
     ]
+
+
+def attribute_option(section: str) -> Option:
+    """Return the option that says what else is known about vertices."""
+    text = "Numbers or categories of every vertex that may tell about the values, by name, or auto: those of the graph."
+    return Option("--attributes", section=section, metavar="FILE|auto", help=text)
+
+
+def read_attributes(given: Given, graph: Graph) -> object:
+    """Return the attributes that were given: a table by the names of vertices, "auto" for those of the graph, or None."""
+    if given["attributes"] in (None, "auto"):
+        return given["attributes"]
+    table = graphs.read_attributes(given["attributes"], graph)
+    return table.set_axis([graph.label(number) for number in table.index], axis=0)
 
 
 def read_labels(given: Given, graph: Graph) -> Labels:

@@ -31,7 +31,17 @@ REPORT = File(written=True, beside=(".png", ".json"))
 
 _GOALS = ("rmse", "mae", "r2", "percent")
 _OF_TABLES = ("features", "drop", "missing", "groups", "pool", "deterministic", "predict")
-_OF_GRAPHS = ("labels", "columns", "header", "weights", "repair", "ignore_weights", "vertex_column")
+_OF_GRAPHS = (
+    "labels",
+    "columns",
+    "header",
+    "weights",
+    "weight",
+    "repair",
+    "ignore_weights",
+    "vertex_column",
+    "attributes",
+)
 _ASKED = ("relative", "next", "cost_per_row", "value_of_error", "gain", "stop_below", "certify", "known_noise")
 
 
@@ -44,6 +54,7 @@ def _parts() -> list[Option]:
         edges,
         Option("--labels", type=READ, section=graph, metavar="FILE", help=known),
         Option("--vertex-column", section=graph, metavar="COLUMN", help=vertex),
+        pieces.attribute_option(graph),
         *others,
         Option("--goal-rmse", section=goal, metavar="X", help="RMSE to reach, in the target's own units."),
         Option(
@@ -172,8 +183,8 @@ def plan(given: Given) -> None:
     tell("")
     tell(verdict.label, bold=True)
     lines = [f"  {sentence}" for sentence in (*verdict.sentences, *further.sentences)]
-    if further.next_rows is not None and given["next_file"] is None:
-        lines += [f"    {line}" for line in further.next_rows.to_string(index=False).splitlines()]
+    if further.written is not None and given["next_file"] is None:
+        lines += [f"    {line}" for line in further.written.to_string(index=False).splitlines()]
     lines += [f"data: {step}" for step in result.steps]
     lines += [f"note: {note}" for note in result.notes if note not in verdict.sentences]
     for line in [*lines, *(f"wrote {path}" for path in contents)]:
@@ -187,6 +198,8 @@ def _check_source(given: Given) -> None:
         raise InputError("give either DATA (a table) or --edges with --labels (a graph)")
     if graph and given["labels"] is None:
         raise InputError("--labels is needed: the file with the values that are known at vertices")
+    if not graph and given["labels"] is not None:
+        raise InputError(f"--labels are values on a graph: give the graph by --edges, as in --edges {given['data']}")
     if not graph and given["target"] is None:
         raise InputError("--target is needed: the column to predict")
     for name in _OF_TABLES if graph else _OF_GRAPHS:
@@ -215,9 +228,11 @@ def _forecast_graph(given: Given) -> tuple[None, Forecast]:
         raise InputError("--draws is for tables: on a graph, all likely kernels are averaged over")
     graph = pieces.read_own_graph(given)
     known = pieces.read_labels(given, graph)
+    attributes = pieces.read_attributes(given, graph)
     from gpcurves.forecasting.networks.assembly import forecast_labels
 
-    return None, forecast_labels(graph, known, rng=given["rng"], progress=False if given["quiet"] else None)
+    shown = False if given["quiet"] else None
+    return None, forecast_labels(graph, known, attributes=attributes, rng=given["rng"], progress=shown)
 
 
 def _check_contents(given: Given) -> None:

@@ -59,6 +59,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     missing: Missing = "auto",
     groups: Any = None,
     noise: Any = None,
+    attributes: Any = None,
     draws: int | None = None,
     effort: ForecastEffort | None = None,
     progress: bool | None = False,
@@ -90,6 +91,8 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     noise
         The column of a table with the standard error of each target, if these are known; with a graph, a mapping or a
         Series like the labels.
+    attributes
+        With a graph: what else is known about every vertex, as `GraphRegressor` takes it.
     draws
         Draws from the posterior of the model (16 unless given); fewer are faster and rougher.
     effort
@@ -121,7 +124,9 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
             )
             from gpcurves.forecasting.networks.assembly import forecast_graph  # tables do not need it
 
-            return forecast_graph(X, y, computation, noise)
+            return forecast_graph(X, y, computation, noise, attributes)
+        if attributes is not None:
+            raise InputError("attributes are for graphs: all columns of a table are inputs already")
         if is_model(X, y):
             return forecast_regressor(X, pool, computation)
         if isinstance(X, str | Path) or is_table(X):

@@ -106,6 +106,22 @@ class Answers:
     data: dict[str, Any]
     next_rows: pd.DataFrame | None = None
 
+    @property
+    def written(self) -> pd.DataFrame | None:
+        """The rows to measure next as texts; at vertices with three digits of the narrowest interval."""
+        table = self.next_rows
+        if table is None:
+            return None
+        write = "{:.6g}".format
+        if {"vertex", "low", "high"} <= set(table.columns):
+            width = float((table["high"] - table["low"]).min())
+            if 1e-6 < width < 1e6:
+                write = f"{{:.{max(0, 2 - math.floor(math.log10(width)))}f}}".format
+        cells = [
+            [write(cell) if isinstance(cell, float) else str(cell) for cell in row] for row in table.to_numpy(object)
+        ]
+        return pd.DataFrame(cells, columns=table.columns)
+
 
 def _as_plain(cell: Any) -> str | float | None:
     """Return a cell of the user's as JSON can hold it: a number, true or false, null, or else a text."""

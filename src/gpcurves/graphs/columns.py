@@ -69,6 +69,17 @@ def find_layout(records: Records, columns: Columns, header: bool | None) -> Layo
     return _lay_out(path, first, places, headed) if headed else _without_header(records, places)
 
 
+def choose_weight(records: Records, layout: Layout, name: str) -> Layout:
+    """Return a layout in which the column with this name holds the weights."""
+    path, header = records.path, records.rows[0]
+    if not layout.headed:
+        raise InputError(f"the column {name!r} of weights can be named only if {path} has a header")
+    place = find_column(path, header, name)
+    if place in layout.ends:
+        raise InputError(f"{path}: the column {name!r} holds ends of edges, and cannot be their weight")
+    return _lay_out(path, header, [*layout.ends, place], True)
+
+
 def ask_about_distances(path: Path, name: str) -> None:
     """Refuse a column of weights whose name does not say whether large means near or far."""
     if is_distance(name):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -13,8 +12,9 @@ from typing import Literal
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.graphs.columns import Columns, Layout, ask_about_distances, find_layout, is_distance
+from gpcurves.graphs.columns import Columns, Layout, ask_about_distances, choose_weight, find_layout, is_distance
 from gpcurves.graphs.graph import REPAIR, Graph, IntArray, check_fits
+from gpcurves.graphs.ordering import order_integers
 from gpcurves.graphs.records import Records, decode, list_names, shorten, split_records
 from gpcurves.numerics.validation import FloatArray, integer, parse_float
 
@@ -23,7 +23,6 @@ Weights = Literal["affinity", "distance", "ignore"] | None
 _NO_DATA = re.compile(r"(?<=\S) \{\}$", re.MULTILINE)
 _DATA = re.compile(r" \{'weight': ([^\s{},']+)\}$", re.MULTILINE)
 """How NetworkX ends the lines of its edge lists, without attributes and with the weight alone."""
-_MOST_DIGITS = 18  # of integers that 64 bits hold
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,7 @@ def parse_edges(
     columns: Columns = None,
     header: bool | None = None,
     weights: Weights = None,
+    weight: str | None = None,
 ) -> Graph:
     """Return the graph of an edge list."""
     text = decode(path, content)
@@ -56,8 +56,12 @@ def parse_edges(
     if not records.rows:
         raise InputError(f"{path} holds no edges")
     layout = find_layout(records, columns, header)
+    if weight is not None:
+        layout = choose_weight(records, layout, weight)
     if weights in ("affinity", "distance") and layout.weight is None:
-        raise InputError(f"weights={weights!r} (--weights) is not used: the edges of {path} have no weights")
+        others = layout.headed and layout.width > 2
+        hint = f"; if a column has them, name it by --weight: {list_names(records.rows[0])}" if others else ""
+        raise InputError(f"weights={weights!r} (--weights) is not used: the edges of {path} have no weights{hint}")
     if weights is None and layout.named is not None:
         ask_about_distances(path, layout.named)
     return _build(_take_edges(records, layout, weights), vertices, repair)
@@ -194,12 +198,8 @@ def _build(edges: _Edges, vertices: int | None, repair: bool) -> Graph:
 
 def _sort_names(names: list[str]) -> tuple[list[str], IntArray]:
     """Return the names in order, by number if all are integers, and the position of each in that order."""
-    order = np.arange(len(names))
-    if all(name.isascii() and name.removeprefix("-").isdecimal() for name in names):
-        if max(map(len, names)) <= _MOST_DIGITS and len(set(values := list(map(int, names)))) == len(names):
-            order = np.argsort(np.array(values))
-        else:  # 1 and 01 are the same number, and Python does not read very long ones
-            order = np.array(sorted(range(len(names)), key=lambda k: (Decimal(names[k]), names[k])))
+    found = order_integers(names)
+    order = np.arange(len(names)) if found is None else found
     rank = np.empty(len(names), dtype=np.int64)
     rank[order] = np.arange(len(names))
     return [names[k] for k in order.tolist()], rank

@@ -13,6 +13,7 @@ from xml.parsers import expat
 import numpy as np
 
 from gpcurves.errors import InputError
+from gpcurves.graphs.columns import ask_about_distances
 from gpcurves.graphs.edge_lists import Weights
 from gpcurves.graphs.graph import Graph, as_graph
 from gpcurves.graphs.pajek import parse_pajek
@@ -22,7 +23,9 @@ from gpcurves.numerics.validation import FloatArray
 _NOT_ATTRIBUTES = {"id", "key", "label", "weight", "source", "target", "networkx_key"}  # of edges
 
 
-def parse_format(path: Path, content: bytes, kind: str, repair: bool, weights: Weights) -> Graph:
+def parse_format(
+    path: Path, content: bytes, kind: str, repair: bool, weights: Weights, weight: str | None = None
+) -> Graph:
     """Return the graph in a file of a format that NetworkX or SciPy reads, or that is read like theirs."""
     try:
         found = FORMATS[kind](content)
@@ -33,21 +36,54 @@ def parse_format(path: Path, content: bytes, kind: str, repair: bool, weights: W
         raise InputError(f"cannot read {path}: {reason}") from error
     notes: list[str] = []
     try:
+        if weight is not None:
+            _choose_weight(found, weight)
+            if weights is None:
+                ask_about_distances(path, weight)
         if weights == "distance":
             _invert(found)
-            notes.append(f"{path}: the weight of an edge is 1 divided by what the file says")
+            notes.append(f"{path}: the weight of an edge is 1 divided by {_say_weight(weight)}")
+        elif weight is not None:
+            notes.append(f"{path}: the weight of an edge is {_say_weight(weight)}")
         graph = as_graph(found, repair=repair)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        said = str(error)
+        raise InputError(said if said.startswith(str(path)) else f"{path}: {said}") from error
     if kind != ".mtx":
-        others = {str(name) for *_, data in found.edges(data=True) for name in data if name not in _NOT_ATTRIBUTES}
+        others = _name_attributes(found) - {weight}
         if others:
-            notes.append(f"{path}: ignored attributes of edges: {list_names(sorted(others))}")
+            weighed = weights != "ignore" and any("weight" in data for *_, data in found.edges(data=True))
+            now = "the weight of an edge is 'weight'" if weighed else "every edge counts 1"
+            used = "" if weight is not None else f"; {now}, and --weight (in Python: weight=…) takes another attribute"
+            notes.append(f"{path}: ignored attributes of edges: {list_names(sorted(others))}{used}")
     if not (notes or graph.notes):
         return graph
-    said = (*(f"{path}: {note}" for note in graph.notes), *notes)
+    said_all = (*(f"{path}: {note}" for note in graph.notes), *notes)
     object.__setattr__(graph, "notes", ())
-    return graph.with_details(graph.positions, graph.attributes, said)
+    return graph.with_details(graph.positions, graph.attributes, said_all)
+
+
+def _name_attributes(found: Any) -> set[str]:
+    return {str(name) for *_, data in found.edges(data=True) for name in data if name not in _NOT_ATTRIBUTES}
+
+
+def _say_weight(weight: str | None) -> str:
+    return "what the file says" if weight is None else f"its attribute {weight!r}"
+
+
+def _choose_weight(found: Any, name: str) -> None:
+    """Make an attribute of all edges their weight."""
+    edges = list(found.edges(data=True))
+    without = [(a, b) for a, b, data in edges if data.get(name) is None]
+    if edges and len(without) == len(edges):
+        known = sorted(_name_attributes(found) | {"weight" for *_, data in edges if "weight" in data})
+        listed = f"they have {list_names(known)}" if known else "they have none"
+        raise InputError(f"edges have no attribute {name!r}: {listed}")
+    if without:
+        a, b = (str(end)[:60] for end in without[0])
+        raise InputError(f"the edge between {a!r} and {b!r} has no attribute {name!r}, which is to be its weight")
+    for *_, data in edges:
+        data["weight"] = data[name]
 
 
 def _invert(found: Any) -> None:

@@ -192,9 +192,16 @@ class Graph(ReadOnly):
         t, U = eigh(self.T.toarray(), overwrite_a=True, check_finite=False, driver="evd")
         return frozen(np.clip(t, -1.0, 1.0)), frozen(U)
 
+    @cached_property
+    def by_name(self) -> tuple[Graph, IntArray]:
+        """The same graph with its vertices in the order of their names, and the number that each of them has there."""
+        from gpcurves.graphs.ordering import sort_by_name
+
+        return sort_by_name(self)
+
     def __getstate__(self) -> dict[str, Any]:
-        """Return all but the eigenvectors: they are large, and need not travel to workers."""
-        return {name: value for name, value in self.__dict__.items() if name != "eigen"}
+        """Return all but the eigenvectors, which are large and need not travel to workers, and the sorted graph."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("eigen", "by_name")}
 
     def label(self, vertex: int) -> str:
         """Return the name of a vertex."""

@@ -223,7 +223,9 @@ def _check_widths(records: Records, width: int, start: int = 1) -> None:
 
 def _find_vertex(records: Records, row: int, name: str, graph: Graph) -> int:
     if not graph.has(name):
-        raise InputError(f"{records.where(row)}: the graph has no vertex {shorten(name)!r}")
+        some = ", ".join(repr(shorten(graph.label(k), 40)) for k in range(min(3, graph.vertices)))
+        rest = ", …" if graph.vertices > 3 else ""
+        raise InputError(f"{records.where(row)}: the graph has no vertex {shorten(name)!r}; it has {some}{rest}")
     return graph.number(name)
 
 

@@ -24,6 +24,7 @@ def read_graph(
     columns: Columns = None,
     header: bool | None = None,
     weights: Weights = None,
+    weight: str | None = None,
 ) -> Graph:
     """Return the graph in a file; what there is to say about the reading is in its ``notes``.
 
@@ -44,23 +45,39 @@ def read_graph(
     weights
         Whether weights are an ``"affinity"`` (large means near), a ``"distance"`` d, of which 1/d is taken, or something to
         ``"ignore"``. If None they are affinities, but a column with a name such as ``length`` is asked about.
+    weight
+        Which attribute of edges is their weight, or which column of an edge list; if None, the one called ``weight``, and the third
+        column of an edge list that has three.
     """
     file = Path(path)
     if weights is not None:
         check_name("value of weights", weights, ["affinity", "distance", "ignore"])
+    if weight is not None and weights == "ignore":
+        raise InputError("weights are ignored, and cannot be named as well: give one of the two")
+    if weight is not None and columns is not None and len(columns) > 2:
+        raise InputError("columns name the weight already: give two of them with weight, or leave weight out")
     kind = file.with_suffix("").suffix.lower() if file.suffix.lower() == ".gz" else file.suffix.lower()
     content = read_bytes(file, _PARSED_BY.get(kind, _PARSED))
     if kind not in FORMATS and kind != ".adjlist":
         return parse_edges(
-            file, content, vertices=vertices, repair=repair, columns=columns, header=header, weights=weights
+            file,
+            content,
+            vertices=vertices,
+            repair=repair,
+            columns=columns,
+            header=header,
+            weights=weights,
+            weight=weight,
         )
     if columns is not None or header is not None:
         raise InputError(f"columns and headers belong to edge lists, and {file} is none")
+    if weight is not None and kind in (".adjlist", ".mtx"):
+        raise InputError(f"weight={weight!r} (--weight) is not used: the edges of {file} have no attributes with names")
     if kind == ".adjlist":
         if weights in ("affinity", "distance"):
             raise InputError(f"weights={weights!r} (--weights) is not used: the edges of {file} have no weights")
         return parse_adjacency(file, content, vertices=vertices, repair=repair)
-    graph = parse_format(file, content, kind, repair, weights)
+    graph = parse_format(file, content, kind, repair, weights, weight)
     if vertices is not None and integer("vertices", vertices, 1) != graph.vertices:
         raise InputError(f"{file} says that it has {graph.vertices} vertices, not {vertices}")
     return graph

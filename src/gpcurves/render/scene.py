@@ -30,11 +30,14 @@ class Axis:
     log: bool = False
     short: str = ""
     per_unit: float = 0.0  # what one unit is in a second measure, which is written under each tick; 0 for none
+    per_root: float = 0.0  # the same if it grows as the root: what the root of one unit is
 
     @property
     def tick_lines(self) -> list[list[str]]:
         """What is written at each tick, in lines."""
         second = [[plain(round(tick * self.per_unit))] if self.per_unit else [] for tick in self.ticks]
+        if self.per_root:
+            second = [[plain(float(f"{self.per_root * math.sqrt(tick):.3g}"))] for tick in self.ticks]
         return [[plain(tick), *more] for tick, more in zip(self.ticks, second, strict=True)]
 
     def fraction(self, value: float | FloatArray) -> FloatArray:

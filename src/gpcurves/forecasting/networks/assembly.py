@@ -18,7 +18,7 @@ from gpcurves.forecasting.intervals import Calibration, PosteriorCurves
 from gpcurves.forecasting.networks.candidates import MOST_DENSE
 from gpcurves.forecasting.networks.choosing import VertexChooser, measure_savings
 from gpcurves.forecasting.networks.curves import Route, simulate
-from gpcurves.forecasting.networks.observed import Observed, vertex_numbers
+from gpcurves.forecasting.networks.observed import FEWEST_LABELS, Observed, vertex_numbers
 from gpcurves.forecasting.networks.regressor import LARGEST, GraphRegressor
 from gpcurves.forecasting.networks.validation import cross_validate
 from gpcurves.forecasting.result import Forecast
@@ -40,12 +40,15 @@ class VertexPredictor:
     model: GraphRegressor
 
     def predict(self, X: Any = None) -> pd.DataFrame:
-        """Return a table with the columns vertex, prediction, low, high for vertices, or for all: the 90 % interval is that of a new label."""
+        """Return a table with the columns vertex, prediction, std, low, high for vertices, or for all.
+
+        The standard deviation is that of the function, and the 90 % interval that of a new label.
+        """
         graph = self.model.graph_
-        at = np.arange(graph.vertices) if X is None else vertex_numbers(graph, X)
+        at = self.model.everywhere_ if X is None else vertex_numbers(graph, X)
         names = [graph.label(i) for i in at.tolist()]
-        mean, low, high = self.model.predict_at(at)
-        return pd.DataFrame({"vertex": names, "prediction": mean, "low": low, "high": high})
+        mean, std, low, high = self.model.predict_at(at)
+        return pd.DataFrame({"vertex": names, "prediction": mean, "std": std, "low": low, "high": high})
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +74,19 @@ def read_labels(graph: Graph, labels: Any, errors: Any = None) -> Observed:
     return Observed.collect(graph, labels.index[known].to_numpy(), labels[known].to_numpy(), given)
 
 
-def fit_labels(graph: Graph, observed: Observed, computation: Computation) -> LabelledGraph:
+def fit_labels(graph: Graph, observed: Observed, computation: Computation, attributes: Any = None) -> LabelledGraph:
     """Fit labels, and find out how the error falls with more of them."""
     labels = len(observed.vertices)
     if labels < FEWEST:
-        raise InputError(f"too few labels to say: a forecast needs labels at {FEWEST} vertices or more, got {labels}")
+        raise InputError(
+            f"too few labels to say: a forecast needs labels at {FEWEST} vertices or more, got {labels}; predictions need {FEWEST_LABELS}"
+        )
     if graph.vertices * labels > LARGEST:
         raise InputError(
             f"a forecast for {labels:,} labels on {graph.vertices:,} vertices is too large: give a part of the graph, or of the labels"
         )
-    model = GraphRegressor(graph).fit_observed(graph, observed)
+    model = GraphRegressor(graph, attributes=attributes).fit_observed(graph, observed)
+    observed = model.observed_  # by name
     computation.progress.advance(30)
     seen = cross_validate(model.candidates_, model.fitted_, model.settings_, model.propagation_, computation.rng)
     computation.progress.advance(30)
@@ -105,30 +111,42 @@ def fit_labels(graph: Graph, observed: Observed, computation: Computation) -> La
     return LabelledGraph(model, seen, whole, routes[0])
 
 
-def forecast_labels(graph: Graph, labels: Labels, *, rng: Rng = 0, progress: bool | None = False) -> Forecast:
+def forecast_labels(
+    graph: Graph, labels: Labels, *, attributes: Any = None, rng: Rng = 0, progress: bool | None = False
+) -> Forecast:
     """Forecast the error at unlabelled vertices with more labels than those of a file."""
     seed = seed_of(rng)
     with threadpool_limits(1), Progress(progress, "%") as shown:
         shown.expect(100, 0)
         computation = Computation(seed, np.random.default_rng(seed), ForecastEffort(), shown)
         observed = Observed.gather(labels.vertices, labels.values, labels.errors)
-        return forecast_observed(graph, observed, computation, labels.target or "label")
+        return forecast_observed(graph, observed, computation, labels.target or "label", attributes)
 
 
-def forecast_graph(source: object, labels: Any, computation: Computation, errors: Any = None) -> Forecast:
+def forecast_graph(
+    source: object, labels: Any, computation: Computation, errors: Any = None, attributes: Any = None
+) -> Forecast:
     """Forecast the error at unlabelled vertices with more labels."""
     graph = as_graph(source)
     name = getattr(labels, "name", None)
     observed = read_labels(graph, labels, errors)
-    return forecast_observed(graph, observed, computation, "label" if name is None else str(name))
+    return forecast_observed(graph, observed, computation, "label" if name is None else str(name), attributes)
 
 
-def forecast_observed(graph: Graph, observed: Observed, computation: Computation, target: str) -> Forecast:
+def forecast_observed(
+    graph: Graph, observed: Observed, computation: Computation, target: str, attributes: Any = None
+) -> Forecast:
     """Forecast the error at unlabelled vertices with more labels, which are gathered by vertex."""
-    fit = fit_labels(graph, observed, computation)
-    model, curves = fit.model, fit.curves
+    fit = fit_labels(graph, observed, computation, attributes)
+    model, curves, observed = fit.model, fit.curves, fit.model.observed_
     notes = [note[0].upper() + note[1:] + "." for note in model.notes_]
-    notes.append(f"{model.summary[0].upper()}{model.summary[1:]}.")
+    notes += [f"{found[0].upper()}{found[1:]}." for found in model.findings]
+    band = curves.make_band()
+    now = float(band.at(np.array([float(len(observed.vertices))]))[0][0])
+    notes.append(
+        "Errors at labels left out one by one are not the forecast: they compare methods on the same labels. What to expect at vertices "
+        f"without labels is the forecast, an RMSE of about {now:.3g}, which rests on tenfold cross-validation and on the fitted curves."
+    )
     remaining = measure_savings(model.posterior_, fit.route)
     computation.progress.advance(10)
     known = None if observed.known is None else math.sqrt(float(np.mean(observed.known)))
@@ -137,7 +155,7 @@ def forecast_observed(graph: Graph, observed: Observed, computation: Computation
         rows=len(observed.vertices),
         fitted_rows=len(observed.vertices),
         columns=1,
-        band=curves.make_band(),
+        band=band,
         noise_rmse=curves.noise_rmse,
         remaining=remaining,
         outlying=0.0,

@@ -7,12 +7,14 @@ diffusion is the smoothest member. Random walks are diffusion in discrete steps 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
+from gpcurves.forecasting.networks.attributes import LENGTHSCALES, SHARES, Attributes, Part
 from gpcurves.graphs import DiffusionKernel, Graph, GraphKernel, MaternGraphKernel
 from gpcurves.graphs.covariance import GraphCovariance
 from gpcurves.graphs.graph import IntArray
@@ -25,6 +27,7 @@ _LARGEST = 100.0
 _SMALLEST_VARIANCE = 1e-12
 PRIOR = {1: 1.0, 2: 0.5, 4: 0.25, math.inf: 0.125}
 """Prior weights of the smoothness: quantities on real networks are rough more often than smooth."""
+_ROUGH, _STEP = (1, 2), 3  # smoothness of kernels that attributes are added to, and every so many-th of their scales
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +73,7 @@ class Candidate:
     """A covariance with its prior probability: that of a kernel, divided by its own variances or by one number.
 
     ``block`` are its values between labelled vertices. The number of global normalisation is arbitrary, since the variance of
-    the target is fitted.
+    the target is fitted. ``part`` is the covariance of attributes that is added, if there is one.
     """
 
     raw: RawCovariance
@@ -78,6 +81,7 @@ class Candidate:
     average: float
     log_prior: float
     block: FloatArray
+    part: Part | None = None
 
     @property
     def kernel(self) -> GraphKernel:
@@ -86,11 +90,13 @@ class Candidate:
 
     def between(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return covariances."""
-        return self.raw.between(rows, columns) / (self._root(rows)[:, None] * self._root(columns))
+        C = self.raw.between(rows, columns) / (self._root(rows)[:, None] * self._root(columns))
+        return C if self.part is None else self.part.mix(C, self.part.kernel.between(rows, columns))
 
     def variances(self, vertices: IntArray) -> FloatArray:
         """Return prior variances."""
-        return np.ones(len(vertices)) if self.local else np.asarray(self.raw.diagonal[vertices] / self.average)
+        own = np.ones(len(vertices)) if self.local else np.asarray(self.raw.diagonal[vertices] / self.average)
+        return own if self.part is None else self.part.mix(own, self.part.kernel.variances(vertices))
 
     def _root(self, vertices: IntArray) -> FloatArray:
         if not self.local:
@@ -100,17 +106,22 @@ class Candidate:
 
 def choose_kernels(graph: Graph) -> list[tuple[GraphKernel, float]]:
     """Return kernels before normalisation, each with its prior weight; on large graphs fewer, whose precision is sparse."""
-    longest = min(max(3.0, float(measure_diameter(graph))), _LARGEST)
-    large = graph.vertices > MOST_DENSE
-    scales = np.geomspace(_SHORTEST if not large else 2 * _SHORTEST, longest, SCALES if not large else _FEW_SCALES)
+    large, scales = graph.vertices > MOST_DENSE, _list_scales(graph)
     found: list[tuple[GraphKernel, float]] = []
     for smoothness, weight in list(PRIOR.items())[: 2 if large else None]:
-        for scale in scales.tolist():
+        for scale in scales:
             if smoothness < math.inf:
                 found.append((MaternGraphKernel(scale, smoothness), weight))
             elif scale <= DiffusionKernel.largest:
                 found.append((DiffusionKernel(scale), weight))
     return found
+
+
+def _list_scales(graph: Graph) -> list[float]:
+    longest = min(max(3.0, float(measure_diameter(graph))), _LARGEST)
+    large = graph.vertices > MOST_DENSE
+    scales = np.geomspace(_SHORTEST if not large else 2 * _SHORTEST, longest, SCALES if not large else _FEW_SCALES)
+    return [float(scale) for scale in scales]
 
 
 def make_candidates(graph: Graph, vertices: IntArray, kernels: list[tuple[GraphKernel, float]]) -> Iterator[Candidate]:
@@ -128,6 +139,28 @@ def make_candidates(graph: Graph, vertices: IntArray, kernels: list[tuple[GraphK
         if len(kernels) > 1 or kernel.normalise != "local":
             average = {"none": 1.0, "global": float(raw.diagonal.mean())}.get(kernel.normalise, average)
             yield Candidate(raw, False, average, math.log(weight), block / average)
+
+
+def add_attributes(
+    candidates: Sequence[Candidate], graph: Graph, vertices: IntArray, attributes: Attributes
+) -> list[Candidate]:
+    """Return candidates and others that have a covariance of attributes as well, as likely as all of these together.
+
+    The others have rough kernels of few ranges: with attributes there is less left that the graph has to explain.
+    """
+    few: list[tuple[GraphKernel, float]] = []
+    for smoothness in _ROUGH:
+        few += [(MaternGraphKernel(scale, smoothness), PRIOR[smoothness]) for scale in _list_scales(graph)[::_STEP]]
+    kernels = {lengthscale: attributes.kernel(lengthscale) for lengthscale in LENGTHSCALES}
+    blocks = {lengthscale: kernel.between(vertices, vertices) for lengthscale, kernel in kernels.items()}
+    others = []
+    for candidate in make_candidates(graph, vertices, few):
+        for lengthscale, share in product(LENGTHSCALES, SHARES):
+            part = Part(kernels[lengthscale], share)
+            others.append(replace(candidate, part=part, block=part.mix(candidate.block, blocks[lengthscale])))
+    mass, added = (sum(math.exp(each.log_prior) for each in part) for part in (candidates, others))
+    shift = math.log(mass / added) if others else 0.0
+    return [*candidates, *(replace(each, log_prior=each.log_prior + shift) for each in others)]
 
 
 def measure_diameter(graph: Graph) -> int:

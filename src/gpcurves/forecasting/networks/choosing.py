@@ -36,7 +36,7 @@ class VertexChooser:
             rng = np.random.default_rng([self.seed, _STREAM])
             others = np.setdiff1d(np.arange(graph.vertices), labelled)
             vertices = choose_vertices(posterior, rng.permutation(others), count)
-            mean, low, high = self.model.predict_at(vertices)
+            mean, _, low, high = self.model.predict_at(vertices)
             names = [graph.label(i) for i in vertices.tolist()]
             self._chosen[count] = pd.DataFrame({"vertex": names, "prediction": mean, "low": low, "high": high})
         return self._chosen[count].copy(), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -46,7 +47,7 @@ class Observed:
 
     @classmethod
     def gather(cls, numbers: IntArray, values: npt.ArrayLike, errors: npt.ArrayLike | None = None) -> Self:
-        """Gather labels at vertices that are given by number."""
+        """Gather labels at vertices that are given by number; the result does not depend on their order, to the last bit."""
         targets = as_numbers(values, "labels must be numbers")
         if targets.shape != numbers.shape or len(targets) == 0:
             raise InputError(f"there must be one label per vertex, at least one, got {targets.size} for {len(numbers)}")
@@ -62,11 +63,19 @@ class Observed:
             if given.shape != targets.shape or not np.isfinite(given).all() or (given <= 0).any():
                 raise InputError("there must be one standard error per label, finite and greater than 0")
             weights = given**-2.0
+        order = np.lexsort((weights, targets, numbers))
+        numbers, targets, weights = numbers[order], targets[order], weights[order]
         distinct, place, counts = np.unique(numbers, return_inverse=True, return_counts=True)
         total = np.bincount(place, weights)
         means = np.bincount(place, weights * targets) / total
-        squares = float(((targets - means[place]) ** 2).sum())
+        squares = math.fsum((targets - means[place]) ** 2)
         return cls(distinct, counts.astype(np.float64), means, squares, None if errors is None else 1 / total)
+
+    def renumber(self, numbers: IntArray) -> Observed:
+        """Return the same labels if vertices have other numbers, each that of its present number in an array."""
+        moved = numbers[self.vertices]
+        order = np.argsort(moved)
+        return replace(self.take(order), vertices=moved[order], squares=self.squares)
 
     @property
     def labels(self) -> int:

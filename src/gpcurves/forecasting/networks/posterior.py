@@ -33,11 +33,12 @@ class Explanation:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """The most likely explanations of labels; ``local`` is the probability of local normalisation."""
+    """The most likely explanations of labels; probabilities of local normalisation, and that attributes of vertices matter."""
 
     observed: Observed
     members: tuple[Explanation, ...]
     local: float
+    attributed: float = 0.0
 
     @property
     def weights(self) -> FloatArray:
@@ -102,6 +103,7 @@ def find_posterior(
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     local = float(weights[[candidate.local for candidate in candidates]].sum())
+    attributed = float(weights[[candidate.part is not None for candidate in candidates]].sum())
     order = np.argsort(-weights, axis=None)
     kept = order[: min(most, int(np.searchsorted(np.cumsum(weights.flat[order]), _KEPT)) + 1)]
     total = weights.flat[kept].sum()
@@ -111,7 +113,7 @@ def find_posterior(
         block = candidates[i].block if places is None else candidates[i].block[np.ix_(places, places)]
         solution = solve(block, some, settings[j])
         members.append(Explanation(candidates[i], settings[j], solution, float(weights.flat[number] / total)))
-    return Posterior(some, tuple(members), local)
+    return Posterior(some, tuple(members), local, attributed)
 
 
 def extend(posterior: Posterior, observed: Observed) -> Posterior:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,14 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
-from gpcurves.forecasting.networks.candidates import MOST_DENSE, Candidate, choose_kernels, make_candidates
+from gpcurves.forecasting.networks.attributes import Attributes, list_attributes
+from gpcurves.forecasting.networks.candidates import (
+    MOST_DENSE,
+    Candidate,
+    add_attributes,
+    choose_kernels,
+    make_candidates,
+)
 from gpcurves.forecasting.networks.evidence import Setting
 from gpcurves.forecasting.networks.large import LargeFit, choose_large
 from gpcurves.forecasting.networks.observed import FEWEST_LABELS, Observed, vertex_numbers
@@ -27,6 +35,7 @@ from gpcurves.forecasting.networks.posterior import (
 from gpcurves.forecasting.networks.simple import LabelPropagation, find_share, leave_out_of_mean
 from gpcurves.graphs import DiffusionKernel, Graph, GraphKernel, MaternGraphKernel, as_graph
 from gpcurves.graphs.graph import IntArray
+from gpcurves.graphs.records import list_names
 from gpcurves.numerics.validation import FloatArray, positive
 
 _NINETY = 1.6448536269514722  # half the width of a 90 % interval, in standard deviations
@@ -75,16 +84,23 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         "fit", or the variance of one label about the function in units of the prior variance.
     mean, variance
         "fit", or the mean and variance of the function before there are labels, in the units of the labels.
+    attributes
+        What else is known about every vertex, if it may tell about the values: a table by vertex (a DataFrame whose index names
+        the vertices, or an array with a row for each), or "auto" for the attributes of the graph itself. Texts are categories.
+        Explanations with a covariance of the attributes then join those of the graph alone.
 
     Attributes
     ----------
+    graph_, everywhere_
+        The graph with its vertices in the order of their names, by which all else goes; the numbers there of the vertices in
+        the order in which they were given.
     posterior_
         The explanations of the labels with their probabilities.
     kernel_, noise_, mean_, variance_
         The most likely kernel, and averages over the posterior: the variance of the noise of a label, the mean and the
         variance of the function, all in the units of the labels.
-    local_
-        The probability of local normalisation.
+    local_, attributed_
+        The probabilities of local normalisation, and that the attributes matter.
     share_
         The share of the Gaussian process in the prediction, which is averaged with label propagation if the kernel is fitted;
         found at labels left out.
@@ -110,12 +126,14 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         mean: float | Literal["fit"] = "fit",
         variance: float | Literal["fit"] = "fit",
+        attributes: Any = None,
     ) -> None:
         self.graph = graph
         self.kernel = kernel
         self.noise = noise
         self.mean = mean
         self.variance = variance
+        self.attributes = attributes
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, errors: npt.ArrayLike | None = None) -> Self:
         """Learn from values at vertices, which are given by number or by name and may repeat.
@@ -131,9 +149,16 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"labels at {FEWEST_LABELS} vertices or more are needed to fit a model, got {len(observed.vertices)}"
             )
+        if self.attributes is not None and self.kernel != "fit":
+            raise InputError("attributes of vertices are used only if the kernel is fitted: leave out one of the two")
         if observed.deviation == 0 and self.variance == "fit":
             raise InputError("all labels are equal: there is no variation to fit")
+        attributes = None if self.attributes is None else Attributes.read(graph, self.attributes)
+        # Random draws and ties go by names: the same labels in another order, or in another file, give the same answer.
+        graph, self.everywhere_ = graph.by_name
+        observed = observed.renumber(self.everywhere_)
         self.graph_, self.observed_ = graph, observed
+        self.attributes_ = None if attributes is None else attributes.take(np.argsort(self.everywhere_))
         self.settings_ = self._settings(observed)
         kernels = self._kernels(graph)
         if graph.vertices * len(observed.vertices) > LARGEST:
@@ -149,6 +174,8 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit_large(self, kernels: list[tuple[GraphKernel, float]]) -> Self:
+        if self.attributes_ is not None:
+            raise InputError("attributes of vertices cannot be used on a graph of this size: leave them out")
         if self.observed_.known is not None:
             raise InputError("standard errors of labels cannot be used on a graph of this size: leave them out")
         tried = [kernel for kernel, _ in kernels]
@@ -159,6 +186,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         found = choose_large(self.graph_, tried, self.observed_, self.settings_)
         self.large_: LargeFit | None = found
         self.kernel_, self.local_, self.share_ = found.kernel, float(found.kernel.normalise == "local"), 1.0
+        self.attributed_ = 0.0
         self.mean_, self.variance_, self.noise_ = found.mean, found.variance, found.noise
         self.propagation_: LabelPropagation | None = None
         y = self.observed_.means
@@ -169,7 +197,10 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _weigh(self, graph: Graph, kernels: list[tuple[GraphKernel, float]], observed: Observed, most: int) -> None:
         self.large_ = None
-        self.candidates_: tuple[Candidate, ...] = tuple(make_candidates(graph, self.fitted_.vertices, kernels))
+        found = list(make_candidates(graph, self.fitted_.vertices, kernels))
+        if self.attributes_ is not None:
+            found = add_attributes(found, graph, self.fitted_.vertices, self.attributes_)
+        self.candidates_: tuple[Candidate, ...] = tuple(found)
         self.posterior_: Posterior = find_posterior(self.candidates_, self.fitted_, self.settings_, most=most)
         if self.fitted_ is not observed:
             self.posterior_ = extend(self.posterior_, observed)
@@ -187,7 +218,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         posterior, observed = self.posterior_, self.posterior_.observed
         solutions = [member.solution for member in posterior.members]
         self.kernel_ = posterior.members[0].candidate.kernel
-        self.local_ = posterior.local
+        self.local_, self.attributed_ = posterior.local, posterior.attributed
         self.noise_ = posterior.noise_variance
         self.mean_, self.variance_ = (
             float(posterior.weights @ [getattr(each, name) for each in solutions]) for name in ("mean", "variance")
@@ -204,15 +235,17 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             _rms(combined - y), _rms(leave_out_of_mean(y) - y), None if propagated is None else _rms(propagated - y)
         )
         notes = [self.left_out_.warning, self._find_unreached(observed.vertices)]
+        notes += () if self.attributes_ is None else self.attributes_.notes
         self.notes_ = tuple(note for note in notes if note is not None)
 
     def _find_unreached(self, labelled: IntArray) -> str | None:
         part = connected_components(self.graph_.adjacency, directed=False)[1]
-        unreached = int((~np.isin(part, part[labelled])).sum())
-        if unreached == 0:
+        unreached = np.flatnonzero(~np.isin(part, part[labelled]))
+        if len(unreached) == 0:
             return None
-        are = "vertex is in a part" if unreached == 1 else "vertices are in parts"
-        return f"{unreached:,} {are} of the graph without labels: predicted is the mean of the labels, with a wide interval"
+        are = "vertex is in a part" if len(unreached) == 1 else "vertices are in parts"
+        names = list_names([self.graph_.label(k) for k in unreached.tolist()])
+        return f"{len(unreached):,} {are} of the graph without labels ({names}): predicted is the mean of the labels, with a wide interval"
 
     def predict(
         self, X: npt.ArrayLike | None = None, return_std: bool = False
@@ -223,33 +256,41 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_interval(self, X: npt.ArrayLike | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the 90 % interval of a new label at vertices, or at all of them; noise is included."""
-        return self.predict_at(self._find(X))[1:]
+        return self.predict_at(self._find(X))[2:]
 
-    def predict_at(self, vertices: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the mean, and the ends of the 90 % interval of a new label, at vertices given by number."""
+    def predict_at(self, vertices: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Return the mean and the standard deviation of the function at vertices given by number in ``graph_``.
+
+        After these come the ends of the 90 % interval of a new label.
+        """
         mean, variance = self._predict(vertices)
         half = _NINETY * np.sqrt(variance + self.noise_)
-        return mean, mean - half, mean + half
-
-    def deviation_at(self, vertices: IntArray) -> FloatArray:
-        """Return the standard deviation of the function at vertices given by number."""
-        return np.asarray(np.sqrt(self._predict(vertices)[1]))
+        return mean, np.sqrt(variance), mean - half, mean + half
 
     @property
     def summary(self) -> str:
         """What was fitted, in one sentence, with the errors at labels left out."""
+        return "; ".join(self.findings)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The parts of the summary: the kernel, whether attributes matter if there are any, and errors at labels left out."""
         left = self.left_out_
         simple = "" if left.propagation is None else f", label propagation {left.propagation:.3g}"
         kernel = f"most likely {describe_kernel(self.kernel_)}, {describe_odds(self.local_)}"
         if self.large_ is not None:  # only local normalisation was tried
             kernel = f"{describe_kernel(self.kernel_)}, which predicts labels left out best"
         kernel = kernel if self.kernel == "fit" else f"kernel {self.kernel_!r}, as given"
-        return f"{kernel}; RMSE at labels left out: fitted model {left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
+        found = [kernel]
+        if self.attributes_ is not None:
+            found.append(describe_attributes(self.attributes_.names, self.attributed_))
+        compared = f"fitted model {left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
+        return (*found, f"RMSE at labels left out one by one, to compare methods: {compared}")
 
     def _find(self, X: npt.ArrayLike | None) -> IntArray:
         if not hasattr(self, "large_"):
             raise InputError("the model has not learnt anything yet: call fit first")
-        return np.arange(self.graph_.vertices) if X is None else vertex_numbers(self.graph_, X)
+        return self.everywhere_ if X is None else vertex_numbers(self.graph_, X)
 
     def _predict(self, at: IntArray) -> tuple[FloatArray, FloatArray]:
         if self.large_ is not None:
@@ -265,6 +306,8 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         shown = self.graph if isinstance(self.graph, Graph) else type(self.graph).__name__
         given = {name: getattr(self, name) for name in ("kernel", "noise", "mean", "variance")}
         told = "".join(f", {name}={value!r}" for name, value in given.items() if value != "fit")
+        if self.attributes is not None:
+            told += f", attributes={self.attributes if isinstance(self.attributes, str) else type(self.attributes).__name__}"
         return f"GraphRegressor({shown!r}{told})"
 
 
@@ -282,6 +325,15 @@ def describe_odds(local: float) -> str:
     if 0.005 < local < 0.995:
         return f"local normalisation with a probability of {100 * local:.0f} %"
     return f"{'local' if local > 0.5 else 'global'} normalisation with near certainty"
+
+
+def describe_attributes(names: Sequence[str], attributed: float) -> str:
+    """Say how likely it is that attributes matter beside the graph."""
+    verb = "matters" if len(names) == 1 else "matter"
+    if 0.005 < attributed < 0.995:
+        return f"the {list_attributes(names)} {verb} with a probability of {100 * attributed:.0f} %"
+    sure = verb if attributed > 0.5 else f"{'does' if len(names) == 1 else 'do'} not matter"
+    return f"the {list_attributes(names)} {sure} with near certainty"
 
 
 def _rms(residuals: FloatArray) -> float:

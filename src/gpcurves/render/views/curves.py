@@ -7,17 +7,18 @@ import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve, dump
+from gpcurves.errors import InputError
 from gpcurves.goals import Goal
 from gpcurves.graphs import Graph
 from gpcurves.methods import METHODS, Kind, Scope
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.problem import Problem
 from gpcurves.render.page import Html, as_html, document, listed, sentences, table, tagged
 from gpcurves.render.plotly import embed
@@ -25,7 +26,7 @@ from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke,
 from gpcurves.render.views import View
 
 _SIZES = {"n": ("number of examples n", "n"), "nu": ("number of examples per vertex ν", "ν")}
-_SECOND = "; below it the number of labels"
+_SECOND, _IN_UNITS = "; below it the number of labels", "; below it the RMSE in target units"
 _GOAL = "#B3261E"
 _LONGEST_TAG = 12  # names of curves up to this length are written beside their ends as well
 REGION = "#dfe8f1"
@@ -49,11 +50,16 @@ Curves = Mapping[str, LearningCurve]
 
 @dataclass(frozen=True, eq=False)
 class CurvesView(View):
-    """A curve or a set of curves, with the goals to mark; the title is the problem unless given."""
+    """A curve or a set of curves, with the goals to mark; the title is the problem unless given.
+
+    ``deviation`` is the standard deviation of the target before there are labels, in its own units, if it is known: pictures then
+    show errors in these units, too.
+    """
 
     result: CurveSet | LearningCurve
     goals: Sequence[Goal] = ()
     title: str | None = None
+    deviation: float | None = None
 
     @cached_property
     def curves(self) -> CurveSet:
@@ -87,6 +93,9 @@ class CurvesView(View):
 
     def scene(self) -> Scene:
         x, y = _size_axis(self.curves), _error_axis(self.curves, self.goals)
+        if self.deviation is not None:
+            unit = positive("deviation", self.deviation) / math.sqrt(_prior_variance(self.curves))
+            y = replace(y, label=f"{y.label}{_IN_UNITS}", per_root=unit)
         scene = Scene(x, y, self.heading, " ".join(goal.sentence for goal in self.goals))
         if (allowed := region(self.curves)) is not None:
             edges = np.maximum(allowed[1], y.low / 10), allowed[2]
@@ -235,6 +244,18 @@ def _error_axis(curves: Curves, goals: Sequence[Goal]) -> Axis:
     for goal in goals:  # a goal far away is not worth a picture of nothing else
         low, high = min(low, max(goal.error, low / 10)), max(high, min(goal.error, high * 10))
     return Axis("average squared error", low / 1.4, high * 1.3, log=True, short="error")
+
+
+def _prior_variance(curves: Curves) -> float:
+    """Return the average variance of the target before there are labels, in the units of the errors."""
+    found = set()
+    for problem in (curve.problem for curve in curves.values()):
+        if problem.axis == "nu" and problem.true_kernel.normalise == "none":
+            raise InputError("errors in the target's units need a kernel whose average variance is 1: normalise it")
+        found.add(1.0 if problem.axis == "nu" else float(problem.spectrum.trace))
+    if len(found) > 1:
+        raise InputError("errors in the target's units need curves with the same prior variance: show them one by one")
+    return found.pop()
 
 
 def _goal_table(goals: Sequence[Goal], axis: str) -> str:

@@ -144,7 +144,8 @@ class ForecastView(View):
             return ""
         from gpcurves.render.views.maps import draw_maps  # tables do not need it
 
-        return draw_maps(self.result)
+        chosen = self.further.next_rows
+        return draw_maps(self.result, None if chosen is None else [str(name) for name in chosen["vertex"]])
 
     def scene(self) -> Scene:
         forecast, n = self.result, self._sizes()
@@ -265,12 +266,10 @@ def _planning(further: Answers, unit: Unit) -> str:
     """Return the answers to further questions, and the rows to measure next."""
     if not further.sentences:
         return ""
-    chosen = further.next_rows
+    chosen = further.written
     if chosen is None:
         return listed("What you asked", further.sentences)
-    texts = [
-        [f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row] for row in chosen.to_numpy(object)
-    ]
+    texts = [list(row) for row in chosen.itertuples(index=False)]
     rows = table(
         "Vertices to label next" if unit.are_labels else "Rows to measure next",
         [str(name) for name in chosen.columns],

@@ -1,45 +1,123 @@
-"""A graph with what a forecast predicts at its vertices, and how well, as pictures for its page."""
+"""A graph with what a forecast predicts at its vertices, how well, and which to label next, as pictures for its page."""
 
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 
 import numpy as np
 
 from gpcurves.forecasting.networks.assembly import VertexPredictor
 from gpcurves.forecasting.result import Forecast
+from gpcurves.graphs.graph import IntArray
+from gpcurves.graphs.records import shorten
 from gpcurves.numerics.display import Display
-from gpcurves.render.drawing import MOST_VERTICES, draw_graph
-from gpcurves.render.page import tagged
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.render.drawing import MOST_NAMES, MOST_VERTICES, draw_graph
+from gpcurves.render.mpl import words
+from gpcurves.render.page import as_html, tagged
+
+_NEXT, _USUAL = "#D55E00", 5  # colour of vertices to label next, and how many are marked if nobody asks for others
+_FONT, _LETTER, _FAR = 8.0, 0.62, 7.0  # of their names: size, width of a letter in sizes, and distance, in points
+_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+_LONGEST_NAME, _MARGIN = 24, 3.0  # letters of a name, and points between it and the middle of a vertex that it covers
 
 
-def draw_maps(forecast: Forecast) -> str:
-    """Return pictures of prediction and interval for a forecast on a graph; nothing if it is too large, or there is none."""
+def draw_maps(forecast: Forecast, chosen: list[str] | None = None) -> str:
+    """Return pictures of prediction and interval for a forecast on a graph; nothing if it is too large, or there is none.
+
+    ``chosen`` are the vertices to label next, which are marked; the first few if None.
+    """
     predictor = forecast.predictor
     if not isinstance(predictor, VertexPredictor) or predictor.model.graph_.vertices > MOST_VERTICES:
         return ""
-    drawings = draw_predictions(predictor, forecast.target)
-    texts = ("The prediction at every vertex", "Half the width of the 90 % interval of a new label there")
+    if chosen is None:
+        free = predictor.model.graph_.vertices - forecast.rows
+        chosen = forecast.next_rows(min(_USUAL, free))["vertex"].tolist() if free else []
+    drawings = draw_predictions(predictor, forecast.target, chosen)
+    texts = (
+        "The prediction at every vertex",
+        "Half the width of the 90 % interval of a new label there: dark vertices are uncertain",
+    )
     pictures = "".join(_embed(drawing, text) for drawing, text in zip(drawings, texts, strict=True))
-    return f"<h2>Predictions on the network</h2>{pictures}"
+    listed = f"Orange rings mark the vertices to label next, the most informative first: {', '.join(chosen)}."
+    return f"<h2>Predictions on the network</h2>{pictures}{tagged('p', listed) if chosen else ''}"
 
 
-def draw_predictions(predictor: VertexPredictor, target: str) -> tuple[Display, Display]:
+def draw_predictions(predictor: VertexPredictor, target: str, chosen: Sequence[str] = ()) -> tuple[Display, Display]:
     """Draw the graph twice: coloured by the prediction, and by half the width of its 90 % interval."""
     model = predictor.model
-    graph, observed = model.graph_, model.posterior_.observed
+    graph, observed = model.graph_, model.observed_
     marked = np.zeros(graph.vertices)
     marked[observed.vertices] = observed.counts
-    mean, low, _ = model.predict_at(np.arange(graph.vertices))
+    mean, _, low, _ = model.predict_at(np.arange(graph.vertices))
     labels = f"{len(observed.vertices):,} of {graph.vertices:,} vertices have a label"
-    return (
+    uncertain = "half the 90 % interval: dark = uncertain"
+    drawings = (
         draw_graph(
             graph, mean, marked=marked, label=f"predicted {target}", title=labels, seen="has a label", colours="even"
         ),
-        draw_graph(graph, mean - low, marked=marked, label="half the 90 % interval", title=labels, seen="has a label"),
+        draw_graph(graph, mean - low, marked=marked, label=uncertain, title=labels, seen="has a label"),
     )
+    numbers = np.array([graph.number(name) for name in chosen], dtype=np.int64)
+    names = [shorten(name, _LONGEST_NAME) for name in chosen] if graph.vertices > MOST_NAMES else []
+    for drawing in drawings:
+        mark_next(drawing, numbers, names)
+    return drawings
+
+
+def mark_next(drawing: Display, vertices: IntArray, names: list[str]) -> None:
+    """Draw rings around vertices to label next, with those of their names that fit."""
+    if len(vertices) == 0:
+        return
+    axes, points = drawing.ax_, drawing.lines_["vertices"]
+    places = np.asarray(points.get_offsets())
+    size = 3.2 * float(points.get_sizes()[0]) + 30
+    look = {"facecolors": "none", "edgecolors": _NEXT, "linewidths": 1.8, "zorder": 3}
+    drawing.lines_["next"] = axes.scatter(*places[vertices].T, s=size, label="label next", **look)
+    axes.legend(loc="upper left", frameon=False, fontsize=9)
+    if not names:
+        return
+    drawing.figure_.draw_without_rendering()  # settles where the axes are
+    points_per_pixel = 72 / drawing.figure_.dpi
+    at = axes.transData.transform(places) * points_per_pixel
+    reach = 0.5 * np.sqrt(size) + _FAR / 2
+    for k, shift in enumerate(place_names(at, vertices, names, reach)):
+        if shift is not None:
+            style = {"fontsize": _FONT, "color": _NEXT, "ha": "center", "va": "center", "zorder": 4}
+            axes.annotate(words(names[k]), places[vertices[k]], shift, textcoords="offset points", **style)
+
+
+def place_names(at: FloatArray, vertices: IntArray, names: list[str], reach: float) -> list[tuple[float, float] | None]:
+    """Return where to write the name of each vertex, in points from it; None if every place is taken by another name.
+
+    Of the free places the one is taken that covers the fewest vertices, whose positions in points are ``at``.
+    """
+    taken: list[tuple[float, float, float, float]] = []
+    found: list[tuple[float, float] | None] = []
+    for vertex, name in zip(vertices.tolist(), names, strict=True):
+        half = (0.5 * _LETTER * _FONT * len(name), 0.6 * _FONT)
+        options = []
+        for right, up in _SIDES:
+            x, y = right * (reach + half[0]), up * (reach + half[1])
+            left, bottom = at[vertex, 0] + x - half[0], at[vertex, 1] + y - half[1]
+            box = (left, left + 2 * half[0], bottom, bottom + 2 * half[1])
+            free = all(
+                box[0] > other[1] or other[0] > box[1] or box[2] > other[3] or other[2] > box[3] for other in taken
+            )
+            if free:
+                away = np.abs(at - ((box[0] + box[1]) / 2, (box[2] + box[3]) / 2)) - half
+                inside = (away < _MARGIN).all(axis=1)
+                options.append((int(inside.sum()), (x, y), box))
+        if options:
+            _, shift, box = min(options, key=lambda each: each[0])
+            taken.append(box)
+            found.append(shift)
+        else:
+            found.append(None)
+    return found
 
 
 def _embed(drawing: Display, text: str) -> str:
     content = b64encode(drawing.to_bytes("png")).decode()
-    return f"<figure><img alt='{text}' style='max-width:100%' src='data:image/png;base64,{content}'>{tagged('figcaption', text)}</figure>"
+    return f"<figure><img alt='{as_html(text)}' style='max-width:100%' src='data:image/png;base64,{content}'>{tagged('figcaption', text)}</figure>"
