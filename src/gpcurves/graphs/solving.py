@@ -114,7 +114,7 @@ def _prefers_precision(covariance: GraphCovariance, sparse: Resolvent, labels: L
     steps = float(covariance.kernel.reach)
     found = elimination(covariance.graph) if covariance.factors is not None else None
     if found is not None:
-        steps = min(steps, sparse.exponent * found.fill / V)
+        steps = min(steps, sparse.exponent * found.solving / V)
     return expected <= most / 2 and expected * sparse.exponent <= _ITERATIONS * steps
 
 
