@@ -185,6 +185,18 @@ class GraphCovariance:
         product = self._multiply(rows) * root
         return product[0] if given.ndim == 1 else product.T
 
+    def roughly(self, share: float) -> tuple[Callable[[FloatArray], FloatArray], int] | None:
+        """Return a product with columns up to a share of the largest eigenvalue, and its steps; None if a factorisation is quicker."""
+        if self._prefers_factors(_PRODUCTS):
+            return None
+        size = np.abs(self.kernel.expansion)
+        # No Chebyshev polynomial exceeds 1, so that the coefficients left out bound the error.
+        left_out = np.append(np.cumsum(size[::-1])[::-1][1:], 0.0)
+        kept = self.kernel.expansion[: int(np.argmax(left_out <= share * size.sum())) + 1]
+        root = 1 / np.sqrt(self.normaliser)[:, None]
+        T = self.graph.T
+        return lambda columns: root * chebyshev_series(kept, root * columns, lambda x: T @ x), len(kept) - 1
+
     def rows(self, vertices: object) -> FloatArray:
         """Return rows of the covariance matrix, as an array of shape (rows, vertices)."""
         numbers = np.atleast_1d(np.asarray(vertices))
