@@ -29,7 +29,7 @@ from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer
 
 _ROUGH = 1e-6  # share of the largest eigenvalue that products inside iterations may leave out
 _DIGITS = 1e-4  # by which iterations with such products lower the residual before it is computed anew
-_ITERATIONS = 100  # that conjugate gradients with products take on typical labels, for the choice between the forms
+_ITERATIONS = 80  # that conjugate gradients with products take on typical labels, for the choice between the forms
 _HALVINGS, _WORSE = 0.5 * math.log(2e8), 3.0  # iterations per root of the condition number for eight digits
 _FACTOR = 0.3
 """Multiplications of a sparse factorisation that take as long as one entry of a product with T."""
