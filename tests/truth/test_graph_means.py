@@ -90,9 +90,12 @@ def test_rough_products_do_not_change_the_solution(off: float) -> None:
     wrong = A + off * np.diag(rng.uniform(0, 1, 30)) * np.linalg.norm(A, 2)
     right = rng.normal(size=(30, 2))
     used: list[int] = []
-    found, _, residual = conjugate_gradients(
-        lambda x: A @ x, right, 1e-12, 500, quick=lambda x: (used.append(1), wrong @ x)[1]
-    )
+
+    def quick(x: FloatArray) -> FloatArray:
+        used.append(1)
+        return np.asarray(wrong @ x)
+
+    found, _, residual = conjugate_gradients(lambda x: A @ x, right, 1e-12, 500, quick=quick)
     assert used
     assert residual <= 1e-12
     np.testing.assert_allclose(found, np.linalg.solve(A, right), rtol=1e-8)
