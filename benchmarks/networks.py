@@ -1,8 +1,10 @@
-"""Benchmarks of labels on graphs: fit and plan against what a user would do instead, and means on a million vertices.
+"""Benchmarks of labels on graphs: fit and plan against what a user would do instead, means on a million vertices, and memory.
 
 ``python -m benchmarks.networks``
 """
 
+import resource
+import subprocess
 import sys
 import time
 
@@ -38,6 +40,27 @@ def by_eigenvectors(graph: gpc.Graph, vertices: np.ndarray, values: np.ndarray) 
     return np.asarray(model.fit(features[vertices], values).predict(features))
 
 
+def measure_memory(sides: tuple[int, ...] = (316, 548, 1_000)) -> tuple[float, float]:
+    """Return by how many bytes the peak memory of a fit grows with a vertex, and what it is for ten million vertices."""
+    peaks = []
+    for side in sides:
+        found = subprocess.run(
+            [sys.executable, "-c", f"from benchmarks import networks; networks.fit_huge({side})"],
+            capture_output=True, check=True, text=True,
+        )  # fmt: skip
+        peaks.append(float(found.stdout.split()[-1]))
+    slope, start = np.polyfit(np.square(sides), peaks, 1)
+    return float(slope), float(start + slope * 1e7)
+
+
+def fit_huge(side: int) -> None:
+    """Fit a lattice with means by conjugate gradients and variances by belief propagation, and print the peak memory in bytes."""
+    graph = lattice(side)
+    vertices, values = labelled(graph, 2_000)
+    gpc.GraphRegressor(graph, gpc.MaternGraphKernel(5.0, 1.0, "none"), 0.1).fit(vertices, values).predict_interval()
+    print(1_024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
 def run(report: Report) -> None:
     small = lattice(40)
     vertices, values = labelled(small, 150)
@@ -53,12 +76,26 @@ def run(report: Report) -> None:
     began = time.perf_counter()
     gpc.forecast(graph, dict(zip(vertices.tolist(), values.tolist(), strict=True)))
     report.add("labels, 10,000 vertices, 600 labels: fit and plan, seconds", time.perf_counter() - began, below=60)
+    entangled = gpc.ErdosRenyi(3.0).sample(10_000, 0)
+    known = dict(zip(vertices.tolist(), values.tolist(), strict=True))
+    began = time.process_time()
+    gpc.forecast(entangled, known)
+    spent = time.process_time() - began
+    report.add("labels, random graph of 10,000 vertices, 600 labels: fit and plan, processor seconds", spent, below=60)
     huge = lattice(1_000)
     vertices, values = labelled(huge, 100_000)
-    covariance = gpc.MaternGraphKernel(5.0, 1.0, "none").on(huge)
-    began = time.perf_counter()
-    solve_mean(covariance, vertices, 0.1, values)
-    report.add("labels, 1e6 vertices, 1e5 labels: posterior means, seconds", time.perf_counter() - began, below=20)
+    smooth = {"Matérn 1": gpc.MaternGraphKernel(5.0, 1.0, "none"), "Matérn 2": gpc.MaternGraphKernel(5.0, 2.0, "none")}
+    for name, kernel in {**smooth, "diffusion": gpc.DiffusionKernel(5.0, "none")}.items():
+        covariance = kernel.on(huge)
+        probe = np.random.default_rng(0).choice([-1.0, 1.0], len(huge))
+        typical = covariance.normalised_by(float(probe @ (covariance @ probe)) / len(huge))  # prior variances near 1
+        began = time.process_time()
+        solve_mean(typical, vertices, 0.1, values)
+        spent = time.process_time() - began
+        report.add(f"labels, 1e6 vertices, 1e5 labels: means with {name}, processor seconds", spent, below=20)
+    slope, at = measure_memory()
+    report.add("labels, bytes for each further vertex of a square lattice", slope, below=1_500)
+    report.add("labels, 1e7 vertices by this slope, gigabytes", at / 1e9, below=16)
 
 
 if __name__ == "__main__":

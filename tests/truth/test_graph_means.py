@@ -81,6 +81,40 @@ def test_every_form_gives_the_same_means(
     assert (found.iterations == 0) == direct
 
 
+@pytest.mark.parametrize("off", [1e-7, 1e-3, 0.7])
+def test_rough_products_do_not_change_the_solution(off: float) -> None:
+    """Neither a little, nor if they are so wrong that the whole ones must take over."""
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(30, 30))
+    A = root @ root.T + np.eye(30)
+    wrong = A + off * np.diag(rng.uniform(0, 1, 30)) * np.linalg.norm(A, 2)
+    right = rng.normal(size=(30, 2))
+    used: list[int] = []
+
+    def quick(x: FloatArray) -> FloatArray:
+        used.append(1)
+        return np.asarray(wrong @ x)
+
+    found, _, residual = conjugate_gradients(lambda x: A @ x, right, 1e-12, 500, quick=quick)
+    assert used
+    assert residual <= 1e-12
+    np.testing.assert_allclose(found, np.linalg.solve(A, right), rtol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_rough_products_are_as_near_as_they_say(kernel: GraphKernel) -> None:
+    covariance = kernel.normalised("local").on(GRAPHS["weighted"])
+    C = covariance.matrix()
+    x = np.eye(len(C))
+    for share in (1e-2, 1e-6):
+        found = covariance.roughly(share)
+        assert found is not None
+        error = np.linalg.norm(found[0](x) - C, 2)
+        largest = float(np.abs(kernel.expansion).sum() / covariance.normaliser.min())
+        assert error <= share * largest * 1.001
+        assert found[1] <= len(kernel.expansion) - 1
+
+
 def test_columns_are_solved_as_if_each_were_alone() -> None:
     graph, kernel = GRAPHS["random"], RandomWalkKernel(10)
     o, noise, y = draw(graph, 3)

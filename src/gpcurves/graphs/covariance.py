@@ -112,22 +112,30 @@ class GraphCovariance:
         """About how many numbers are written to get the diagonal, at 16 ns each."""
         return self._cheapest[1]
 
-    @cached_property
+    @property
     def factors(self) -> Any | None:
         r"""A sparse factorisation of :math:`I + \alpha L` for powers of a resolvent, or None if products take less work."""
-        if self.kernel.resolvent is None:
-            return None
-        work = self.graph.vertices * float(self.kernel.reach)
-        if _PRODUCTS * work < _QUICK or self._elimination is None or self._elimination.fill > _MOST_FILL:
-            return None
-        solving = _SOLVE * self._elimination.fill * self.kernel.resolvent.exponent
-        if solving + _FACTOR * self._elimination.work / _PRODUCTS > work:
-            return None
+        return self._factors if self._prefers_factors(_PRODUCTS) else None
+
+    @cached_property
+    def _factors(self) -> Any:
+        assert self.kernel.resolvent is not None
         return factorise(self.graph, self.kernel.resolvent.factor)
 
-    def _multiply(self, rows: FloatArray) -> FloatArray:
-        """Return rows times the kernel before normalisation."""
-        if self.factors is None or rows.size == 0:
+    def _prefers_factors(self, count: int) -> bool:
+        """Tell whether so many products take less work by a factorisation; the work of a former one is not counted again."""
+        if self.kernel.resolvent is None:
+            return False
+        work = self.graph.vertices * float(self.kernel.reach)
+        if count * work < _QUICK or self._elimination is None or self._elimination.fill > _MOST_FILL:
+            return False
+        solving = _SOLVE * self._elimination.solving * self.kernel.resolvent.exponent
+        factorising = 0.0 if "_factors" in self.__dict__ else _FACTOR * self._elimination.work
+        return solving + factorising / count <= work
+
+    def _multiply(self, rows: FloatArray, count: int = _PRODUCTS) -> FloatArray:
+        """Return rows times the kernel before normalisation; ``count`` rows or more are expected in all."""
+        if rows.size == 0 or not self._prefers_factors(max(count, _PRODUCTS)):
             product = np.asarray(self.kernel.apply(rows, self._step))
             if (alone := self.graph.isolated).any():  # a long series loses digits that their small variances need
                 product[:, alone] = self.kernel.eigenvalue(np.zeros(1))[0] * rows[:, alone]
@@ -135,7 +143,7 @@ class GraphCovariance:
         assert self.kernel.resolvent is not None
         columns = rows.T
         for _ in range(self.kernel.resolvent.exponent):
-            columns = self.factors.solve(columns)
+            columns = self._factors.solve(columns)
         return np.asarray(columns.T)
 
     @cached_property
@@ -177,6 +185,18 @@ class GraphCovariance:
         product = self._multiply(rows) * root
         return product[0] if given.ndim == 1 else product.T
 
+    def roughly(self, share: float) -> tuple[Callable[[FloatArray], FloatArray], int] | None:
+        """Return a product with columns up to a share of the largest eigenvalue, and its steps; None if a factorisation is quicker."""
+        if self._prefers_factors(_PRODUCTS):
+            return None
+        size = np.abs(self.kernel.expansion)
+        # No Chebyshev polynomial exceeds 1, so that the coefficients left out bound the error.
+        left_out = np.append(np.cumsum(size[::-1])[::-1][1:], 0.0)
+        kept = self.kernel.expansion[: int(np.argmax(left_out <= share * size.sum())) + 1]
+        root = 1 / np.sqrt(self.normaliser)[:, None]
+        T = self.graph.T
+        return lambda columns: root * chebyshev_series(kept, root * columns, lambda x: T @ x), len(kept) - 1
+
     def rows(self, vertices: object) -> FloatArray:
         """Return rows of the covariance matrix, as an array of shape (rows, vertices)."""
         numbers = np.atleast_1d(np.asarray(vertices))
@@ -192,7 +212,7 @@ class GraphCovariance:
         size = max(1, _ENTRIES // V)
         for start in range(0, len(numbers), size):
             block = numbers[start : start + size]
-            raw = self._multiply(self._units(block, dense=True))
+            raw = self._multiply(self._units(block, dense=True), len(numbers))
             result[start : start + size] = raw * root * root[block, None]
         return result
 

@@ -1,7 +1,8 @@
 r"""Sparse factorisations of :math:`I + \alpha L`: solutions, and the diagonal of powers of the inverse.
 
 Vertices are eliminated in an order of least degree. Which entries this fills depends on the graph alone (`elimination`).
-Planar graphs, grids and most networks of pipes and cables fill little; random graphs fill nearly everything.
+Planar graphs, grids and most networks of pipes and cables fill little. Random graphs fill nearly everything from some vertex on:
+the vertices that are left then are the *core*, which dense algebra inverts many times faster than sparse loops.
 
 **Diagonals of powers.** The matrix :math:`A - yI` with a formal variable `y` has the inverse :math:`\sum_k y^kA^{-k-1}`. Its
 factors :math:`LDL^T` and the entries of its inverse are computed as power series in `y`, so that one pass gives the diagonal of
@@ -13,7 +14,7 @@ cancel beyond the first.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ _ORDERED = (
 )
 _WIDEST = 2_000
 """Average distance over which a banded order couples vertices; if it is more, no order of a larger graph is looked for."""
+_FILLED = 0.5  # share of the entries of a column that must be filled for it to belong to the core
+_LARGEST_CORE = 6_000  # vertices; dense matrices of this size are held
+_DENSE = 0.2  # time per entry or multiplication in the core, over that elsewhere (measured)
 _OPTIONS: dict[str, Any] = {
     "permc_spec": "MMD_AT_PLUS_A",
     "diag_pivot_thresh": 0.0,  # the matrix is positive definite: pivots stay on the diagonal
@@ -48,10 +52,26 @@ class Elimination:
         """Entries below the diagonal of the factor."""
         return int(self.counts.sum())
 
+    @cached_property
+    def core(self) -> int:
+        """How many of the last vertices are coupled to most of those behind them."""
+        behind = np.arange(len(self.counts))[::-1]
+        sparse = np.flatnonzero(self.counts < _FILLED * behind)
+        return min(len(self.counts) - 1 - int(sparse.max(initial=-1)), _LARGEST_CORE)
+
     @property
     def work(self) -> float:
-        """Multiplications of a factorisation."""
-        return float((self.counts.astype(np.float64) ** 2).sum())
+        """Multiplications of a factorisation; those in the core count by the time they take."""
+        return self._weigh(self.counts.astype(np.float64) ** 2)
+
+    @property
+    def solving(self) -> float:
+        """Entries of the factor that a solution reads; those in the core count by the time they take."""
+        return self._weigh(self.counts.astype(np.float64))
+
+    def _weigh(self, numbers: FloatArray) -> float:
+        first = len(numbers) - self.core
+        return float(numbers[:first].sum() + _DENSE * numbers[first:].sum())
 
 
 def shifted(graph: Graph, factor: float) -> Sparse:
@@ -101,12 +121,31 @@ def inverse_diagonal(graph: Graph, factor: float, exponent: int, ordered: Elimin
     from gpcurves.graphs.selected import factorise_series, invert_series
 
     T = graph.T[ordered.order][:, ordered.order]
-    starts = np.append(0, np.cumsum(ordered.counts)).astype(np.int64)
+    first = graph.vertices - ordered.core
+    starts = np.append(0, np.cumsum(ordered.counts[:first])).astype(np.int64)
     pattern = T.indptr.astype(np.int64), T.indices.astype(np.int64), -factor * T.data
-    factors = factorise_series(*pattern, 1 + factor, exponent, starts, ordered.parent)
+    rows, L, pivots, core = factorise_series(*pattern, 1 + factor, exponent, starts, ordered.parent)
+    inverse = _invert_core(core)
     result = np.empty(graph.vertices)
-    result[ordered.order] = invert_series(starts, *factors)
+    result[ordered.order[:first]] = invert_series(starts, rows, L, pivots, inverse)
+    result[ordered.order[first:]] = np.diagonal(inverse[:, :, -1])
     return result
+
+
+def _invert_core(core: FloatArray) -> FloatArray:
+    r"""Return the inverse of a dense matrix of power series, of which the lower triangle is given.
+
+    :math:`\sum_qS_qy^q` has the inverse with :math:`Z_0 = S_0^{-1}` and :math:`Z_q = -Z_0\sum_{j\ge1}S_jZ_{q-j}`.
+    """
+    from scipy.linalg import cho_solve, cholesky
+
+    if core.size == 0:
+        return core
+    S = [part + np.tril(part, -1).T for part in np.moveaxis(core, -1, 0)]
+    Z = [cho_solve((cholesky(S[0], lower=True, check_finite=False), True), np.eye(len(core)), check_finite=False)]
+    for q in range(1, len(S)):
+        Z.append(-Z[0] @ sum(S[j] @ Z[q - j] for j in range(1, q + 1)))
+    return np.ascontiguousarray(np.moveaxis(np.array(Z), 0, -1))
 
 
 def _analyse(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray]:

@@ -1,7 +1,8 @@
 r"""Compiled loops of sparse elimination in power series: which entries a factor fills, :math:`LDL^T`, the selected inverse.
 
 Rows of the matrix are those of a symmetric sparse matrix whose diagonal is given apart. A number is a power series in `y` with
-as many coefficients as the last axis of the arrays has. Columns of the factor hold their entries in ascending order.
+as many coefficients as the last axis of the arrays has. Columns of the factor hold their entries in ascending order. The last
+vertices, for which there are no ``starts``, are the core: what eliminating all others makes of their matrix stays as it is.
 """
 
 from __future__ import annotations
@@ -61,17 +62,20 @@ def factorise_series(
     order: int,
     starts: IntArray,
     parent: IntArray,
-) -> tuple[IntArray, FloatArray, FloatArray]:
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
     r"""Return rows and values of `L`, column by column, and the diagonal of `D`, of :math:`LDL^T = A - yI`, up to the power ``order`` - 1.
+
+    Last comes the lower triangle of the matrix of the core.
 
     Row by row (Davis 2005, algorithm 849): a row of the factor solves a triangular system whose pattern is read off the
     elimination tree.
     """
-    n = len(indptr) - 1
-    rows = np.empty(starts[n], dtype=np.int64)
-    L = np.empty((starts[n], order))
+    n, first = len(indptr) - 1, len(starts) - 1
+    rows = np.empty(starts[first], dtype=np.int64)
+    L = np.empty((starts[first], order))
     pivots = np.zeros((n, order))
-    ends = starts[:n].copy()
+    core = np.zeros((n - first, n - first, order))
+    ends = starts[:first].copy()
     work = np.zeros((n, order))
     seen = np.full(n, -1, dtype=np.int64)
     pattern = np.empty(n, dtype=np.int64)
@@ -88,7 +92,7 @@ def factorise_series(
                 continue
             work[column, 0] += values[entry]
             length = 0
-            while seen[column] != row:
+            while column < first and seen[column] != row:
                 path[length] = column
                 length += 1
                 seen[column] = row
@@ -108,28 +112,40 @@ def factorise_series(
             _add_product(pivots[row], L[new], own, -1.0)
             ends[column] += 1
             own[:] = 0.0
-    return rows, L, pivots
+        if row >= first:
+            core[row - first, : row - first] = work[first:row]
+            core[row - first, row - first] = pivots[row]
+            work[first:row] = 0.0
+    return rows, L, pivots[:first], core
 
 
 @compiled
-def invert_series(starts: IntArray, rows: IntArray, L: FloatArray, pivots: FloatArray) -> FloatArray:
-    r"""Return the last coefficients of the diagonal of :math:`(LDL^T)^{-1}`, from the entries that the factor fills.
+def invert_series(starts: IntArray, rows: IntArray, L: FloatArray, pivots: FloatArray, core: FloatArray) -> FloatArray:
+    r"""Return the last coefficients of the diagonal of :math:`(LDL^T)^{-1}` before the core, from the entries that the factor fills.
 
     :math:`Z = D^{-1}L^{-1} + (I-L^T)Z` gives a column from those behind it: :math:`Z_{ij} = -\sum_kZ_{ik}L_{kj}` and
-    :math:`Z_{jj} = 1/D_j - \sum_kL_{kj}Z_{kj}`, with all entries among those that are filled.
+    :math:`Z_{jj} = 1/D_j - \sum_kL_{kj}Z_{kj}`, with all entries among those that are filled. ``core`` is Z among the last vertices.
     """
-    n, order = pivots.shape
+    first_core, order = pivots.shape
+    n = first_core + len(core)
     Z = np.zeros_like(L)
-    own = np.zeros((n, order))
+    own = np.zeros((first_core, order))
     where = np.full(n, -1, dtype=np.int64)  # the entry of the present column in each row
     one = np.zeros(order)
     one[0] = 1.0
-    for column in range(n - 1, -1, -1):
+    for column in range(first_core - 1, -1, -1):
         first, last = starts[column], starts[column + 1]
         for entry in range(first, last):
             where[rows[entry]] = entry
         for entry in range(first, last):
             k = rows[entry]
+            if k >= first_core:  # rows ascend: all further ones are in the core, too
+                for other in range(entry, last):
+                    between = core[k - first_core, rows[other] - first_core]
+                    _add_product(Z[entry], between, L[other], -1.0)
+                    if other > entry:
+                        _add_product(Z[other], between, L[entry], -1.0)
+                continue
             _add_product(Z[entry], own[k], L[entry], -1.0)
             for other in range(starts[k], starts[k + 1]):
                 hit = where[rows[other]]

@@ -7,6 +7,9 @@ with the sparse :math:`A = I + \alpha L`, have another form with the same mean: 
 .. math:: \big(A^\nu + \kappa^{-1/2}\Gamma\kappa^{-1/2}\big)z = \kappa^{-1/2}\Gamma y,\qquad \Gamma = \mathrm{diag}(1/s)\ \text{at}\ o.
 
 No eigenvalue of this matrix is below 1, so that the error of `z` is at most the residual. The form that takes less work is used.
+
+Products with `C` are long series of steps along edges. Iterations do with shorter ones, of a millionth of the largest eigenvalue,
+since the residual is computed from the whole series every four digits, and what is left of it is solved again.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ from gpcurves.graphs.elimination import elimination, factorise, shifted
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray, as_numbers, frozen, integer, positive
 
-_ITERATIONS = 100  # that conjugate gradients with products take on typical labels, for the choice between the forms
+_ROUGH = 1e-6  # share of the largest eigenvalue that products inside iterations may leave out
+_DIGITS = 1e-4  # by which iterations with such products lower the residual before it is computed anew
+_ITERATIONS = 80  # that conjugate gradients with products take on typical labels, for the choice between the forms
 _HALVINGS, _WORSE = 0.5 * math.log(2e8), 3.0  # iterations per root of the condition number for eight digits
 _FACTOR = 0.3
 """Multiplications of a sparse factorisation that take as long as one entry of a product with T."""
@@ -80,6 +85,7 @@ def solve_mean(
 
 
 Labels = tuple[IntArray, FloatArray, FloatArray]
+Product = Callable[[FloatArray], FloatArray]
 
 
 def _check(count: int, observed: npt.ArrayLike, noise: npt.ArrayLike, targets: npt.ArrayLike) -> Labels:
@@ -111,10 +117,13 @@ def _prefers_precision(covariance: GraphCovariance, sparse: Resolvent, labels: L
     largest = (1 + 2 * sparse.factor) ** float(sparse.exponent)
     gain = float((1 / (labels[1] * covariance.normaliser[labels[0]])).sum()) / V
     expected = _WORSE * _HALVINGS * math.sqrt(1 + largest / (1 + gain))
-    steps = float(covariance.kernel.reach)
-    found = elimination(covariance.graph) if covariance.factors is not None else None
-    if found is not None:
-        steps = min(steps, sparse.exponent * found.fill / V)
+    rough = covariance.roughly(_ROUGH)
+    if rough is not None:
+        steps = float(rough[1])
+    else:
+        found = elimination(covariance.graph)
+        assert found is not None
+        steps = sparse.exponent * found.solving / V
     return expected <= most / 2 and expected * sparse.exponent <= _ITERATIONS * steps
 
 
@@ -123,17 +132,21 @@ def _by_products(
 ) -> tuple[FloatArray, int, float]:
     vertices, variances, columns = labels
 
-    def spread(weights: FloatArray) -> FloatArray:
-        everywhere = np.zeros((covariance.graph.vertices, weights.shape[1]))
-        everywhere[vertices] = weights
-        return covariance @ everywhere
-
     # Scaled to noise of 1, so that labels of very different precision do not slow the iteration down.
     root = np.sqrt(variances)[:, None]
-    solved, iterations, residual = conjugate_gradients(
-        lambda x: spread(x / root)[vertices] / root + x, columns / root, tolerance, most
-    )
-    return spread(solved / root), iterations, residual
+
+    def spread(weights: FloatArray, product: Product) -> FloatArray:
+        everywhere = np.zeros((covariance.graph.vertices, weights.shape[1]))
+        everywhere[vertices] = weights / root
+        return product(everywhere)
+
+    def multiply(weights: FloatArray) -> FloatArray:
+        return spread(weights, covariance.__matmul__)[vertices] / root + weights
+
+    rough = covariance.roughly(_ROUGH)
+    quick = None if rough is None else lambda x: spread(x, rough[0])[vertices] / root + x
+    solved, iterations, residual = conjugate_gradients(multiply, columns / root, tolerance, most, quick=quick)
+    return spread(solved, covariance.__matmul__), iterations, residual
 
 
 def _by_precision(
@@ -176,19 +189,21 @@ def _factorises(covariance: GraphCovariance, sparse: Resolvent) -> bool:
 
 
 def conjugate_gradients(
-    multiply: Callable[[FloatArray], FloatArray],
+    multiply: Product,
     right: FloatArray,
     tolerance: float,
     most: int,
-    precondition: Callable[[FloatArray], FloatArray] = lambda r: r,
+    precondition: Product = lambda r: r,
+    quick: Product | None = None,
 ) -> tuple[FloatArray, int, float]:
     """Solve a positive definite system for several right-hand sides, and return also iterations and relative residual.
 
     Columns share products, but each has steps of its own, as if it were alone. The residual is computed afresh at the end; the
-    iteration is restarted if rounding errors had made it look smaller than it is.
+    iteration is restarted if rounding errors had made it look smaller than it is. ``quick`` multiplies nearly as ``multiply`` does:
+    if given it is used inside iterations, as long as restarts lower the residual by ten or more.
     """
     x = np.zeros_like(right)
-    done = 0
+    done, former_residual = 0, np.inf
     while True:
         r = right - multiply(x) if done else right.copy()
         residual = _relative(r, right)
@@ -199,20 +214,32 @@ def conjugate_gradients(
                 f"conjugate gradients left a relative residual of {residual:.1e} after {done} iterations, "
                 f"which should be {tolerance:.1e}: allow more iterations, or more noise"
             )
+        if quick is not None and residual > 0.1 * former_residual:
+            quick = None
+        goal = 0.5 * tolerance if quick is None else max(0.5 * tolerance, _DIGITS * residual)
+        added, steps = _iterate(multiply if quick is None else quick, r, right, goal, most - done, precondition)
+        x, done, former_residual = x + added, done + steps, residual
+
+
+def _iterate(
+    multiply: Product, r: FloatArray, right: FloatArray, goal: float, most: int, precondition: Product
+) -> tuple[FloatArray, int]:
+    """Solve for a residual until it is small relative to the right-hand side, and return also the iterations."""
+    x = np.zeros_like(r)
+    z = precondition(r)
+    p, rho = z, _dots(r, z)
+    for done in range(1, most + 1):
+        q = multiply(p)
+        curvature = _dots(p, q)
+        step = np.divide(rho, curvature, out=np.zeros_like(rho), where=curvature > 0)
+        x = x + step * p
+        r = r - step * q
+        if _relative(r, right) <= goal or not np.isfinite(step).all():
+            return x, done
         z = precondition(r)
-        p, rho = z, _dots(r, z)
-        while done < most:
-            q = multiply(p)
-            curvature = _dots(p, q)
-            step = np.divide(rho, curvature, out=np.zeros_like(rho), where=curvature > 0)
-            x = x + step * p
-            r = r - step * q
-            done += 1
-            if _relative(r, right) <= 0.5 * tolerance or not np.isfinite(step).all():
-                break
-            z = precondition(r)
-            former, rho = rho, _dots(r, z)
-            p = z + np.divide(rho, former, out=np.zeros_like(rho), where=former > 0) * p
+        former, rho = rho, _dots(r, z)
+        p = z + np.divide(rho, former, out=np.zeros_like(rho), where=former > 0) * p
+    return x, most
 
 
 def _dots(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ SCALES, _FEW_SCALES = 10, 6
 MOST_DENSE = 4_000  # vertices up to which all eigenvectors are computed
 _SHORTEST = 0.7  # in edges
 _LARGEST = 100.0
+_MOST_HELD = 1e8  # covariances that are kept for later
 _SMALLEST_VARIANCE = 1e-12
 PRIOR = {1: 1.0, 2: 0.5, 4: 0.25, math.inf: 0.125}
 """Prior weights of the smoothness: quantities on real networks are rough more often than smooth."""
@@ -36,8 +38,8 @@ class RawCovariance:
 
     kernel: GraphKernel
     graph: Graph
-    last: dict[tuple[object, ...], FloatArray] = field(default_factory=dict, repr=False)
-    """The last covariances that were asked for of any kernel on this graph, since several members share a kernel."""
+    last: dict[tuple[object, ...], Any] = field(default_factory=dict, repr=False)
+    """What was computed last for any kernel on this graph, since several members share a kernel: covariances, or on large graphs rows."""
 
     @property
     def _is_dense(self) -> bool:
@@ -45,15 +47,32 @@ class RawCovariance:
 
     def between(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return covariances of some vertices with others; do not write to them."""
-        key = (self.kernel, columns.tobytes(), rows.tobytes() if self._is_dense else None)
+        if not self._is_dense:
+            held, place = self._hold(columns)
+            return np.ascontiguousarray(held[np.ix_(place[columns], rows)].T)
+        key = (self.kernel, columns.tobytes(), rows.tobytes())
         if key not in self.last:
             self.last.clear()
-            self.last[key] = self._compute(rows, columns) if self._is_dense else self._whole.rows(columns)
-        return self.last[key] if self._is_dense else np.ascontiguousarray(self.last[key][:, rows].T)
+            t, U = self.graph.eigen
+            self.last[key] = np.asarray((U[rows] * self.kernel.eigenvalue(t)) @ U[columns].T)
+        result: FloatArray = self.last[key]
+        return result
 
-    def _compute(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        t, U = self.graph.eigen
-        return np.asarray((U[rows] * self.kernel.eigenvalue(t)) @ U[columns].T)
+    def _hold(self, vertices: IntArray) -> tuple[FloatArray, IntArray]:
+        """Return rows of the covariance matrix, those asked for among them, and which row each vertex has."""
+        V = self.graph.vertices
+        none = np.empty((0, V)), np.full(V, -1)
+        held, place = self.last.get((self.kernel,), none)
+        new = np.unique(vertices[place[vertices] < 0])
+        if len(new):
+            self.last.clear()
+            if (len(held) + len(new)) * V > _MOST_HELD:
+                (held, place), new = none, np.unique(vertices)
+            place = place.copy()
+            place[new] = len(held) + np.arange(len(new))
+            held = np.concatenate((held, self._whole.rows(new))) if len(held) else self._whole.rows(new)
+            self.last[(self.kernel,)] = held, place
+        return held, place
 
     @cached_property
     def diagonal(self) -> FloatArray:
@@ -126,7 +145,7 @@ def _list_scales(graph: Graph) -> list[float]:
 
 def make_candidates(graph: Graph, vertices: IntArray, kernels: list[tuple[GraphKernel, float]]) -> Iterator[Candidate]:
     """Yield every kernel with its normalisation, or with both if it is one to be fitted, and covariances between labels."""
-    last: dict[tuple[object, ...], FloatArray] = {}
+    last: dict[tuple[object, ...], Any] = {}
     for kernel, weight in kernels:
         raw = RawCovariance(kernel, graph, last)
         block = raw.between(vertices, vertices)
@@ -137,7 +156,8 @@ def make_candidates(graph: Graph, vertices: IntArray, kernels: list[tuple[GraphK
         if len(kernels) > 1 or kernel.normalise == "local":
             yield Candidate(raw, True, average, math.log(weight), block / (root[:, None] * root))
         if len(kernels) > 1 or kernel.normalise != "local":
-            average = {"none": 1.0, "global": float(raw.diagonal.mean())}.get(kernel.normalise, average)
+            if len(kernels) == 1:
+                average = 1.0 if kernel.normalise == "none" else float(raw.diagonal.mean())
             yield Candidate(raw, False, average, math.log(weight), block / average)
 
 

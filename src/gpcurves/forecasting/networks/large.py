@@ -2,14 +2,17 @@ r"""Labels on a graph too large for covariances of all vertices with all labels:
 
 Means by conjugate gradients or a sparse factorisation (`graphs.solving`), variances by belief propagation. With F the
 linear map from labels to means, and s their noise, :math:`A^{-1}y = (y - Fy)/s` at labelled vertices, from which mean and variance follow
-as on small graphs. Cavity variances are those without a vertex's own labels: predictions of labels left out cost nothing, and choose
-kernel and noise.
+as on small graphs. Kernel and noise are those that predict labels left out best, which are predicted from the others by the same
+means. Belief propagation makes variances too small on graphs with many cycles: all are multiplied by one number, with which they agree with
+the squared errors at the labels left out.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,8 +20,26 @@ from gpcurves.errors import NumericalError
 from gpcurves.forecasting.networks.evidence import JITTER, Setting
 from gpcurves.forecasting.networks.observed import Observed
 from gpcurves.graphs import Graph, GraphKernel
+from gpcurves.graphs.covariance import GraphCovariance
+from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.solving import solve_mean
+from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import FloatArray
+
+_LEFT_OUT, _SHARE = 100, 0.1  # labels left out in all if there are so many, and the share of them at a time
+_ROUGHLY = 1e-5  # residual of means that are only compared with each other
+_MOST_FITS = 3  # choices that are fitted if the variances of those before do not converge
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A kernel with a noise, and what they make of labels left out."""
+
+    kernel: GraphKernel
+    setting: Setting
+    places: IntArray
+    predicted: FloatArray
+    rmse: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +51,7 @@ class LargeFit:
     noise: float
     means: FloatArray
     variances: FloatArray
-    left_out: FloatArray  # predictions of the mean labels of vertices from all others
-    score: float  # logarithm of the density of those labels, each predicted from all others
-    kernel: GraphKernel
+    trial: Trial
     how: str
 
 
@@ -40,63 +59,121 @@ def choose_large(
     graph: Graph, kernels: Sequence[GraphKernel], observed: Observed, settings: Sequence[Setting]
 ) -> LargeFit:
     """Return the fit that predicts labels left out best: the best kernel with a middle noise, and then the best noise."""
+    folds = _draw_folds(len(observed.vertices))
     middle = settings[len(settings) // 2]
-    tried = [_try(graph, kernel, observed, middle) for kernel in kernels]
-    best = _best(tried)
-    return _best([best, *(_try(graph, best.kernel, observed, each) for each in settings if each is not middle)])
+    tried = _try([(kernel, middle) for kernel in kernels], graph, observed, folds)
+    others = [(tried[0].kernel, setting) for setting in settings if setting is not middle]
+    if others:
+        tried = sorted([*tried, *_try(others, graph, observed, folds)], key=lambda trial: trial.rmse)
+    failure: NumericalError | None = None
+    for trial in tried[:_MOST_FITS]:
+        try:
+            return fit_large(graph, observed, trial)
+        except NumericalError as error:
+            failure = failure or error
+    assert failure is not None
+    raise failure
 
 
-def _try(graph: Graph, kernel: GraphKernel, observed: Observed, setting: Setting) -> LargeFit | NumericalError:
-    try:
-        return fit_large(graph, kernel, observed, setting)
-    except NumericalError as failure:
-        return failure
+def _draw_folds(count: int) -> list[IntArray]:
+    """Return places of labels to be left out together, so many times that there are enough in all."""
+    order = np.random.default_rng(0).permutation(count)
+    size = max(1, round(_SHARE * count))
+    folds = min(math.ceil(_LEFT_OUT / size), math.ceil(count / size))
+    return [np.sort(order[k * size : (k + 1) * size]) for k in range(folds)]
 
 
-def _best(tried: Sequence[LargeFit | NumericalError]) -> LargeFit:
-    fits = [each for each in tried if isinstance(each, LargeFit)]
-    if not fits:
-        raise next(each for each in tried if isinstance(each, NumericalError))
-    return max(fits, key=lambda each: each.score)
+def _try(
+    choices: Sequence[tuple[GraphKernel, Setting]], graph: Graph, observed: Observed, folds: Sequence[IntArray]
+) -> list[Trial]:
+    """Return what each choice predicts for labels left out, the best first; those whose means do not converge are dropped."""
+    places = np.concatenate(folds)
+    trials, failure = [], None
+    with Progress(None, "trials") as shown:
+        shown.expect(len(choices), 0)
+        for kernel, setting in choices:
+            try:
+                covariance = _normalise(graph, kernel)[0]
+                predicted = np.concatenate([_leave_out(covariance, observed, setting, fold) for fold in folds])
+            except NumericalError as error:
+                failure = failure or error
+            else:
+                rmse = math.sqrt(float(np.mean((predicted - observed.means[places]) ** 2)))
+                trials.append(Trial(kernel, setting, places, predicted, rmse))
+            shown.advance(1)
+    if not trials and failure is not None:
+        raise failure
+    return sorted(trials, key=lambda trial: trial.rmse)
 
 
-def fit_large(graph: Graph, kernel: GraphKernel, observed: Observed, setting: Setting) -> LargeFit:
-    """Return the posterior; raises `NumericalError` if means or variances do not converge."""
-    from gpcurves.methods.cavity.beliefs import links_of, normalisers, propagate  # compiles, which takes long
+def _leave_out(covariance: GraphCovariance, observed: Observed, setting: Setting, fold: IntArray) -> FloatArray:
+    """Return the labels of a fold, predicted from all others."""
+    rest = observed.take(np.setdiff1d(np.arange(len(observed.vertices)), fold))
+    solved = _solve(covariance, rest, setting, _ROUGHLY)
+    return solved.means[observed.vertices[fold]]
+
+
+@lru_cache(maxsize=2)  # all noises are tried with one kernel
+def _normalise(graph: Graph, kernel: GraphKernel) -> tuple[GraphCovariance, str | None]:
+    from gpcurves.methods.cavity.beliefs import normalisers  # compiles, which takes long
 
     kappa, note = normalisers(kernel, graph)
-    covariance = kernel.on(graph).normalised_by(kappa)
+    return kernel.on(graph).normalised_by(kappa), note
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    mean: float
+    variance: float
+    means: FloatArray
+    how: str
+
+
+def _solve(covariance: GraphCovariance, observed: Observed, setting: Setting, tolerance: float) -> _Solved:
+    """Estimate mean and variance, and return the means of the function at all vertices."""
     o, y = observed.vertices, observed.means
     s = np.asarray(max(setting.noise, JITTER) / observed.counts)
-    solved = solve_mean(covariance, o, s, np.column_stack((y, np.ones(len(y)))))
+    right = np.column_stack((y, np.ones(len(y))))
+    solved = solve_mean(covariance, o, s, right, tolerance=tolerance)
     mapped = np.asarray(solved.mean)
-    inverse = (np.column_stack((y, np.ones(len(y)))) - mapped[o]) / s[:, None]
-    ones = float(inverse[:, 1].sum())
-    mean = float(inverse[:, 0].sum() / ones) if setting.mean is None else setting.mean
-    residual = inverse[:, 0] - mean * inverse[:, 1]
+    inverse = (right - mapped[o]) / s[:, None]
+    mean = float(inverse[:, 0].sum() / inverse[:, 1].sum()) if setting.mean is None else setting.mean
     variance = setting.variance
     if variance is None:
-        squares = float((y - mean) @ residual) + setting.repeats(observed)
+        squares = float((y - mean) @ (inverse[:, 0] - mean * inverse[:, 1])) + setting.repeats(observed)
         variance = squares / max(1, observed.labels - (setting.mean is None))
-    counts = np.zeros(graph.vertices)
-    counts[o] = observed.counts
-    beliefs = propagate(links_of(graph), kernel.vertex_model(), counts, max(setting.noise, JITTER), kappa)
-    if not beliefs.converged:
-        raise NumericalError(
-            f"variances did not converge after {beliefs.rounds} iterations of belief propagation: give a kernel of shorter range, or more noise"
-        )
-    # without its own labels, a vertex has the cavity variance c, and (A^-1)_ii = 1/(c + s)
-    spread = beliefs.cavity_variance[o] + s
-    left_out = y - residual * spread
-    score = -0.5 * float(np.sum((y - left_out) ** 2 / (variance * spread) + np.log(variance * spread)))
     how = (
         "means by a sparse factorisation"
         if solved.iterations == 0
         else f"means by conjugate gradients in {solved.iterations} iterations"
     )
-    how = f"{how} (relative residual {solved.residual:.1g}), variances by belief propagation, which is exact on trees only"
-    how = how if note is None else f"{how}; {note}"
+    how = f"{how} (relative residual {solved.residual:.1g})"
+    return _Solved(mean, variance, mean + mapped[:, 0] - mean * mapped[:, 1], how)
+
+
+def fit_large(graph: Graph, observed: Observed, trial: Trial) -> LargeFit:
+    """Return the posterior; raises `NumericalError` if means or variances do not converge."""
+    from gpcurves.methods.cavity.beliefs import links_of, propagate  # compiles, which takes long
+
+    kernel, setting = trial.kernel, trial.setting
+    covariance, note = _normalise(graph, kernel)
+    solved = _solve(covariance, observed, setting, 1e-8)
+    noise = max(setting.noise, JITTER)
+    counts = np.zeros(graph.vertices)
+    counts[observed.vertices] = observed.counts
+    beliefs = propagate(links_of(graph), kernel.vertex_model(), counts, noise, covariance.normaliser)
+    if not beliefs.converged:
+        raise NumericalError(
+            f"variances did not converge after {beliefs.rounds} iterations of belief propagation: give a kernel of shorter range, or more noise"
+        )
+    variance, how = solved.variance, f"{solved.how}, variances by belief propagation, which is exact on trees only"
+    if setting.variance is None:  # without its own labels, a vertex has the cavity variance
+        places = trial.places
+        spread = beliefs.cavity_variance[observed.vertices] + noise / observed.counts
+        factor = float(np.mean((trial.predicted - observed.means[places]) ** 2 / (variance * spread[places])))
+        variance *= factor
+        how = f"{how}, times {factor:.3g}, so that they agree with the errors at {len(places):,} labels left out"
     return LargeFit(
-        mean, variance, setting.noise * variance, mean + mapped[:, 0] - mean * mapped[:, 1],
-        variance * beliefs.variance, left_out, score, kernel, how,
+        solved.mean, variance, setting.noise * variance, solved.means, variance * beliefs.variance, trial,
+        how if note is None else f"{how}; {note}",
     )  # fmt: skip

@@ -181,16 +181,16 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tried = [kernel for kernel, _ in kernels]
         if len(tried) > 1:
             tried = [
-                kernel.normalised("local") for kernel in tried if kernel.resolvent and kernel.resolvent.exponent == 1
+                kernel.normalised("local") for kernel in tried if kernel.resolvent and kernel.resolvent.exponent <= 2
             ]
         found = choose_large(self.graph_, tried, self.observed_, self.settings_)
         self.large_: LargeFit | None = found
-        self.kernel_, self.local_, self.share_ = found.kernel, float(found.kernel.normalise == "local"), 1.0
+        self.kernel_, self.local_, self.share_ = found.trial.kernel, float(found.trial.kernel.normalise == "local"), 1.0
         self.attributed_ = 0.0
         self.mean_, self.variance_, self.noise_ = found.mean, found.variance, found.noise
         self.propagation_: LabelPropagation | None = None
-        y = self.observed_.means
-        self.left_out_ = LeftOut(_rms(found.left_out - y), _rms(leave_out_of_mean(y) - y), None)
+        y, places = self.observed_.means, found.trial.places
+        self.left_out_ = LeftOut(found.trial.rmse, _rms((leave_out_of_mean(y) - y)[places]), None)
         notes = [self.left_out_.warning, self._find_unreached(self.observed_.vertices), found.how]
         self.notes_ = tuple(note for note in notes if note is not None)
         return self
