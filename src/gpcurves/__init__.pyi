@@ -16,6 +16,8 @@ from gpcurves.forecasting import Forecast as Forecast
 from gpcurves.forecasting import forecast as forecast
 from gpcurves.forecasting.estimator import LearningCurveForecast as LearningCurveForecast
 from gpcurves.forecasting.networks.regressor import GraphRegressor as GraphRegressor
+from gpcurves.goals import InducingGoal as InducingGoal
+from gpcurves.goals import required_inducing as required_inducing
 from gpcurves.goals import required_n as required_n
 from gpcurves.graphs import DegreeDistribution as DegreeDistribution
 from gpcurves.graphs import DiffusionKernel as DiffusionKernel

@@ -63,12 +63,18 @@ class CurvesView(View):
     def to_csv(self) -> str:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["method", self.curves.axis, "error", "stderr"])
+        names = self.curves.columns
+        writer.writerow(names)
         for label, curve in self.curves.items():
-            stderr = np.full(len(curve.sizes), np.nan) if curve.stderr is None else curve.stderr
-            for size, *numbers in zip(curve.sizes.tolist(), curve.error.tolist(), stderr.tolist(), strict=True):
-                cells = ("" if math.isnan(number) else repr(number) for number in numbers)  # reads back the same
-                writer.writerow([label, int(size) if size.is_integer() else repr(size), *cells])
+            unknown = np.full(len(curve.sizes), np.nan)
+            stderr = unknown if curve.stderr is None else curve.stderr
+            counts = [curve.sizes] + ([unknown if curve.m is None else curve.m] if "m" in names else [])
+            for row in zip(*(each.tolist() for each in (*counts, curve.error, stderr)), strict=True):
+                # counts as integers, and numbers so that they read back the same
+                cells = ["" if math.isnan(each) else repr(each) for each in row]
+                for k, count in enumerate(row[: len(counts)]):
+                    cells[k] = str(int(count)) if count.is_integer() else cells[k]
+                writer.writerow([label, *cells])
         return text.getvalue()
 
     def to_json(self) -> str:
