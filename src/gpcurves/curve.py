@@ -145,7 +145,7 @@ class LearningCurve(Shown, ReadOnly):
         if len(below) == 0:
             return None
         k = int(below[0])
-        if k == 0 or values[k] <= 0:
+        if k == 0 or values[k] <= 0 or not np.isfinite(values[k - 1]):
             return float(sizes[k])
         part = float(np.log(values[k - 1] / error) / np.log(values[k - 1] / values[k]))
         if sizes[k - 1] == 0:

@@ -270,11 +270,14 @@ def required_inducing(
     at, allowed = integer("n", n, 1), positive("excess", excess)
     given = {"rng": 0} | {name: value for name, value in options.items() if value is not None}
     (request,), _ = request_curves(asked, np.array([float(at)]), [chosen], given, read_run(given))
-    return _search_inducing(request, chosen, at, allowed)
+    return answer_excess(request, at, allowed)
 
 
-def _search_inducing(request: Request, method: Any, n: int, excess: float) -> InducingGoal:
+def answer_excess(request: Request, n: int, excess: float) -> InducingGoal:
     """Double m until the error is close enough, and then bisect; draws are nested, so that errors nearly fall with m."""
+    method: Any = request.method
+    if getattr(request.options, "points", None) is not None:
+        raise InputError("the inducing inputs are given: how many are needed is asked without them")
     power = request.problem.inputs.dim if getattr(request.options, "placement", "") == "grid" else 1
     most = int(min(n, _MOST_INDUCING) ** (1 / power) + 1e-9)
 

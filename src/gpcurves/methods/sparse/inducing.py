@@ -148,7 +148,8 @@ def _grid(pool: FloatArray, m: int) -> FloatArray:
     dim = pool.shape[1]
     side = round(m ** (1 / dim))
     if side**dim != m:
-        raise InputError(f"a grid in {dim} dimensions needs m to be a power of {dim}, such as {side**dim}, got {m}")
+        power = {2: "a square", 3: "a cube"}.get(dim, f"an integer to the power of {dim}")
+        raise InputError(f"a grid in {dim} dimensions needs m to be {power}, such as {side**dim}, got {m}")
     low, high = pool.min(axis=0), pool.max(axis=0)
     cells = np.stack(np.meshgrid(*[(np.arange(side) + 0.5) / side] * dim, indexing="ij"), axis=-1).reshape(m, dim)
     return np.asarray(low + cells * (high - low))
