@@ -58,6 +58,7 @@ from gpcurves.methods.simulation.single import sample_prior as sample_prior
 from gpcurves.methods.variances import VarianceDistribution as VarianceDistribution
 from gpcurves.observations import GaussianNoise as GaussianNoise
 from gpcurves.problem import GraphProblem as GraphProblem
+from gpcurves.problem import ModelProblem as ModelProblem
 from gpcurves.problem import Problem as Problem
 from gpcurves.problem import SpectrumProblem as SpectrumProblem
 from gpcurves.problem import Teacher as Teacher

@@ -113,7 +113,7 @@ class CurvesView(View):
             return inducing.plane_scene(plane, self.heading, self.excesses)
         curves, axis = self.lines
         x, y = _size_axis(curves, axis), _error_axis(curves, self.goals)
-        said = [*(goal.sentence for goal in self.goals), *map(str, self.excesses)]
+        said = [*(goal.sentence for goal in self.goals), *map(str, self.excesses[:2])]  # a page has them all
         scene = Scene(x, y, self.heading, " ".join(said))
         sparse = any(curve.m is not None for curve in self.curves.values())  # bounds are of the full GP
         if not sparse and (allowed := region(curves)) is not None:

@@ -77,8 +77,9 @@ def plane_scene(curve: LearningCurve, title: str, goals: Sequence[InducingGoal])
         Axis(f"number of {what}", edges[0], edges[-1], True, short)
         for what, edges, short in (("examples n", x, "n"), ("inducing points m", y, "m"))
     ]
-    scene = Scene(axes[0], axes[1], title, f"Average squared error of {curve.method}; colours are its logarithm")
-    scene.marks.append(Cells(x, y, values, COLOURS, name=curve.method, layer=0))
+    caption = " ".join([f"Average squared error of {curve.method}; colours are its logarithm.", *map(str, goals)])
+    scene = Scene(axes[0], axes[1], title, caption)
+    scene.marks.append(Cells(x, y, values, COLOURS, name=curve.method, layer=1))
     every = (-(-len(m) // _MOST_WRITTEN), -(-len(n) // _MOST_WRITTEN))
     shown = np.log(values[np.isfinite(values)])
     middle = (shown.min() + shown.max()) / 2
@@ -96,12 +97,12 @@ def plane_scene(curve: LearningCurve, title: str, goals: Sequence[InducingGoal])
 
 
 def mark_goals(scene: Scene, goals: Sequence[InducingGoal], axis: str) -> None:
-    """Draw upright lines along m at the numbers of inducing points that are enough."""
-    for goal in goals:
-        if axis == "m" and scene.x.low <= goal.m <= scene.x.high:
-            scene.add_upright(goal.m, Stroke(_MARK, "solid", 1.2))
-            words = f"m = {goal.m:,}: within {100 * goal.excess:g} % of the full GP"
-            scene.label_point(goal.m, scene.y.at(0.9), words, _MARK)
+    """Draw an upright line along m at each number of inducing points that is enough, with the methods that say so."""
+    for m in dict.fromkeys(goal.m for goal in goals):
+        if axis == "m" and scene.x.low <= m <= scene.x.high:
+            said = ", ".join(goal.method for goal in goals if goal.m == m)
+            scene.add_upright(m, Stroke(_MARK, "solid", 1.2))
+            scene.label_point(m, scene.y.at(0.9), f"m = {m:,} is enough ({said})", _MARK)
 
 
 def claims(curves: CurveSet) -> str:
