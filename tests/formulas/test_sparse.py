@@ -161,12 +161,13 @@ def test_many_points_are_as_good_as_the_full_process() -> None:
 def test_greedy_points_are_the_pivots_of_the_covariances() -> None:
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Box(2), 0.1)
     pool = problem.inputs.draw(60, np.random.default_rng(0))
-    C, chosen = problem.kernel(pool), []
+    C = problem.kernel(pool)
+    chosen: list[int] = []
     for _ in range(8):
         left = C.diagonal().copy()
         if chosen:
             cross = C[:, chosen]
-            left -= np.einsum("ij,ji->i", cross, np.linalg.solve(C[np.ix_(chosen, chosen)], cross.T))
+            left -= (cross @ np.linalg.inv(C[np.ix_(chosen, chosen)]) * cross).sum(axis=1)
         left[chosen] = -1
         chosen.append(int(np.argmax(left)))
     assert choose_uncertain(problem, pool, 8).tolist() == chosen

@@ -5,6 +5,7 @@ The packages themselves are used if they are installed. Otherwise classes with t
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -101,7 +102,7 @@ def test_models_become_problems() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("gpflow") is None, reason="GPflow is not installed")
 def test_gpflow_itself() -> None:
-    import gpflow
+    gpflow: Any = import_module("gpflow")
 
     k = gpflow.kernels
     X = np.random.default_rng(1).random((12, 2))
@@ -123,8 +124,8 @@ def test_gpflow_itself() -> None:
 @pytest.mark.skipif(find_spec("gpytorch") is None, reason="GPyTorch is not installed")
 @pytest.mark.filterwarnings("ignore")
 def test_gpytorch_itself() -> None:
-    import gpytorch
-    import torch
+    gpytorch: Any = import_module("gpytorch")
+    torch: Any = import_module("torch")
 
     k = gpytorch.kernels
     X = torch.rand(12, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)

@@ -8,7 +8,7 @@ weights :math:`w_j`, for uneven inputs and noise,
 .. math:: G = Q - Q(Q + W^{-1})^{-1}Q,\quad W_j = \frac{w_j n}{s_j + G_{jj}},
 
 in which `G` is what the student believes about its own error. Differentiating along :math:`(Q + tC, s + t\sigma^2)` at `t = 0` gives
-its true error `d` (see "Mismatch is a derivative" in ``docs/theory/sparse.md``),
+its true error `d` (see ``docs/theory/inducing.md``),
 
 .. math:: d_j = (ACA^T)_{jj} + \sum_k G_{jk}^2 \frac{w_k n}{(s_k+G_{kk})^2}(\sigma^2 + d_k),\quad A = 1 - GW.
 
