@@ -12,6 +12,7 @@ from gpcurves.methods.sparse.dataset import Kind, sparse_error
 from gpcurves.methods.sparse.inducing import Inducing, choose_uncertain
 from gpcurves.methods.sparse.theory import Nodes, Student
 from gpcurves.numerics.validation import FloatArray
+from laws import obeys_method_laws
 
 TORUS = gpc.Problem(gpc.RBF(0.15), gpc.Torus(2), 0.1)
 TAUGHT = gpc.Problem(gpc.RBF(0.3), gpc.Box(1), 0.05, gpc.Teacher(gpc.OU(0.4), 0.2))
@@ -137,6 +138,12 @@ def test_fitc_needs_the_noise_of_each_place() -> None:
     assert (abs(theory.error - truth.error) < 3 * np.hypot(theory.stderr, truth.stderr) + 0.05 * truth.error).all()
     regressors = gpc.learning_curve(problem, "sor", n=[200], m=[20, 40], rng=2)
     assert (theory.error > 1.3 * regressors.error).all()  # at low noise it gives away more than it gains
+
+
+@pytest.mark.parametrize("name", [name for name, method in gpc.METHODS.items() if method.second == "m"])
+def test_every_approximation_obeys_the_laws_of_methods(name: str) -> None:
+    options: dict[str, Any] = {"draws": 2} if gpc.METHODS[name].kind.value == "approximation" else {"datasets": 3}
+    obeys_method_laws(name, gpc.Problem(gpc.RBF(0.3), gpc.Box(1), 0.1), **options)
 
 
 def test_how_far_the_approximation_is_from_the_full_process() -> None:

@@ -35,7 +35,8 @@ def curve(given: Given) -> int | None:
     """Compute the average error after n examples: by theory, by rigorous bounds and by simulation.
 
     Errors are mean squared errors against the noise-free function. CSV with the columns method,n,error,stderr goes to
-    stdout (method,n,m,error,stderr with --inducing) unless --out or --json says otherwise. --simulate N also simulates the truth with N data sets.
+    stdout unless --out or --json says otherwise; --inducing adds a column m, the number of inducing points. --simulate N
+    also simulates the truth with N data sets.
 
     \b
     Examples:
@@ -44,7 +45,8 @@ def curve(given: Given) -> int | None:
       gpcurves curve --kernel rbf --lengthscale 0.2,1 --inputs gaussian --dim 2 --noise 0.01 --goal 0.001
       gpcurves curve --kernel matern52 --lengthscale 0.3 --inputs box --dim 3 --noise 0.01 --methods lc
       gpcurves curve --kernel rbf --lengthscale 0.05 --noise 0.01 --n 0:100:10 --methods lc,ov --simulate 50
-      gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.001 --n 0:60:5 --teacher-kernel ou --simulate 50      gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.1 --n 500 --inducing 5:40:5 --methods sor,fitc,lc --goal-excess 0.1
+      gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.001 --n 0:60:5 --teacher-kernel ou --simulate 50
+      gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.1 --n 500 --inducing 9,20 --goal-excess 0.1 --methods sor
     """
     adding = ["simulation"] if given.has("method__datasets") else []
     if adding and given["methods"].strip() != "all":
