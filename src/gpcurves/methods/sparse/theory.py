@@ -29,14 +29,9 @@ from gpcurves.numerics.cholesky import factorise, factorise_pivoted, solve_lower
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-_COUNTS = (250, 1_000)  # nodes: more of them if few do not resolve the kernel
-_EXACT, RESOLVED = (
-    1e-6,
-    0.01,
-)  # differences from the spectrum that need no more nodes, at all or if inducing points are few
-_PER_POINT = (
-    4  # nodes per inducing point that rough kernels need, whose errors vary from one of these points to the next
-)
+_COUNTS = (125, 250, 500, 1_000)  # nodes: more of them as long as they still change the mean squared covariance
+_EXACT, RESOLVED = 1e-6, 0.01  # changes that need no more nodes, at all or if inducing points are few
+_PER_POINT = 4  # nodes per inducing point that rough kernels need, whose errors vary from point to point
 _NEGLIGIBLE = 1e-8  # total weight of nodes far out that are left out
 _CONVERGED, _MOST_ROUNDS = 1e-7, 2_000
 _SOLVED, _MOST_STEPS = 1e-8, 1_000
@@ -49,19 +44,21 @@ class Nodes:
     inputs: FloatArray
     weights: FloatArray
     covariance: FloatArray
-    resolved: float  # by how much the mean squared covariance differs from that of the spectrum
+    resolved: float  # by how much the mean squared covariance differs from that of half as many nodes
 
     @classmethod
     def of(cls, problem: Problem, m: int) -> Nodes:
         """Return few nodes, or many if the kernel varies too fast for few; m is the largest number of inducing points."""
         inputs, kernel = problem.inputs, problem.kernel
-        known = float(problem.spectrum.multiplicities @ problem.spectrum.values**2)
-        for count in _COUNTS:
+        before, off = 0.0, 0.0
+        for count in _COUNTS if not inputs.enumerable else (2 * _COUNTS[-1],):
             X, weights = _thinned(*inputs.nodes(count))
             C = inputs.kernel_matrix(kernel, X)
-            off = abs(float(weights @ (C * C) @ weights) / known - 1)
-            if off < _EXACT or (off < RESOLVED and len(X) >= _PER_POINT * m) or 2 * len(X) < count:
+            square = float(weights @ (C * C) @ weights)
+            off = abs(square / before - 1) if before else 0.0
+            if before and (off < _EXACT or (off < RESOLVED and len(X) >= _PER_POINT * m)):
                 break
+            before = square
         if problem.teacher is not None:
             C = inputs.kernel_matrix(problem.true_kernel, X)
         return cls(X, weights, C, off)
