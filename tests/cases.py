@@ -111,7 +111,8 @@ PROBLEMS: dict[str, Problem] = {
 
 def applicable(problem: Problem) -> list[str]:
     """Return the theoretical methods that apply to a problem, at whole n."""
-    theory = (method for method in METHODS.values() if method.kind is not Kind.ESTIMATE and "n" in method.axes)
+    known = (method for method in METHODS.values() if "n" in method.axes)
+    theory = (method for method in known if method.kind is not Kind.ESTIMATE and method.second is None)
     return [method.name for method in theory if method.objection(problem) is None]
 
 

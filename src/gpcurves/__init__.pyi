@@ -16,6 +16,8 @@ from gpcurves.forecasting import Forecast as Forecast
 from gpcurves.forecasting import forecast as forecast
 from gpcurves.forecasting.estimator import LearningCurveForecast as LearningCurveForecast
 from gpcurves.forecasting.networks.regressor import GraphRegressor as GraphRegressor
+from gpcurves.goals import InducingGoal as InducingGoal
+from gpcurves.goals import required_inducing as required_inducing
 from gpcurves.goals import required_n as required_n
 from gpcurves.graphs import DegreeDistribution as DegreeDistribution
 from gpcurves.graphs import DiffusionKernel as DiffusionKernel
@@ -56,6 +58,7 @@ from gpcurves.methods.simulation.single import sample_prior as sample_prior
 from gpcurves.methods.variances import VarianceDistribution as VarianceDistribution
 from gpcurves.observations import GaussianNoise as GaussianNoise
 from gpcurves.problem import GraphProblem as GraphProblem
+from gpcurves.problem import ModelProblem as ModelProblem
 from gpcurves.problem import Problem as Problem
 from gpcurves.problem import SpectrumProblem as SpectrumProblem
 from gpcurves.problem import Teacher as Teacher

@@ -103,7 +103,11 @@ def request_curves(
     """
     everything = isinstance(methods, str) and methods == "all"
     if everything:
-        named = [method for method in METHODS.values() if problem.axis in method.axes]
+        named = [
+            method
+            for method in METHODS.values()
+            if problem.axis in method.axes and (method.second is None or method.second in options)
+        ]
     else:
         named = list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method)))
     reasons = {method.name: method.objection(problem, at) for method in named}
@@ -133,6 +137,8 @@ def compute_curves(
     One of "all" that fails numerically, or that memory does not hold, is left out, and the reason is added to those of
     ``skipped``. If that leaves none, the error is raised.
     """
+    for request in requests:
+        request.method.check_request(request.options, at)
     curves: list[LearningCurve] = []
     answered: list[Request] = []
     reasons = dict(skipped)

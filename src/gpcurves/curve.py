@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MethodName = Literal[
     "lc", "lc1", "uc", "d", "mw", "plaskota", "ov", "lo", "uo", "info", "two", "degenerate", "mckay", "master", "wv",
     "simulation", "eigenvalue", "cavity",
+    "sor", "vfe", "fitc", "sor-simulation", "vfe-simulation", "fitc-simulation", "pitc", "bcm",
 ]  # fmt: skip
 """Methods of the package, so that a name that is misspelt is a typing error; at run time, any that are registered."""
 SCHEMA = 3  # version of the JSON layout; it changes when a reader would have to
@@ -114,15 +115,37 @@ class LearningCurve(Shown, ReadOnly):
             raise AttributeError("this curve is not on a graph: it has no nu, examples per vertex")
         return self.sizes
 
+    @property
+    def m(self) -> FloatArray | None:
+        """Number of inducing points at each size, or None for a method without any."""
+        return self.details.get("m")
+
+    def at(self, *, n: float | None = None, m: float | None = None) -> LearningCurve:
+        """Return the points of the curve with this number of examples, or with this number of inducing points."""
+        if m is not None and self.m is None:
+            raise InputError(f"method {self.method!r} has no inducing points m")
+        kept = np.ones(len(self.sizes), dtype=bool)
+        for name, asked, known in (("n", n, self.n), ("m", m, self.m)):
+            if asked is not None and known is not None:
+                kept &= known == asked
+            if known is not None and not kept.any():
+                raise InputError(f"this curve has no point with {name} = {asked}")
+        parts: dict[str, Any] = {name: None if (own := getattr(self, name)) is None else own[kept] for name in _ARRAYS}
+        details = {name: values[kept] for name, values in self.details.items()}
+        options = {**self.options, "m": int(m)} if m is not None and "m" in self.options else self.options
+        return replace(self, **parts, details=details, options=options)
+
     def reaches(self, error: float) -> float | None:
         """Return the size at which the curve first falls to an error, between its points on a log scale, or None."""
+        if self.m is not None and len(np.unique(self.m)) < len(self.m) > len(np.unique(self.sizes)):
+            raise InputError("this curve has several numbers of inducing points: choose one, such as curve.at(m=20)")
         order = np.argsort(self.sizes, kind="stable")
         sizes, values = self.sizes[order], self.error[order]
         below = np.flatnonzero(values <= error)
         if len(below) == 0:
             return None
         k = int(below[0])
-        if k == 0 or values[k] <= 0:
+        if k == 0 or values[k] <= 0 or not np.isfinite(values[k - 1]):
             return float(sizes[k])
         part = float(np.log(values[k - 1] / error) / np.log(values[k - 1] / values[k]))
         if sizes[k - 1] == 0:
@@ -130,11 +153,14 @@ class LearningCurve(Shown, ReadOnly):
         return float(sizes[k - 1] * (sizes[k] / sizes[k - 1]) ** part)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a DataFrame with the columns n (or nu), error, stderr."""
+        """Return a DataFrame with the columns n (or nu), error, stderr; with inducing points m, and what is claimed."""
         import pandas as pd
 
         stderr = np.full(len(self.sizes), np.nan) if self.stderr is None else self.stderr
-        return pd.DataFrame({self.axis: self.sizes, "error": self.error, "stderr": stderr})
+        columns = {self.axis: self.sizes, "error": self.error, "stderr": stderr}
+        if self.m is not None:
+            columns = {"n": self.n, "m": self.m, **columns, "claimed": self.details["claimed"]}
+        return pd.DataFrame(columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curve as plain data."""
@@ -222,11 +248,20 @@ class CurveSet(Shown, Mapping[str, LearningCurve]):
         return problems[0].describe() if len(problems) == 1 else f"{len(problems)} problems"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a DataFrame with the columns method, n (or nu), error, stderr; ``method`` holds the labels."""
+        """Return a DataFrame with the columns method, n (or nu), error, stderr; ``method`` holds the labels.
+
+        If there are inducing points, their number m stands after n.
+        """
         import pandas as pd
 
         frames = [curve.to_frame().assign(method=label) for label, curve in self.items()]
-        return pd.concat(frames, ignore_index=True)[["method", self.axis, "error", "stderr"]]
+        return pd.concat(frames, ignore_index=True)[list(self.columns)]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a table of these curves."""
+        inducing = any(curve.m is not None for curve in self.curves.values())
+        return ("method", self.axis, *(["m"] if inducing else []), "error", "stderr")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the set as plain data; each curve names its problem by its position in the list."""

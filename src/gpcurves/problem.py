@@ -10,7 +10,7 @@ from typing import Any, Self
 from gpcurves.designs import Design, Random
 from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble, Graph, GraphKernel, as_graph
-from gpcurves.inputs import Eigenvalues, Inputs, RandomVertices, Vertices
+from gpcurves.inputs import Eigenvalues, Inputs, RandomVertices, Sample, Vertices
 from gpcurves.kernels import Kernel, as_kernel, is_stationary
 from gpcurves.kernels.sklearn import ScikitLearnKernel
 from gpcurves.numerics.validation import nonnegative
@@ -232,6 +232,35 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
 def SpectrumProblem(spectrum: Spectrum, noise: float | Observation) -> Problem:  # noqa: N802  (as above)
     """Return a problem of which only eigenvalues and noise are known; the prior variance is taken to be uniform."""
     return Problem(None, Eigenvalues(spectrum), noise)
+
+
+def ModelProblem(  # noqa: N802  (as above)
+    model: object, inputs: Inputs | None = None, noise: object = None
+) -> Problem:
+    """Return the problem that a fitted model of GPflow or GPyTorch stands for: its kernel, its noise and its inputs.
+
+    Parameters
+    ----------
+    model
+        A model with a ``kernel`` (GPflow) or a ``covar_module`` (GPyTorch). Its mean function does not matter.
+    inputs
+        Where inputs come from; the model's own training inputs unless given. Models that train on batches do not keep these:
+        give ``Sample(X)``.
+    noise
+        The noise variance, if the model has no Gaussian likelihood of its own, such as ``likelihood.noise``.
+    """
+    from gpcurves.kernels.libraries import as_number, read_model
+
+    kernel, level, X = read_model(model)
+    if noise is not None:
+        level = as_number("noise", noise)
+    if level is None:
+        raise InputError("the model has no noise of its own: give noise, such as likelihood.noise")
+    if inputs is None:
+        if X is None:
+            raise InputError("the model does not keep its training inputs: give inputs, such as Sample(X)")
+        inputs = Sample(X)
+    return Problem(kernel, inputs, level)
 
 
 def as_problem(problem: object, noise: float | Observation | None = None) -> Problem:

@@ -44,7 +44,7 @@ _CURVE: dict[str, Any] = {
     "details?": {"*": _VALUES}, "diagnostics?": {"*": lambda name, value: _diagnostic(name, value)}, "notes?": [text],
 }  # fmt: skip
 _ANY = {"schema": anything, "package?": text, "version": text, "checksum?": text}
-_GOALS = {"required_n?": anything, "required_nu?": anything, "sentence?": text}
+_GOALS = {"required_n?": anything, "required_nu?": anything, "required_m?": anything, "sentence?": text}
 _ROWS, _RMSE = integer(1, 1e10), series(1 / LARGEST)
 _RECORD = {
     "band": {

@@ -69,6 +69,25 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
         {**SMALL, "datasets": 2, "among": ["isolated", "small"]},
         {"vertices": 14, "precision": 0.3, "graphs": 12, "datasets": 2},
     ],
+    **{
+        (name, "vectors"): [
+            {"draws": 2, "m": [2, 5], "placement": "greedy"},
+            {"draws": 2, "points": [[0.1, 0.2], [0.7, 0.3]]},
+        ]
+        for name in ("sor", "vfe", "fitc")
+    },
+    **{
+        (name, "vectors"): [
+            {"datasets": 2, "m": [2, 3], "test_points": 9, "placement": "k-means"},
+            {"datasets": 2, "points": [[0.1, 0.2], [0.7, 0.3]]},
+        ]
+        for name in ("sor-simulation", "vfe-simulation", "fitc-simulation")
+    },
+    ("pitc", "vectors"): [
+        {"datasets": 2, "m": 2, "test_points": 9, "placement": "greedy", "block": 3},
+        {"datasets": 2, "points": [[0.1, 0.2], [0.7, 0.3]]},
+    ],
+    ("bcm", "vectors"): [{"datasets": 2, "m": 3, "block": 2}],
     ("eigenvalue", "graph"): [{}],
     ("eigenvalue", "ensemble"): [SMALL],
     ("cavity", "graph"): [

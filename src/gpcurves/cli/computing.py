@@ -15,7 +15,7 @@ from gpcurves.cli import output, parse
 from gpcurves.cli.options import Given, Option, parameter_options
 from gpcurves.cli.streams import tell
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import NumericalError
+from gpcurves.errors import InputError, NumericalError
 from gpcurves.methods import METHODS, Kind
 from gpcurves.methods.base import Request
 from gpcurves.montecarlo import Run
@@ -68,6 +68,7 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     methods = named if named == "all" else [*parse.names("--methods", named), *adding]
     run = Run(given["rng"], given["workers"] or 1, given["store"], False if given["quiet"] else None)
     requests, skipped = request_curves(problem, at, methods, options, run, flags)
+    excess = _read_excess(given, requests)
     try:
         curves, requests = compute_curves(requests, at, skipped)
     except KeyboardInterrupt as stop:
@@ -77,10 +78,12 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     try:
         for error in errors:
             answers.append(goals.answer_goal(curves, requests, error))  # noqa: PERF401  (those before an interruption are kept)
+        sparse = [request for request in requests if request.method.second == "m"] if excess else []
+        excesses = [goals.answer_excess(request, int(at.max()), excess) for request in sparse]
     except KeyboardInterrupt:
-        stopped = True
+        stopped, excesses = True, []
     longer = _continue_to_goals(curves, requests, answers) if output.is_shown(given) else curves
-    output.emit_curves(longer, answers, given, deviation)
+    output.emit_curves(longer, answers, given, excesses=excesses, deviation=deviation)
     if stopped:
         tell("gpcurves: interrupted before all goals were answered")
         return 130
@@ -88,6 +91,16 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     if stuck:
         tell(f"gpcurves: {', '.join(stuck)} did not converge; the result so far was written")
     return 1 if stuck else None
+
+
+def _read_excess(given: Given, requests: Sequence[Request]) -> float:
+    """Return how far above the full GP's error approximations may be, or 0 if that was not asked."""
+    asked = given.context.params.get("goal_excess")
+    if asked is None:
+        return 0.0
+    if not any(request.method.second == "m" for request in requests):
+        raise InputError("--goal-excess is about inducing points: add --inducing, or a method such as sor")
+    return positive("--goal-excess", parse.number("--goal-excess", asked))
 
 
 def _read_options(given: Given) -> tuple[dict[str, Any], dict[str, str]]:

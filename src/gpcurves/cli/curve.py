@@ -6,13 +6,15 @@ from functools import partial
 
 import click
 
-from gpcurves.cli import computing, pieces
+from gpcurves.cli import computing, parse, pieces
 from gpcurves.cli.options import READ, Command, Given, Option, Part, output_options, run_options
 from gpcurves.curve import CurveSet
+from gpcurves.methods import METHODS
 
 
 def _parts() -> list[Part]:
     spectrum = "File with eigenvalues (and multiplicities) instead of a kernel and inputs."
+    excess = "Also say how many inducing points bring the error this close to the full GP's: 0.1 is 10 %."
     return [
         pieces.KERNELS.options,
         pieces.INPUTS.options,
@@ -20,6 +22,7 @@ def _parts() -> list[Part]:
         pieces.DESIGNS.options,
         pieces.LIKELIHOODS.options,
         *computing.size_options("n", "0,1:1000:log:40"),
+        Option("--goal-excess", section="What to compute", metavar="NUMBER", help=excess),
         pieces.KERNELS.teacher_options,
         partial(computing.method_options, "n", datasets="simulate"),
         *run_options(),
@@ -32,7 +35,8 @@ def curve(given: Given) -> int | None:
     """Compute the average error after n examples: by theory, by rigorous bounds and by simulation.
 
     Errors are mean squared errors against the noise-free function. CSV with the columns method,n,error,stderr goes to
-    stdout unless --out or --json says otherwise. --simulate N also simulates the truth with N data sets.
+    stdout unless --out or --json says otherwise; --inducing adds a column m, the number of inducing points. --simulate N
+    also simulates the truth with N data sets.
 
     \b
     Examples:
@@ -42,6 +46,10 @@ def curve(given: Given) -> int | None:
       gpcurves curve --kernel matern52 --lengthscale 0.3 --inputs box --dim 3 --noise 0.01 --methods lc
       gpcurves curve --kernel rbf --lengthscale 0.05 --noise 0.01 --n 0:100:10 --methods lc,ov --simulate 50
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.001 --n 0:60:5 --teacher-kernel ou --simulate 50
+      gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.1 --n 500 --inducing 9,20 --goal-excess 0.1 --methods sor
     """
     adding = ["simulation"] if given.has("method__datasets") else []
+    if adding and given["methods"].strip() != "all":
+        named = parse.names("--methods", given["methods"])
+        adding += [f"{name}-simulation" for name in named if f"{name}-simulation" in METHODS]
     return computing.answer(given, pieces.build_vector_problem, adding)

@@ -27,7 +27,7 @@ _PLANNED = {f"goal_{name}": f"--goal-{name}" for name in ("rmse", "mae", "r2", "
 def check_out(given: Given, kind: type | None = None) -> None:
     """Refuse an output that cannot be written before anything is computed; ``kind`` is the type of the result."""
     asked = given.context.params
-    for name, flag in (("goals", "--goal"), *_PLANNED.items()):
+    for name, flag in (("goals", "--goal"), ("goal_excess", "--goal-excess"), *_PLANNED.items()):
         if asked.get(name) and given["quiet"] and not any(asked.get(each) for each in ("out", "as_json", "report")):
             raise InputError(f"the answer to {flag} is not shown with --quiet: add --json or --out FILE")
     if given["out"] is None:
@@ -62,21 +62,22 @@ def say(given: Given, *sentences: str) -> None:
         tell(f"wrote {given['out']}")
 
 
-def emit_curves(curves: CurveSet, goals: Sequence[Goal], given: Given, deviation: float | None = None) -> None:
+def emit_curves(curves: CurveSet, goals: Sequence[Goal], given: Given, **shown: Any) -> None:
     """Write curves, then what people should know about them, and at the end what goals need.
 
-    ``deviation`` is that of the target in its own units, if it is known.
+    ``shown`` is what their view takes besides: the ``excesses`` that inducing points must meet, and the ``deviation`` of the
+    target in its own units.
     """
-    write(given, curves, goals=goals, deviation=deviation)
+    write(given, curves, goals=goals, **shown)
     graph = curves.problem.graph if curves.axis == "nu" else None
     say(given, *([graph.describe()] if isinstance(graph, Graph) else []), *_notes(curves))
     if given["out"] is not None or not given["quiet"]:
-        for goal in goals:
-            for line in _answer(curves, goal):
-                if given["out"] is None:
-                    tell(line)
-                else:  # stdout is free of data
-                    click.echo(line)
+        answers = [line for goal in goals for line in _answer(curves, goal)]
+        for line in [*answers, *map(str, shown.get("excesses", ()))]:
+            if given["out"] is None:
+                tell(line)
+            else:  # stdout is free of data
+                click.echo(line)
 
 
 def say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
@@ -118,6 +119,10 @@ def _answer(curves: CurveSet, goal: Goal) -> list[str]:
             size = goal.needed[label]
             count = f"{math.ceil(size * problem.examples_per_size - 1e-9):,}"
             said = count if problem.ensemble is None else f"{size:.4g}"
-        other = f"  (of {method.scope.value})" if method.scope in (Scope.MODIFIED, Scope.OTHER_PROBLEM) else ""
+        other = (
+            f"  (of {method.scope.value})"
+            if method.scope in (Scope.MODIFIED, Scope.OTHER_PROBLEM, Scope.SPARSE)
+            else ""
+        )
         lines.append(f"  {method.kind.value:<14}{label:<{width}}{said}{other}")
     return [*lines, goal.sentence]

@@ -84,8 +84,11 @@ def value(name: str, text: Any, kind: Any) -> Any:
     kinds = _alternatives(kind)
     lists = [each for each in kinds if get_origin(each) is tuple]
     single = [each for each in kinds if each not in lists]
-    if lists and ("," in text or not single):
+    counts = any(get_args(each)[0] is int for each in lists)  # numbers of something may be ranges
+    if lists and ("," in text or not single or (counts and ":" in text)):
         (inner, _) = get_args(lists[0])
+        if counts:
+            return tuple(integer(name, repr(each)) for each in size_list(name, text, integers=True))
         parts = names(name, text) if inner is str else text.split(",")
         return tuple(_single(name, part, inner) for part in parts)
     for each in single[:-1]:

@@ -70,6 +70,10 @@ def as_kernel(thing: object) -> Kernel:
         return thing
     if is_sklearn_kernel(thing):
         return from_sklearn(thing)
+    from gpcurves.kernels.libraries import from_library, library_of
+
+    if library_of(thing) is not None:
+        return from_library(thing)
     raise InputError(f"a kernel must be one of gpcurves or of scikit-learn, got {thing!r}")
 
 

@@ -51,6 +51,7 @@ class Scope(Enum):
     EVERY_DATASET = "the error of every single data set"
     MODIFIED = "a modified error"
     OTHER_PROBLEM = "the average error of another problem"
+    SPARSE = "the average error with few inducing points"
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class Result:
     details: Mapping[str, FloatArray] = field(default_factory=dict)
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    sizes: FloatArray | None = None  # if they are not those asked for: a method with a second axis repeats them
     interrupted: bool = False  # whether Ctrl-C ended the computation early, so that this is of what was finished
 
 
@@ -114,6 +116,7 @@ class Method(ABC, Generic[State]):
     needs: str = ""  # the conditions in words
     conditions: tuple[Condition, ...] = ()  # what a problem must meet
     axes: tuple[str, ...] = ("n",)  # what sizes it takes: "n" for vectors, "nu" for vertices of graphs
+    second: str | None = None  # option that is a second axis, without which "all" leaves the method out
     integers: bool = False  # whether n must be integers
     misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
     any_labels: bool = False  # whether labels may be of any kind (an `Observation` without Gaussian noise)
@@ -198,6 +201,9 @@ class Method(ABC, Generic[State]):
             raise InputError(reason)
         return checked
 
+    def check_request(self, options: Any, sizes: FloatArray) -> None:
+        """Raise if options and sizes that were asked for do not go together."""
+
     def refuse(self, reason: str | None) -> None:
         """Raise if there is an objection to a problem."""
         if reason is not None:
@@ -262,9 +268,11 @@ class Request:
                 result = method.evaluate(self.state, sizes)
         except (OverflowError, ZeroDivisionError) as error:  # of Python's numbers; those of NumPy become infinite
             raise NumericalError(f"method {method.name!r} leaves the range of double precision") from error
-        about = {each.name: getattr(result, each.name) for each in fields(Result) if each.name != "interrupted"}
+        names = [each.name for each in fields(Result) if each.name not in ("interrupted", "sizes")]
+        about: dict[str, Any] = {each: getattr(result, each) for each in names}
         seed = self.run.seed() if method.random and result.stderr is not None else None
         name = cast(MethodName, str(method.name))
+        sizes = sizes if result.sizes is None else result.sizes
         curve = LearningCurve(name, sizes, problem=problem, options=self.options.to_dict(), rng=seed, **about)
         if result.interrupted:
             raise CurveInterrupted(curve)

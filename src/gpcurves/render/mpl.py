@@ -6,7 +6,7 @@ import textwrap
 from typing import Any
 
 from gpcurves.numerics.display import Display
-from gpcurves.render.scene import Area, Bars, Line, Mark, Points, Scene, Text
+from gpcurves.render.scene import Area, Bars, Cells, Line, Mark, Points, Scene, Text
 
 _DASHES: dict[str, Any] = {
     "solid": "-",
@@ -78,6 +78,11 @@ def _draw(mark: Any, ax: Any) -> Any:
         case Bars(edges=edges):
             look = {"align": "edge", "color": mark.colour, "zorder": mark.layer}
             return ax.bar(edges[:-1], mark.heights, edges[1:] - edges[:-1], **look)
+        case Cells():
+            from matplotlib.colors import LinearSegmentedColormap, LogNorm
+
+            look = {"cmap": LinearSegmentedColormap.from_list("cells", mark.colours), "norm": LogNorm()}
+            return ax.pcolormesh(mark.x, mark.y, mark.values, zorder=mark.layer, **look)
         case Text():
             shift = {"left": 4, "center": 0, "right": -4}[mark.across], {"bottom": 3, "center": 0, "top": -3}[mark.up]
             look = {"color": mark.colour, "ha": mark.across, "va": mark.up, "fontsize": _SMALL}

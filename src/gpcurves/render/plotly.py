@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.scene import Area, Axis, Bars, Line, Mark, Points, Scene, Text
+from gpcurves.render.scene import Area, Axis, Bars, Cells, Line, Mark, Points, Scene, Text
 
 _HEIGHT, _ROW = 460, 22  # pixels of a picture without its legend, and of a row of the legend
 
@@ -74,6 +74,9 @@ def _about(mark: Mark, scene: Scene) -> dict[str, Any]:
     if isinstance(mark, Area) or not label:
         return about | {"hoverinfo": "skip"}
     x, y = (_text(axis.short or axis.label) for axis in (scene.x, scene.y))
+    if isinstance(mark, Cells):
+        about.pop("showlegend")
+        return about | {"hovertemplate": f"{x} = %{{x:.4~g}}<br>{y} = %{{y:.4~g}}<br>%{{text}}<extra></extra>"}
     return about | {"hovertemplate": f"<b>{label}</b><br>{x} = %{{x:,.8~g}}<br>{y} = %{{y:.4g}}<extra></extra>"}
 
 
@@ -99,6 +102,13 @@ def _trace(mark: Any) -> dict[str, Any]:
             sizes = {"x": (edges[1:] + edges[:-1]) / 2, "y": mark.heights, "width": np.diff(edges)}
             look = {"type": "bar", "marker": {"color": mark.colour, "line": {"width": 0}}}
             return look | {name: values.tolist() for name, values in sizes.items()}
+        case Cells():
+            scale = [[k / (len(mark.colours) - 1), colour] for k, colour in enumerate(mark.colours)]
+            with np.errstate(invalid="ignore"):
+                logs = np.log10(mark.values)
+            words = [["" if each != each else f"error {each:.4g}" for each in row] for row in mark.values.tolist()]
+            look = {"type": "heatmap", "colorscale": scale, "showscale": False, "text": words, "hoverongaps": False}
+            return look | {"x": mark.x.tolist(), "y": mark.y.tolist(), "z": logs.tolist()}
     raise TypeError(f"{type(mark).__name__} is not a mark that is drawn as a trace")
 
 

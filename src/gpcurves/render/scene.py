@@ -148,6 +148,16 @@ class Bars(Mark):
     colour: str
 
 
+@dataclass(frozen=True, eq=False)
+class Cells(Mark):
+    """Rectangles between edges along both axes, coloured by the logarithm of a value; those that are not numbers stay empty."""
+
+    x: FloatArray
+    y: FloatArray
+    values: FloatArray  # a row for each interval along y
+    colours: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Text(Mark):
     """Words beside a point."""

@@ -7,7 +7,7 @@ import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve, dump
 from gpcurves.errors import InputError
-from gpcurves.goals import Goal
+from gpcurves.goals import Goal, InducingGoal
 from gpcurves.graphs import Graph
 from gpcurves.methods import METHODS, Kind, Scope
 from gpcurves.numerics.validation import FloatArray, positive
@@ -23,9 +23,13 @@ from gpcurves.problem import Problem
 from gpcurves.render.page import Html, as_html, document, listed, sentences, table, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, plain
-from gpcurves.render.views import View
+from gpcurves.render.views import View, inducing
 
-_SIZES = {"n": ("number of examples n", "n"), "nu": ("number of examples per vertex ν", "ν")}
+_SIZES = {
+    "n": ("number of examples n", "n"),
+    "m": ("number of inducing points m", "m"),
+    "nu": ("number of examples per vertex ν", "ν"),
+}
 _SECOND, _IN_UNITS = "; below it the number of labels", "; below it the RMSE in target units"
 _GOAL = "#B3261E"
 _LONGEST_TAG = 12  # names of curves up to this length are written beside their ends as well
@@ -36,11 +40,12 @@ _SEQUENCE = ("#440154", "#31688e", "#35b779", "#e8c319")
 _DASHES = ("dash", "dot", "dashdot", "longdash")
 _EITHER = ("solid", "dot", "solid", "dash")
 """Approximations that follow each other in a picture often coincide: the second is seen on top of the first."""
-TRUTH, ASIDE = "simulated truth", "for a modified problem"
+TRUTH, ASIDE, SPARSE = "simulated truth", "for a modified problem", "few inducing points"
 _LOOKS: dict[str, tuple[float, list[tuple[str, str]]]] = {
     "approximations": (2.2, [(colour, dash) for dash in ("", "dashdot", "longdash") for colour in PALETTE]),
     "lower bounds": (1.4, [(colour, dash) for colour in ("#46525c", "#8795a1") for dash in _DASHES]),
     "upper bounds": (1.4, [(colour, dash) for colour in ("#a0522d", "#d08a5b") for dash in _DASHES]),
+    SPARSE: (2.0, [(colour, dash) for dash in ("", "dashdot") for colour in reversed(PALETTE)]),
     ASIDE: (1.6, [(colour, dash) for colour in ("#8a8a2a", "#b5b554") for dash in ("dot", "dashdot", "longdash")]),
     TRUTH: (1.5, [(colour, "solid") for colour in ("#000000", *PALETTE)]),
 }
@@ -58,6 +63,7 @@ class CurvesView(View):
 
     result: CurveSet | LearningCurve
     goals: Sequence[Goal] = ()
+    excesses: Sequence[InducingGoal] = ()
     title: str | None = None
     deviation: float | None = None
 
@@ -66,15 +72,26 @@ class CurvesView(View):
         """The curves by label."""
         return CurveSet({self.result.method: self.result}) if isinstance(self.result, LearningCurve) else self.result
 
+    @cached_property
+    def lines(self) -> tuple[CurveSet, str]:
+        """The curves as lines along one axis, and that axis."""
+        return inducing.unfold(self.curves)
+
     def to_csv(self) -> str:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["method", self.curves.axis, "error", "stderr"])
+        names = self.curves.columns
+        writer.writerow(names)
         for label, curve in self.curves.items():
-            stderr = np.full(len(curve.sizes), np.nan) if curve.stderr is None else curve.stderr
-            for size, *numbers in zip(curve.sizes.tolist(), curve.error.tolist(), stderr.tolist(), strict=True):
-                cells = ("" if math.isnan(number) else repr(number) for number in numbers)  # reads back the same
-                writer.writerow([label, int(size) if size.is_integer() else repr(size), *cells])
+            unknown = np.full(len(curve.sizes), np.nan)
+            stderr = unknown if curve.stderr is None else curve.stderr
+            counts = [curve.sizes] + ([unknown if curve.m is None else curve.m] if "m" in names else [])
+            for row in zip(*(each.tolist() for each in (*counts, curve.error, stderr)), strict=True):
+                # counts as integers, and numbers so that they read back the same
+                cells = ["" if math.isnan(each) else repr(each) for each in row]
+                for k, count in enumerate(row[: len(counts)]):
+                    cells[k] = str(int(count)) if count.is_integer() else cells[k]
+                writer.writerow([label, *cells])
         return text.getvalue()
 
     def to_json(self) -> str:
@@ -82,6 +99,11 @@ class CurvesView(View):
         if self.goals:
             data[f"required_{self.curves.axis}"] = [entry for goal in self.goals for entry in _entries(goal)]
             data["sentence"] = " ".join(goal.sentence for goal in self.goals)
+        if self.excesses:
+            data["required_m"] = [
+                {name: None if value != value else value for name, value in asdict(goal).items()}
+                for goal in self.excesses
+            ]
         return dump(data, None)
 
     @property
@@ -92,16 +114,22 @@ class CurvesView(View):
         return ", ".join(_shared(curve.problem for curve in self.curves.values())) or "several problems"
 
     def scene(self) -> Scene:
-        x, y = _size_axis(self.curves), _error_axis(self.curves, self.goals)
+        if inducing.is_plane(self.curves):
+            (plane,) = self.curves.values()
+            return inducing.plane_scene(plane, self.heading, self.excesses)
+        curves, axis = self.lines
+        x, y = _size_axis(curves, axis), _error_axis(curves, self.goals)
         if self.deviation is not None:
             unit = positive("deviation", self.deviation) / math.sqrt(_prior_variance(self.curves))
             y = replace(y, label=f"{y.label}{_IN_UNITS}", per_root=unit)
-        scene = Scene(x, y, self.heading, " ".join(goal.sentence for goal in self.goals))
-        if (allowed := region(self.curves)) is not None:
+        said = [*(goal.sentence for goal in self.goals), *map(str, self.excesses[:2])]  # a page has them all
+        scene = Scene(x, y, self.heading, " ".join(said))
+        sparse = any(curve.m is not None for curve in self.curves.values())  # bounds are of the full GP
+        if not sparse and (allowed := region(curves)) is not None:
             edges = np.maximum(allowed[1], y.low / 10), allowed[2]
             scene.marks.append(Area(allowed[0], *edges, REGION, label="allowed by the bounds", layer=0))
-        looks = strokes(self.curves)
-        for label, curve in self.curves.items():
+        looks = strokes(curves)
+        for label, curve in curves.items():
             scene.marks += _marks(label, curve, looks[label], y)
         lines = [mark for mark in scene.marks if isinstance(mark, Line)]
         scene.name_ends([line for line in lines if len(line.name) <= _LONGEST_TAG] if len(lines) > 1 else [])
@@ -114,16 +142,18 @@ class CurvesView(View):
                 if x.low <= size <= x.high:
                     scene.add_diamond(size, goal.error, looks[label].colour, 5.5, f"{label} at {name}")
             scene.label_level(goal.error, name, _GOAL)
+        inducing.mark_goals(scene, self.excesses, axis)
         return scene
 
     def page(self) -> str:
         parts = [
-            f"<h1>Learning curves: error against {_SIZES[self.curves.axis][0][:-2]}</h1>",
+            f"<h1>Learning curves: error against {_SIZES[self.lines[1]][0][:-2]}</h1>",
             f"<p class='problem'>{as_html(self.heading)}</p>",
-            sentences(goal.sentence for goal in self.goals),
+            sentences([*(goal.sentence for goal in self.goals), *map(str, self.excesses)]),
             embed(self.scene()),
             _goal_table(self.goals, self.curves.axis),
-            _numbers(self.curves),
+            _numbers(*self.lines),
+            inducing.claims(self.curves),
             _guarantees(self.curves),
             listed("Notes", [f"{label}: {note}" for label, curve in self.curves.items() for note in curve.notes]),
             listed("Left out", [f"{name}: {reason}" for name, reason in self.curves.skipped.items()]),
@@ -131,7 +161,7 @@ class CurvesView(View):
         return document(f"Learning curves: {self.heading}", parts)
 
     def notebook(self) -> str:
-        return f"{tagged('p', self.heading)}{_numbers(self.curves)}"
+        return f"{tagged('p', self.heading)}{_numbers(*self.lines)}"
 
 
 def _entries(goal: Goal) -> list[dict[str, Any]]:
@@ -198,9 +228,9 @@ def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     return bounds[0].sizes[order], np.max([np.zeros(len(order)), *lower], axis=0), high
 
 
-def _size_axis(curves: CurveSet) -> Axis:
+def _size_axis(curves: CurveSet, axis: str) -> Axis:
     sizes = np.unique(np.concatenate([curve.sizes for curve in curves.values()]))
-    label, short = _SIZES.get(curves.axis, (curves.axis, curves.axis))
+    label, short = _SIZES.get(axis, (axis, axis))
     log = len(sizes[sizes > 0]) > 1 if curves.axis == "nu" else spans_decades(sizes)
     low, high = (float(end) for end in ((sizes[sizes > 0] if log else sizes)[[0, -1]]))
     if high == low:
@@ -269,7 +299,7 @@ def _goal_table(goals: Sequence[Goal], axis: str) -> str:
     return table(what.capitalize(), ("goal", "curve", what), rows) if rows else ""
 
 
-def _numbers(curves: CurveSet) -> str:
+def _numbers(curves: CurveSet, axis: str) -> str:
     """Return a table of the errors at a dozen sizes, of those that all curves have if there are any."""
     known = [dict(zip(curve.sizes.tolist(), curve.error.tolist(), strict=True)) for curve in curves.values()]
     sizes = sorted(set(known[0]).intersection(*known) or set(known[0]).union(*known))
@@ -278,7 +308,7 @@ def _numbers(curves: CurveSet) -> str:
     for size in sizes:
         errors = [f"{each[size]:.4g}" if size in each else "" for each in known]
         rows.append([f"{size:.4g}" if curves.axis == "nu" else plain(size), *errors])
-    return table("Errors", [_size_axis(curves).short, *curves], rows)
+    return table("Errors", [_size_axis(curves, axis).short, *curves], rows)
 
 
 def _guarantees(curves: Curves) -> str:
@@ -303,6 +333,8 @@ def heading_of(name: str) -> str:
     method = METHODS[name]
     if method.kind is Kind.ESTIMATE:
         return TRUTH
+    if method.scope is Scope.SPARSE:
+        return SPARSE
     return ASIDE if method.kind is Kind.EXACT or method.scope is Scope.MODIFIED else f"{method.kind.value}s"
 
 
