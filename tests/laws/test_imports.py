@@ -25,6 +25,7 @@ LAYERS = [
     "observations",
     "designs",
     "problem",
+    "quantities",
 ]
 LAYERS += [
     "montecarlo",
