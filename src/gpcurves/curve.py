@@ -266,7 +266,7 @@ def _settings(curve: LearningCurve) -> dict[str, str]:
             settings[(each.metadata.get("flag") or each.name).replace("-", " ")] = getattr(piece, each.name)
     settings |= {name: repr(getattr(problem, name)) for name in _PIECES}
     if problem.teacher is not None:
-        settings |= {"teacher": repr(problem.teacher.kernel), "teacher noise": problem.teacher.noise}
+        settings |= {"teacher": problem.teacher.describe(), "teacher noise": problem.teacher.noise}
     settings |= curve.options
     settings["seed"] = curve.rng
     return {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in settings.items()}

@@ -24,6 +24,7 @@ LAYERS = [
     "inputs",
     "observations",
     "designs",
+    "teacher",
     "problem",
     "quantities",
 ]

@@ -308,6 +308,9 @@ class Formula(Method[tuple[Problem, Problem | None]]):
     ``measures`` are functions that make other quantities of the errors, by name; `gives` adds one.
     """
 
+    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(
+        lambda problem, sizes: None
+    )  # a note, if there is one
     negative = "the formula gives a negative error at n = {:g}: it means nothing there"  # a note on such values
 
     def __init__(self, function: Function, spectral: bool, **about: Any) -> None:
@@ -353,8 +356,10 @@ class Formula(Method[tuple[Problem, Problem | None]]):
             if (worst := float(relative.max())) > 1e-4:
                 origin = problem.spectrum.origin
                 notes.append(f"the spectrum is {origin}: the curve is uncertain by up to {100 * worst:.2g} %")
+        if (doubt := self.caution(problem, sizes)) is not None:
+            notes.append(doubt)
         if not QUANTITIES[quantity].falls:
-            return Result(error, spectrum_error=uncertainty)
+            return Result(error, spectrum_error=uncertainty, notes=tuple(notes))
         resolution = problem.spectrum.resolution
         noisy = problem.observation.noise is not None and problem.noise >= resolution
         if (lost := (error < resolution) & (sizes > 0)).any() and not noisy:

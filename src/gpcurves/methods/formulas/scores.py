@@ -6,36 +6,55 @@ With :math:`s = \sigma^2+\epsilon`, the variance that the model predicts for a n
 * negative log predictive density :math:`\frac12\ln 2\pi s + E/2s`,
 * negative log evidence :math:`\frac12(T(h) + n\ln 2\pi s - hg(h) + Q)`,
 
-where :math:`E` is the mean squared error against noisy targets and :math:`Q` the average of :math:`y^TK^{-1}y`; of a
-well-specified model :math:`E = s` and :math:`Q = n`. The derivative of the evidence with respect to `n` is the predictive
-density.
+where :math:`E = \epsilon_0+\sigma_0^2` is the mean squared error against noisy targets and
+:math:`Q = h(\sigma_0^2 + \sum M/(1+h\lambda))` the average of :math:`y^TK^{-1}y`. Of a well-specified model :math:`E = s` and
+:math:`Q = n`. The derivative of the evidence with respect to `n` is the predictive density.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from gpcurves.methods.base import gives
+from gpcurves.methods.base import METHODS, Formula, gives
+from gpcurves.methods.formulas.misspecified import Taught
 from gpcurves.methods.formulas.parametric import Scaled
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 
+def predicted_variance(name: str, problem: Problem, n: FloatArray, error: FloatArray) -> FloatArray:
+    """Return the variance that the student predicts for a new noisy target, by a formula with this name."""
+    method = METHODS[name]
+    assert isinstance(method, Formula)
+    return problem.noise + (error if problem.teacher is None else method.function(problem.believed, n))
+
+
 @gives("training", "lc")
 def training_error(problem: Problem, n: FloatArray, error: FloatArray) -> FloatArray:
-    r"""Return :math:`\sigma^4/s`; before any example, what the first one will have."""
-    return problem.noise**2 / (problem.noise + error)
+    r"""Return :math:`(\sigma^2/s)^2 E`; before any example, what the first one will have."""
+    s = predicted_variance("lc", problem, n, error)
+    return (problem.noise / s) ** 2 * (error + problem.true_noise)
 
 
-@gives("nlpd", "lc", "uc", "d")
-def predictive_density(problem: Problem, n: FloatArray, error: FloatArray) -> FloatArray:
-    r"""Return :math:`\frac12\ln 2\pi s + \frac12`."""
-    return (np.log(2 * np.pi * (problem.noise + error)) + 1) / 2
+def predictive_density(name: str, problem: Problem, n: FloatArray, error: FloatArray) -> FloatArray:
+    r"""Return :math:`\frac12\ln 2\pi s + E/2s`."""
+    s = predicted_variance(name, problem, n, error)
+    return (np.log(2 * np.pi * s) + (error + problem.true_noise) / s) / 2
+
+
+for _name in ("lc", "uc", "d"):
+    gives("nlpd", _name)(partial(predictive_density, _name))
 
 
 @gives("evidence", "lc")
 def log_evidence(problem: Problem, n: FloatArray, error: FloatArray) -> FloatArray:
-    r"""Return :math:`\frac12(T(h) + n\ln 2\pi s - hg(h) + n)`."""
-    predicted = problem.noise + error
-    h = n / predicted
-    return (Scaled(problem).T(h) + n * np.log(2 * np.pi * predicted) - h * error + n) / 2
+    r"""Return :math:`\frac12(T(h) + n\ln 2\pi s - hg(h) + Q)`."""
+    s = predicted_variance("lc", problem, n, error)
+    h = n / s
+    quadratic = n
+    if problem.teacher is not None:
+        taught = Taught(problem)
+        quadratic = h * (problem.true_noise + taught.unit * taught.unlearnt(h * taught.unit, 1))
+    return (Scaled(problem).T(h) + n * np.log(2 * np.pi * s) - h * (s - problem.noise) + quadratic) / 2

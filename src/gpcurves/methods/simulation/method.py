@@ -112,6 +112,13 @@ class SimulationOptions(DataSetSizes):
         return reason
 
 
+def _known_function(problem: Problem) -> str | None:
+    """Return why the true function cannot be evaluated, or None."""
+    if problem.teacher is not None and problem.teacher.coefficients is not None:
+        return "the true function is given by coefficients, and its values at inputs are not known"
+    return None
+
+
 def _random_vertices(problem: Problem) -> str | None:
     """Return why the examples on a graph cannot be drawn, or None."""
     if problem.axis == "nu" and problem.design != Random():
@@ -134,7 +141,7 @@ class Simulation(Sampled):
     promise = "the truth, up to its standard error"
     source = "Sollich & Halees 2002, eqs. (3) and (4); Urry & Sollich 2013, eqs. (9) to (12)"
     needs = "a kernel and inputs, integer n; or a graph or an ensemble of graphs"
-    conditions = (needs_kernel, _random_vertices)
+    conditions = (needs_kernel, _random_vertices, _known_function)
     axes = ("n", "nu")
     integers = True
     misspecified = True

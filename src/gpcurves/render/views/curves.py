@@ -110,7 +110,7 @@ class CurvesView(View):
 
     def page(self) -> str:
         parts = [
-            f"<h1>Learning curves: {' and '.join(each.short for each in shown_in(self.curves))} against {_SIZES[self.curves.axis][0][:-2]}</h1>",
+            f"<h1>Learning curves: {as_html(' and '.join(each.short for each in shown_in(self.curves)))} against {_SIZES[self.curves.axis][0][:-2]}</h1>",
             f"<p class='problem'>{as_html(self.heading)}</p>",
             sentences(goal.sentence for goal in self.goals),
             embed(self.scene()),
