@@ -244,7 +244,7 @@ def test_bad_teachers_are_refused_in_one_sentence() -> None:
         (lambda: gpc.Teacher(gpc.OU(0.1)), "needs the true noise variance"),
         (lambda: gpc.Teacher(gpc.OU(0.1), 0.1, function=wave), "needs one of kernel, function and coefficients"),
         (lambda: gpc.Teacher(noise=0.1), "needs one of kernel, function and coefficients"),
-        (lambda: gpc.Teacher(noise=0.1, function="x"), "must be callable"),
+        (lambda: gpc.Teacher(noise=0.1, function=VALUES), "must be callable"),  # type: ignore[arg-type]
         (lambda: gpc.Teacher(noise=0.1, coefficients=[1.0, np.nan]), "sequence of finite numbers"),
         (lambda: taught(gpc.Teacher(WALK(4), 0.1)), "of the teacher: a kernel between vertices"),
         (lambda: taught(gpc.Teacher(gpc.RBF((0.1, 0.2)), 0.1)), "of the teacher: the kernel has 2 lengthscales"),
