@@ -134,7 +134,7 @@ class Teacher:
     def prior_variance(self, inputs: Inputs) -> float:
         """Return the average square of the true function, the error before anything is learnt."""
         if self.coefficients is not None:
-            return float(np.sum(self.coefficients**2))
+            return float(self.coefficients @ self.coefficients)
         if self.kernel is None:
             X, weights = inputs.nodes(_AVERAGED)
             return float(weights @ self.values(X) ** 2)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -124,7 +125,9 @@ class Spectrum(ReadOnly):
     def measure(self) -> Measure:
         """Nodes and weights for smooth sums over all eigenvalues."""
         logs, number = np.log(self.values), self.multiplicities
-        powers = self.multiplicities * self.channels["power"] if "power" in self.channels else None
+        powers = self.channels.get("power")
+        if powers is not None and (self.multiplicities != 1).any():
+            powers = self.multiplicities * powers
         if (tail := self.tail) is not None:
             number = number * tail.list_share
             logs = np.concatenate((logs, tail.log_values))
@@ -144,7 +147,10 @@ class Spectrum(ReadOnly):
     def with_power(self, listed: FloatArray, beyond: FloatArray | None = None) -> Spectrum:
         """Return the spectrum with the power of the true function in each eigenfunction of the list, and at nodes of the tail."""
         tail = self.tail if self.tail is None or beyond is None else replace(self.tail, power=beyond)
-        return replace(self, channels={**self.channels, "power": listed}, tail=tail)
+        other = copy(self)  # the lists are in order, and need not be checked again
+        other.__dict__.pop("measure", None)
+        other.__dict__.update(channels=FrozenMapping({**self.channels, "power": listed}), tail=tail)
+        return other
 
     def with_matched_power(self) -> Spectrum:
         """Return the spectrum with the power that functions of its own kernel have: the eigenvalues."""
@@ -156,10 +162,13 @@ class Spectrum(ReadOnly):
 
         Coefficients begin with the largest eigenvalue; one that occurs several times has as many of them.
         """
-        ends = np.rint(self._before).astype(np.int64)
-        sums = np.concatenate(([0.0], np.cumsum(coefficients**2)))
-        reached = sums[np.minimum(ends, len(coefficients))]
-        own = self.with_power(np.diff(reached) / self.multiplicities)
+        power = coefficients * coefficients
+        if self.multiplicities.max() > 1 or self.multiplicities.min() < 1:
+            ends = np.minimum(np.rint(self._before).astype(np.int64), len(power))
+            power = np.diff(np.concatenate(([0.0], np.cumsum(power)))[ends]) / self.multiplicities
+        listed = np.zeros(self.size)
+        listed[: len(power)] = power[: self.size]
+        own = self.with_power(listed)
         return own if self.coarse is None else replace(own, coarse=self.coarse.with_coefficients(coefficients))
 
     def beyond(self, count: FloatArray) -> FloatArray:

@@ -146,7 +146,9 @@ class Cavity(Sampled):
 
     def spare(self, problem: Problem) -> str | None:
         if problem.teacher is not None:
-            return "for a misspecified model it takes longer than the simulation; name it among the methods to compute it"
+            return (
+                "for a misspecified model it takes longer than the simulation; name it among the methods to compute it"
+            )
         if problem.ensemble is not None or is_large(problem):
             return None
         vertices = f"{problem.examples_per_size:,} vertices"
