@@ -191,7 +191,8 @@ class Cavity(Sampled):
         what = f"messages of a misspecified model on {size:,} vertices"
         check_memory(40.0 * messages * width**2 * run.processes, what, "ask for fewer workers or simulate")
         how = tolerance, options.max_rounds if given else options.max_sweeps, options.damping
-        return TaughtData(problem, (), run.seed(), options.among, *how, size, note)
+        threads = None if str(run.workers).strip() == "1" else 1
+        return TaughtData(problem, (), run.seed(), options.among, *how, size, threads, note)
 
     def check_sizes(self, experiment: Any, run: Run) -> None:
         _check_size(max(experiment.nu))

@@ -20,72 +20,47 @@ import numpy as np
 
 from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.vertex_model import VertexModel
+from gpcurves.methods.cavity.compiled import Links, thread_count
+from gpcurves.methods.cavity.messages import Kernel
+from gpcurves.methods.cavity.rounds import kernel_of
+from gpcurves.methods.cavity.taught_messages import Four, relay_taught
 from gpcurves.numerics.validation import FloatArray
 
-_BLOCK = 20_000  # slots of which all matrices are held at once
+_BLOCK = 20_000  # vertices of which all matrices are held at once
 
 
 @dataclass(frozen=True, eq=False)
 class Chain:
     """One kernel on one graph: its variables, the weight of every slot, degrees and normalisers; isolated vertices have degree 1."""
 
-    local: FloatArray
-    coupling: FloatArray
+    model: VertexModel
     weights: FloatArray
     degrees: FloatArray
     kappa: FloatArray
 
     @classmethod
     def of(cls, model: VertexModel, weights: FloatArray, degrees: FloatArray, kappa: FloatArray) -> Chain:
-        local = np.zeros((model.size, model.size))
-        local[np.tril_indices(model.size)] = model.local
-        local = local + np.tril(local, -1).T
-        # without neighbours the matrix of degree 1 alone gives the variance of an isolated vertex
-        return cls(local, model.coupling, weights, np.where(degrees > 0, degrees, 1.0), kappa)
-
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """Messages, or sums of them, in blocks: of the student, their derivative, mixed, and of the teacher."""
-
-    xx: FloatArray
-    derivative: FloatArray
-    xz: FloatArray
-    zz: FloatArray
-
-    @classmethod
-    def zero(cls, count: int, student: Chain, teacher: Chain) -> Blocks:
-        p, q = len(student.local), len(teacher.local)
-        return cls(np.zeros((count, p, p)), np.zeros((count, p, p)), np.zeros((count, p, q)), np.zeros((count, q, q)))
+        """Return a chain; without neighbours the matrix of degree 1 alone gives the variance of an isolated vertex."""
+        return cls(model, np.ascontiguousarray(weights), np.where(degrees > 0, degrees, 1.0), kappa)
 
     @property
-    def parts(self) -> tuple[FloatArray, ...]:
-        return self.xx, self.derivative, self.xz, self.zz
-
-    def sums(self, vertex: IntArray, vertices: int) -> Blocks:
-        """Add the messages of the slots of each vertex."""
-        totals = []
-        for part in self.parts:
-            total = np.zeros((vertices, *part.shape[1:]))
-            np.add.at(total, vertex, part)
-            totals.append(total)
-        return Blocks(*totals)
+    def arrays(self) -> tuple[Kernel, FloatArray, FloatArray]:
+        """What compiled code takes."""
+        return kernel_of(self.model), self.weights, self.degrees
 
 
 @dataclass(frozen=True, eq=False)
 class TaughtGraph:
-    """A student and a teacher on the slots of a graph; with different graphs, on the slots of both."""
+    """A student and a teacher on the slots of a graph; with different graphs, on the slots of both.
 
-    vertex: IntArray  # the vertex that a slot belongs to
-    reverse: IntArray  # the slot at the other end
+    Messages are four arrays: of the student, its derivative, between both, and of the teacher.
+    """
+
+    links: Links
     student: Chain
     teacher: Chain
     noise: float
     true_noise: float
-
-    @property
-    def vertices(self) -> int:
-        return len(self.student.degrees)
 
     @property
     def ratio(self) -> FloatArray:
@@ -93,68 +68,65 @@ class TaughtGraph:
         x, z = self.student, self.teacher
         return np.sqrt(x.kappa * x.degrees / (z.kappa * z.degrees))
 
-    def start(self) -> Blocks:
+    def start(self) -> Four:
         """Return messages that say nothing."""
-        return Blocks.zero(len(self.vertex), self.student, self.teacher)
+        x, z, slots = self.student.model, self.teacher.model, self.links.slots
+        widths = (x.packed, x.packed, x.size * z.size, z.packed)
+        first, second, third, fourth = (np.zeros((slots, width)) for width in widths)
+        return first, second, third, fourth
 
-    def send(self, old: Blocks, counts: FloatArray) -> Blocks:
+    def send(self, old: Four, new: Four, counts: FloatArray, threads: int) -> None:
         """Send all messages once."""
-        total = old.sums(self.vertex, self.vertices)
-        new = self.start()
-        for begin in range(0, len(self.vertex), _BLOCK):
-            slots = slice(begin, begin + _BLOCK)
-            at, to = self.vertex[slots], self.reverse[slots]
-            rest = Blocks(*(whole[at] - part[slots] for whole, part in zip(total.parts, old.parts, strict=True)))
-            V, derivative, mixed, prior = self._invert(rest, at, counts[at])
-            K, K0 = self.student.coupling, self.teacher.coupling
-            A, A0 = (chain.weights[slots][:, None, None] for chain in (self.student, self.teacher))
-            new.xx[to], new.derivative[to] = A * A * (K @ V @ K), A * A * (K @ derivative @ K)
-            new.xz[to], new.zz[to] = A * A0 * (K @ mixed @ K0), A0 * A0 * (K0 @ prior @ K0)
-        return new
-
-    def observe(self, messages: Blocks) -> tuple[FloatArray, FloatArray]:
-        """Return the student's variance of every vertex given the examples at all others, and its derivative."""
-        total = messages.sums(self.vertex, self.vertices)
-        V, derivative, _, _ = self._invert(total, np.arange(self.vertices), None)
         scale = self.student.degrees * self.student.kappa
-        pivot = V[:, -1, -1]
-        return -1 / (pivot * scale), derivative[:, -1, -1] / (pivot * pivot * scale)
+        noises = np.where(counts > 0, scale * self.true_noise / np.maximum(counts, 1e-300), 0.0)
+        data = counts / (scale * self.noise), noises, self.ratio
+        slots = self.links.indptr, self.links.reverse
+        self.links.run(threads, relay_taught, slots, self.student.arrays, self.teacher.arrays, data, old, new)
 
-    def _invert(
-        self, incoming: Blocks, at: IntArray, counts: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return the inverse of the matrix of vertices, its derivative, and its blocks with the teacher's variables.
+    def observe(self, messages: Four) -> tuple[FloatArray, FloatArray]:
+        """Return the student's variance of every vertex given the examples at all others, and its derivative."""
+        vertices = self.links.vertices
+        cavity, slope = np.empty(vertices), np.empty(vertices)
+        for begin in range(0, vertices, _BLOCK):
+            at = np.arange(begin, min(begin + _BLOCK, vertices))
+            cavity[at], slope[at] = self._marginals(messages, at)
+        return cavity, slope
 
-        Without ``counts`` data at the vertex itself are left out.
-        """
+    def _marginals(self, messages: Four, at: IntArray) -> tuple[FloatArray, FloatArray]:
         x, z = self.student, self.teacher
-        P = x.degrees[at, None, None] * x.local - incoming.xx
-        M = z.degrees[at, None, None] * z.local - incoming.zz
-        rho = self.ratio[at][:, None]
-        V = np.asarray(np.linalg.inv(P), dtype=np.float64)
+        p, q = x.model.size, z.model.size
+        indptr = self.links.indptr
+        spans = slice(indptr[at[0]], indptr[at[-1] + 1])
+        vertex = np.repeat(np.arange(len(at)), np.diff(indptr[at[0] : at[-1] + 2]))
+        sums = []
+        for part in messages:
+            total = np.zeros((len(at), part.shape[1]))
+            np.add.at(total, vertex, part[spans])
+            sums.append(total)
+        P = x.degrees[at, None, None] * _unpack(x.model.local[None], p) - _unpack(sums[0], p)
+        M = z.degrees[at, None, None] * _unpack(z.model.local[None], q) - _unpack(sums[3], q)
+        change, mixed, rho = -_unpack(sums[1], p), sums[2].reshape(-1, p, q), self.ratio[at][:, None]
         # the last of z is rho u, so that its row and column are added to those of u
-        across = -incoming.xz[:, :, :-1]
+        across = -mixed[:, :, :-1]
         across[:, -1] += rho * M[:, -1, :-1]
-        change = -incoming.derivative
-        change[:, -1] -= rho * incoming.xz[:, :, -1]
-        change[:, :, -1] -= rho * incoming.xz[:, :, -1]
+        change[:, -1] -= rho * mixed[:, :, -1]
+        change[:, :, -1] -= rho * mixed[:, :, -1]
         change[:, -1, -1] += rho[:, 0] ** 2 * M[:, -1, -1]
-        if counts is not None:
-            scale = x.degrees[at] * x.kappa[at]
-            gain = counts / (scale * self.noise)
-            column = V[:, :, -1]
-            # the noise adds -1/gain to the corner: infinite without examples, which pins u to 0
-            V = V - column[:, :, None] * column[:, None, :] / (column[:, -1] - gain)[:, None, None]
-            seen = np.maximum(counts, 1.0)
-            change[:, -1, -1] -= np.where(counts > 0, scale * self.true_noise / seen, 0.0)
-        prior = np.zeros_like(M)
-        prior[:, :-1, :-1] = np.linalg.inv(M[:, :-1, :-1])
-        carried = V @ across
-        mixed = np.empty_like(incoming.xz)
-        mixed[:, :, :-1] = -carried @ prior[:, :-1, :-1]
-        mixed[:, :, -1] = rho * V[:, :, -1]
-        derivative = -mixed[:, :, :-1] @ np.swapaxes(carried, 1, 2) - V @ change @ V
-        return V, derivative, mixed, prior
+        column = np.linalg.solve(P, np.eye(p)[:, -1:])[:, :, 0]
+        seen = np.einsum("ijk,ij->ik", across, column)
+        known = np.linalg.solve(M[:, :-1, :-1], seen[:, :, None])[:, :, 0]
+        derivative = np.einsum("ij,ij->i", seen, known) - np.einsum("ij,ijk,ik->i", column, change, column)
+        scale, pivot = x.degrees[at] * x.kappa[at], column[:, -1]
+        return -1 / (pivot * scale), derivative / (pivot * pivot * scale)
+
+
+def _unpack(packed: FloatArray, size: int) -> FloatArray:
+    """Return symmetric matrices from the lower triangles in the rows of an array."""
+    full = np.zeros((len(packed), size, size))
+    i, j = np.tril_indices(size)
+    full[:, i, j] = packed
+    full[:, j, i] = packed
+    return full
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +139,7 @@ class TaughtBeliefs:
     cavity_error: FloatArray
     converged: bool
     rounds: int
-    messages: Blocks
+    messages: Four
 
 
 def propagate_taught(
@@ -177,26 +149,35 @@ def propagate_taught(
     tolerance: float = 1e-10,
     max_rounds: int = 1000,
     damping: float = 0.0,
-    start: Blocks | None = None,
+    start: Four | None = None,
+    threads: int | None = None,
 ) -> TaughtBeliefs:
     """Send messages along all edges until they no longer change, relative to the largest of their kind."""
-    old = graph.start() if start is None else start
-    rounds, converged = 0, len(graph.vertex) == 0
+    old, new = graph.start() if start is None else start, graph.start()
+    workers = thread_count(threads)
+    rounds, converged = 0, graph.links.slots == 0
     while not converged and rounds < max_rounds:
-        new = graph.send(old, counts)
-        if damping:
-            mixed = zip(new.parts, old.parts, strict=True)
-            new = Blocks(*(each + damping * (before - each) for each, before in mixed))
+        graph.send(old, new, counts, workers)
+        largest = 0.0
+        for now, before in zip(new, old, strict=True):
+            if damping:
+                now += damping * (before - now)
+            largest = max(largest, _change(now, before))
+        if rounds == 0 and start is not None:
+            old = graph.start()  # the messages that were given stay as they are
+        old, new = new, old
         rounds += 1
-        changes = [
-            float(abs(each - before).max(initial=0.0)) / (float(abs(each).max(initial=0.0)) or 1.0)
-            for each, before in zip(new.parts, old.parts, strict=True)
-        ]
-        old = new
-        if not np.isfinite(changes).all():
+        if not np.isfinite(largest):
             break
-        converged = max(changes) <= tolerance
+        converged = largest <= tolerance
     cavity, slope = graph.observe(old)
     variance = 1 / (counts / graph.noise + 1 / cavity)
     error = variance**2 * (counts * graph.true_noise / graph.noise**2 + slope / cavity**2)
     return TaughtBeliefs(variance, error, cavity, slope, converged, rounds, old)
+
+
+def _change(now: FloatArray, before: FloatArray) -> float:
+    """Return the largest change of a message, relative to the largest of all."""
+    size = float(np.abs(now).max(initial=0.0))
+    moved = float(np.abs(now - before).max(initial=0.0))
+    return moved / size if size > 0 else moved

@@ -46,7 +46,7 @@ def taught_graph(problem: Problem, graph: Graph) -> TaughtGraph:
         return Chain.of(model, weights, own.degrees, kappa)
 
     chains = chain(problem.kernel, graph), chain(teacher.kernel, true)
-    return TaughtGraph(vertex, links.reverse, *chains, problem.noise, teacher.noise)
+    return TaughtGraph(links, *chains, problem.noise, teacher.noise)
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class TaughtData(GraphExperiment):
     max_rounds: int
     damping: float
     vertices: int  # of a graph of an ensemble
+    threads: int | None  # of one task; None for all cores
     note: str | None
     kept: list[Any] = field(default_factory=list, repr=False, compare=False)  # the given graph with its normalisers
 
@@ -93,6 +94,7 @@ class TaughtData(GraphExperiment):
                 max_rounds=self.max_rounds,
                 damping=self.damping,
                 start=beliefs.messages if beliefs is not None and beliefs.converged else None,
+                threads=self.threads,
             )
             local = beliefs.error if self.problem.ensemble is None else _mean_error(taught, beliefs, self.nu[k])
             sums = [local[mask].sum() / len(local) for mask in masks]
