@@ -56,6 +56,18 @@ def eigenvalue_theory(report: Report) -> None:
     report.add("LC, 1e6 eigenvalues: 1000 n / 50 n", seconds(lambda: ours(1000)) / fifty, below=1.5)
 
 
+def misspecified_theory(report: Report) -> None:
+    index = np.arange(1, 1_000_001.0)
+    values, coefficients, sizes = index**-2.0, index**-0.8, np.geomspace(1, 1e5, 50)
+
+    def wrong() -> gpc.LearningCurve:
+        teacher = gpc.Teacher(coefficients=coefficients, noise=0.05)
+        return gpc.learning_curve(gpc.SpectrumProblem(gpc.Spectrum(values), 0.05, teacher), "lc", sizes)
+
+    matched = seconds(lambda: gpc.learning_curve(gpc.Spectrum(values), "lc", sizes, noise=0.05))
+    report.add("LC of a misspecified model, 1e6 eigenvalues, 50 n / LC", seconds(wrong) / matched, below=2)
+
+
 def discrete_approximation(report: Report) -> None:
     values = np.arange(1, 10_001.0) ** -2.0
     spectrum = gpc.Spectrum(values)
@@ -205,5 +217,5 @@ def start(report: Report) -> None:
 
 
 if __name__ == "__main__":
-    own = (eigenvalue_theory, discrete_approximation, spectra, simulation, graphs)
+    own = (eigenvalue_theory, misspecified_theory, discrete_approximation, spectra, simulation, graphs)
     sys.exit(judge(sparse.run, *own, cavity.run, networks.run, forecasting.run, start))

@@ -23,6 +23,7 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 PAPERS = {
     "Sollich 1999": "sollich1999",
+    "Sollich 2001": "sollich2001",
     "Sollich & Halees 2002": "sollich2002",
     "Urry & Sollich 2013": "urry2013",
 }

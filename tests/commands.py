@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 
@@ -30,3 +31,11 @@ def once(words: list[str]) -> list[str]:
     first, *others = [k for k, word in enumerate(words) if word.startswith("--")] or [len(words)]
     pieces = [words[a:b] for a, b in zip([first, *others], [*others, len(words)], strict=True)]
     return [*words[:first], *(word for piece in {each[0]: each for each in pieces if each}.values() for word in piece)]
+
+
+def command(*words: str) -> tuple[int, str, str]:
+    """Run the command line and return its exit code and what it printed."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run(list(words))
+    return code, out.getvalue(), err.getvalue()

@@ -14,17 +14,20 @@ settings.load_profile("reproducible")
 
 @pytest.fixture
 def registries() -> Iterator[None]:
-    """Let a test register kernels, inputs, methods, formats and so on without leaving them behind."""
+    """Let a test register kernels, inputs, methods, quantities, formats and so on without leaving them behind."""
     from gpcurves.designs import Design
     from gpcurves.graphs import Ensemble, GraphKernel
     from gpcurves.inputs import Inputs
     from gpcurves.kernels import Kernel
     from gpcurves.methods import METHODS
+    from gpcurves.methods.base import Formula
     from gpcurves.observations import Observation
+    from gpcurves.quantities import QUANTITIES
     from gpcurves.render.formats import FORMATS
 
     families = (Kernel, GraphKernel, Inputs, Ensemble, Observation, Design)
-    registered: list[dict[Any, Any]] = [METHODS, FORMATS, *(family.known for family in families)]
+    registered: list[dict[Any, Any]] = [METHODS, FORMATS, QUANTITIES, *(family.known for family in families)]
+    registered += [method.measures for method in METHODS.values() if isinstance(method, Formula)]
     before = [dict(each) for each in registered]
     yield
     for each, former in zip(registered, before, strict=True):

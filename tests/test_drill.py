@@ -5,9 +5,7 @@ Nothing else is edited for any of them: not the registry, not the command line, 
 
 from __future__ import annotations
 
-import io
 import json
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,18 +14,20 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
-from gpcurves.cli import run
+from commands import command
 from gpcurves.graphs import Ensemble, GraphKernel
 from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.kernels import Normalisation, normalise_parameter
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import Stationary
 from gpcurves.methods import METHODS, Kind, Method, MethodOptions, Result, formula, register
+from gpcurves.methods.base import gives
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.observations import Observation
 from gpcurves.problem import Problem
+from gpcurves.quantities import Quantity, define
 from gpcurves.render.formats import output_format
 from gpcurves.render.views import View
 from laws import (
@@ -41,14 +41,6 @@ from laws import (
 )
 
 pytestmark = pytest.mark.usefixtures("registries")
-
-
-def command(*words: str) -> tuple[int, str, str]:
-    """Run the command line and return its exit code and what it printed."""
-    out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        code = run(list(words))
-    return code, out.getvalue(), err.getvalue()
 
 
 CURVE = ("--noise", "0.05", "--n", "0,10", "--methods", "lc", "-q")
@@ -316,6 +308,37 @@ def test_a_new_method_with_options(tmp_path: Path) -> None:
     assert dict(right.options) == {"double": True, "where": [1.0, 2.0], "log": "a.txt"}
     assert json.loads(right.to_json())["curve"]["options"] == dict(right.options)
     assert "where\n    Places.\n" in str(NearestOptions.__doc__)
+
+
+def test_a_new_quantity() -> None:
+    define(Quantity("rmse", "root mean squared error", "RMSE", "root mean squared error"))
+
+    @gives("rmse", "lc", "uc")
+    def rmse(problem: Problem, n: FloatArray, error: FloatArray) -> FloatArray:
+        return np.sqrt(error)
+
+    problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), 0.05)
+    curve = gpc.learning_curve(problem, "uc", [3], quantity="rmse")
+    np.testing.assert_allclose(curve.error**2, gpc.learning_curve(problem, "uc", [3]).error)
+    assert gpc.required_n(problem, 0.1, quantity="rmse") == gpc.required_n(problem, 0.01)
+    assert "root mean squared error" in " ".join(command("curve", "--help")[1].split())
+    words = (
+        "curve",
+        "--kernel",
+        "rbf",
+        "--lengthscale",
+        "0.1",
+        "--noise",
+        "0.05",
+        "--n",
+        "0,5,50",
+        "--quantity",
+        "rmse",
+    )
+    code, _, err = command(*words, "--goal", "0.1", "--methods", "lc")
+    assert code == 0
+    assert "For a RMSE of 0.1" in err
+    assert "left out" in command(*words)[2]
 
 
 def test_a_new_output_format(tmp_path: Path) -> None:

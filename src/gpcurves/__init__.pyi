@@ -61,7 +61,8 @@ from gpcurves.problem import GraphProblem as GraphProblem
 from gpcurves.problem import ModelProblem as ModelProblem
 from gpcurves.problem import Problem as Problem
 from gpcurves.problem import SpectrumProblem as SpectrumProblem
-from gpcurves.problem import Teacher as Teacher
+from gpcurves.quantities import QUANTITIES as QUANTITIES
 from gpcurves.render.drawing import draw_graph as draw_graph
 from gpcurves.saved import load as load
 from gpcurves.spectra import Spectrum as Spectrum
+from gpcurves.teacher import Teacher as Teacher

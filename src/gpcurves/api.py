@@ -20,6 +20,7 @@ from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray, Sizes, names_of, nonnegative, sizes
 from gpcurves.observations import Observation
 from gpcurves.problem import Problem, SpectrumProblem, as_problem
+from gpcurves.quantities import MSE, QUANTITIES
 from gpcurves.spectra import Spectrum
 
 Methods = MethodName | Method[Any] | Literal["all"] | Iterable[MethodName | Method[Any]]
@@ -33,6 +34,7 @@ def learning_curve(
     *,
     nu: Sizes | None = None,
     noise: float | Observation | None = None,
+    quantity: Any = MSE.name,
     **options: Any,
 ) -> LearningCurve:
     """Return the average error after n examples, or after nu examples per vertex of a graph.
@@ -50,6 +52,8 @@ def learning_curve(
         Examples per vertex of a graph, instead of n: numbers, at least 0.
     noise
         Noise variance, for a bare spectrum only.
+    quantity
+        What to compute: "mse", the mean squared error, unless given; ``gpcurves.QUANTITIES`` lists them.
     **options
         Options of the method: ``help(type(gpcurves.METHODS[method].Options()))`` lists them. Random methods also take
         ``rng`` (seed), ``workers``, ``store`` and ``progress``, see `gpcurves.montecarlo.Run`.
@@ -61,7 +65,7 @@ def learning_curve(
     >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(4)
     array([1.    , 0.5249, 0.0267])
     """
-    (curve,) = learning_curves(problem, n, [method], nu=nu, noise=noise, **options).values()
+    (curve,) = learning_curves(problem, n, [method], nu=nu, noise=noise, quantity=quantity, **options).values()
     return curve
 
 
@@ -72,6 +76,7 @@ def learning_curves(
     *,
     nu: Sizes | None = None,
     noise: float | Observation | None = None,
+    quantity: Any = MSE.name,
     **options: Any,
 ) -> CurveSet:
     """Return the curves of several methods.
@@ -84,7 +89,8 @@ def learning_curves(
     asked = as_problem(problem, noise)
     at = sizes_of(asked, n, nu)
     given = {name: value for name, value in options.items() if value is not None or name == "workers"}
-    requests, skipped = request_curves(asked, at, methods, given, read_run(given))
+    what = QUANTITIES[quantity].name
+    requests, skipped = request_curves(asked, at, methods, given, read_run(given), quantity=what)
     return compute_curves(requests, at, skipped)[0]
 
 
@@ -95,6 +101,7 @@ def request_curves(
     options: Mapping[str, Any],
     run: Run,
     flags: Mapping[str, str] | None = None,
+    quantity: str = MSE.name,
 ) -> tuple[list[Request], dict[str, str]]:
     """Return what is to be computed, and why others of "all" methods are left out; the one place that checks methods and options.
 
@@ -110,7 +117,9 @@ def request_curves(
         ]
     else:
         named = list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method)))
-    reasons = {method.name: method.objection(problem, at) for method in named}
+    reasons = {
+        method.name: method.objection(problem, at) or method.quantity_objection(problem, quantity) for method in named
+    }
     chosen = [method for method in named if reasons[method.name] is None] if everything else named
     taken = {method: method.take_options(problem, options) for method in chosen}
     skipped: dict[str, str] = {}
@@ -125,7 +134,7 @@ def request_curves(
     if not everything:
         for method in chosen:
             method.refuse(reasons[method.name])
-    requests = [Request(method, problem, taken[method][0], run, optional=everything) for method in chosen]
+    requests = [Request(method, problem, taken[method][0], run, everything, quantity) for method in chosen]
     return requests, skipped
 
 

@@ -37,7 +37,8 @@ _ARRAYS = ("sizes", "error", "stderr", "spectrum_error")
 class LearningCurve(Shown, ReadOnly):
     """The error after n examples, or after nu examples per vertex of a graph, by one method.
 
-    ``learning_curve(c.problem, c.method, c.n, rng=c.rng, **c.options)`` gives the same curve again.
+    ``learning_curve(c.problem, c.method, c.n, rng=c.rng, **c.options)`` gives the same curve again: the options name the
+    quantity too if it is not "mse".
 
     Attributes
     ----------
@@ -53,7 +54,7 @@ class LearningCurve(Shown, ReadOnly):
     options, rng
         What else determines the numbers: options of the method and the seed.
     quantity
-        What ``error`` is: "mse", the mean squared error against the noise-free function.
+        What ``error`` is: "mse", the mean squared error against the noise-free function, or another of ``gpcurves.QUANTITIES``.
     spectrum_error
         Estimated error of ``error`` that comes from a numerical spectrum, or None if the spectrum is exact.
     details
@@ -300,7 +301,7 @@ def _settings(curve: LearningCurve) -> dict[str, str]:
             settings[(each.metadata.get("flag") or each.name).replace("-", " ")] = getattr(piece, each.name)
     settings |= {name: repr(getattr(problem, name)) for name in _PIECES}
     if problem.teacher is not None:
-        settings |= {"teacher": repr(problem.teacher.kernel), "teacher noise": problem.teacher.noise}
+        settings |= {"teacher": problem.teacher.describe(), "teacher noise": problem.teacher.noise}
     settings |= curve.options
     settings["seed"] = curve.rng
     return {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in settings.items()}

@@ -19,6 +19,7 @@ from gpcurves.methods.base import Request
 from gpcurves.numerics.validation import FloatArray, integer, positive
 from gpcurves.observations import Observation
 from gpcurves.problem import Problem, as_problem
+from gpcurves.quantities import MSE, QUANTITIES
 from gpcurves.spectra import Spectrum
 
 Errors = Callable[[FloatArray], FloatArray]  # returns the error at each size
@@ -47,6 +48,7 @@ def required_n(
     method: MethodName | Method[Any] | None = None,
     *,
     noise: float | Observation | None = None,
+    quantity: Any = MSE.name,
     **options: Any,
 ) -> int:
     """Return the smallest number of examples at which the method's error is at most ``error``.
@@ -56,10 +58,12 @@ def required_n(
     problem
         A problem on vectors or on a given graph, or a bare spectrum with ``noise``.
     error
-        The mean squared error to reach, against the noise-free function.
+        The mean squared error to reach, against the noise-free function, or what ``quantity`` names.
     method
         "lc" unless given. On a given graph it is "simulation" if the graph is small and "cavity" if it is large, and the
         answer is in labels: eigenvalue theory promises too much if noise is low. An ensemble has no number of labels.
+    quantity
+        What ``error`` is: "mse", or another quantity that falls with more examples, such as an error rate.
     **options
         Options of a random method, and its seed ``rng``.
 
@@ -76,7 +80,11 @@ def required_n(
             "learning_curve(...).reaches(error) finds them on a curve, and --goal on the command line solves for them"
         )
     given = {name: value for name, value in options.items() if value is not None}
-    (request,), _ = request_curves(asked, np.zeros(1), [chosen], given, read_run({"rng": 0} | given))
+    what = QUANTITIES[quantity]
+    if not what.falls:
+        raise InputError(f"a goal needs a quantity that falls with more examples, and {what.name} does not always")
+    run = read_run({"rng": 0} | given)
+    (request,), _ = request_curves(asked, np.zeros(1), [chosen], given, run, quantity=what.name)
     return math.ceil(required_size(request, positive("error", error)) * asked.examples_per_size - 1e-9)
 
 
@@ -102,17 +110,19 @@ def required_size(
     if request.draws or problem.ensemble is not None:
         most = most or (_MOST_SIMULATED if problem.axis == "n" else _MOST_PER_VERTEX)
         return _search(problem, request.method, goal, errors, most)
-    first = _first_reached(problem, request.method, goal, lambda n: errors(n / problem.examples_per_size))
+    first = _first_reached(request, goal, lambda n: errors(n / problem.examples_per_size))
     if first is None:
         most = MOST_EXAMPLES / problem.examples_per_size
         raise _unreachable(request.method, goal, most, float(errors(np.array([most]))[0]), problem.axis)
     return first / problem.examples_per_size
 
 
-def _first_reached(problem: Problem, method: Method[Any], goal: float, errors: Errors) -> int | None:
+def _first_reached(request: Request, goal: float, errors: Errors) -> int | None:
     """Search for the first integer n at or below the goal, taking the error to fall with n."""
-    if method.explicit is not None and goal < problem.spectrum.trace:  # up to rounding
-        about = np.floor(method.explicit(problem, goal) * (1 - 1e-12))
+    problem, explicit = request.problem, request.method.explicit
+    plain = request.quantity == MSE.name and problem.teacher is None  # what the explicit solution is about
+    if plain and explicit is not None and goal < problem.spectrum.trace:  # up to rounding
+        about = np.floor(explicit(problem, goal) * (1 - 1e-12))
         near = np.maximum(about + np.arange(-1.0, 3.0), 0.0)
         reached = near[-1] <= MOST_EXAMPLES and errors(near) <= goal
         return int(near[np.argmax(reached)]) if np.any(reached) else None
@@ -191,7 +201,8 @@ def answer_goal(curves: CurveSet, requests: Sequence[Request], error: float) -> 
         per_unit = request.problem.examples_per_size
         # the number of examples is an integer; examples per vertex of an ensemble are any number
         needed[label] = size if request.problem.ensemble is not None else math.ceil(size * per_unit - 1e-9) / per_unit
-    return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed), seen)
+    what = QUANTITIES[requests[0].quantity].one
+    return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed, what), seen)
 
 
 @dataclass(frozen=True)
@@ -320,7 +331,7 @@ def answer_excess(request: Request, n: int, excess: float) -> InducingGoal:
     )  # fmt: skip
 
 
-def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> str:
+def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float], what: str) -> str:
     """Say what approximations expect, what is certain, and what the simulated truth needs."""
     unit = unit_of(curves)
     by_kind: dict[Kind, list[float]] = {}
@@ -343,14 +354,14 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float]) -> st
         parts.append(f"rigorous: at most {_exact(min(enough), curves.axis)}")
     if not parts and needed:
         others = ", ".join(f"{label} {_round(size)}" for label, size in needed.items())
-        return f"No curve of this problem reaches an error of {error:g}; for a modified problem, {others} {unit}."
+        return f"No curve of this problem reaches {what} of {error:g}; for a modified problem, {others} {unit}."
     if not parts:
-        return f"No curve reaches an error of {error:g}."
+        return f"No curve reaches {what} of {error:g}."
     warning = ""
     if all(METHODS[curves[label].method].optimistic for label in needed):
         better = default_method(curves[next(iter(needed))].problem).name
         warning = f" Eigenvalue theory expects too few if noise is low: compare the method {better}."
-    return f"For an error of {error:g}, {'; '.join(parts)}.{warning}"
+    return f"For {what} of {error:g}, {'; '.join(parts)}.{warning}"
 
 
 def unit_of(curves: CurveSet) -> str:

@@ -11,31 +11,14 @@ from gpcurves.designs import Design, Random
 from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble, Graph, GraphKernel, as_graph
 from gpcurves.inputs import Eigenvalues, Inputs, RandomVertices, Sample, Vertices
-from gpcurves.kernels import Kernel, as_kernel, is_stationary
+from gpcurves.kernels import Kernel, is_stationary
 from gpcurves.kernels.sklearn import ScikitLearnKernel
-from gpcurves.numerics.validation import nonnegative
 from gpcurves.observations import GaussianNoise, Observation, as_observation
 from gpcurves.spectra import Spectrum
+from gpcurves.teacher import Teacher, check_kernel
 
-
-@dataclass(frozen=True)
-class Teacher:
-    """Where the data really come from, if the model is misspecified: not what the student (the model) assumes.
-
-    Parameters
-    ----------
-    kernel
-        The true covariance function, between vectors or between vertices of a graph as for the student.
-    noise
-        The true noise variance.
-    """
-
-    kernel: Kernel | GraphKernel | ScikitLearnKernel
-    noise: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kernel", _check_kernel(self.kernel))
-        object.__setattr__(self, "noise", nonnegative("the teacher's noise", self.noise))
+_ROUNDING = 1e-11
+"""Power outside all eigenfunctions below this share is what rounding leaves of sums that agree."""
 
 
 @dataclass(frozen=True, init=False)
@@ -51,7 +34,7 @@ class Problem:
     noise
         What a label is: the variance of Gaussian noise (the papers' sigma squared), or an observation.
     teacher
-        The true kernel and noise, if the data come from another process than the model assumes.
+        The true kernel (or function) and noise, if the data come from another process than the model assumes.
     design
         How training inputs are chosen; drawn at random unless given.
 
@@ -89,14 +72,14 @@ class Problem:
         if design is not None and not isinstance(design, Design):
             raise InputError(f"a design must be a rule that chooses inputs such as Random(), got {design!r}")
         set_ = object.__setattr__
-        set_(self, "kernel", None if kernel is None and isinstance(inputs, Eigenvalues) else _check_kernel(kernel))
+        set_(self, "kernel", None if kernel is None and isinstance(inputs, Eigenvalues) else check_kernel(kernel))
         set_(self, "inputs", inputs)
         set_(self, "observation", as_observation(noise if observation is None else observation))
         set_(self, "teacher", teacher)
         set_(self, "design", Random() if design is None else design)
         if (reason := inputs.objection(self.kernel)) is not None:
             raise InputError(reason)
-        if teacher is not None and (reason := inputs.objection(teacher.kernel)) is not None:
+        if teacher is not None and (reason := teacher.objection(inputs)) is not None:
             raise InputError(f"of the teacher: {reason}")
 
     @property
@@ -122,8 +105,13 @@ class Problem:
 
     @property
     def true_kernel(self) -> Any:
-        """The kernel of the true function: the teacher's if there is one."""
+        """The kernel of the true function: the teacher's if there is one; None if that is one fixed function."""
         return self.kernel if self.teacher is None else self.teacher.kernel
+
+    @property
+    def true_noise(self) -> float:
+        """The noise variance of the labels: the teacher's if there is one."""
+        return self.noise if self.teacher is None else self.teacher.noise
 
     @property
     def graph(self) -> Graph | Ensemble:
@@ -141,8 +129,29 @@ class Problem:
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """Eigenvalues of the kernel with respect to the inputs, computed when first asked for."""
-        return self.inputs.spectrum(self.kernel)
+        """Eigenvalues of the kernel with respect to the inputs, computed when first asked for.
+
+        With a teacher they have the channel "power", how much of the true function is in each eigenfunction.
+        """
+        if self.teacher is None:
+            return self.inputs.spectrum(self.kernel)
+        return self.teacher.spectrum(self.inputs, self.kernel)
+
+    @cached_property
+    def outside(self) -> float:
+        """The average square of what the true function has outside all eigenfunctions, so that it cannot be learnt."""
+        powers = self.spectrum.measure.powers
+        if powers is None:
+            return 0.0
+        left = self.true_variance - float(powers.sum())
+        return left if left > _ROUNDING * self.true_variance else 0.0
+
+    @cached_property
+    def believed(self) -> Problem:
+        """The problem as the student sees it, without a teacher."""
+        other = Problem(self.kernel, self.inputs, observation=self.observation, design=self.design)
+        other.__dict__["spectrum"] = self.spectrum  # where the cached property keeps it
+        return other
 
     @cached_property
     def largest_variance(self) -> float | None:
@@ -154,13 +163,19 @@ class Problem:
     @cached_property
     def true_variance(self) -> float:
         """The average prior variance of the true function, its error before anything is learnt."""
-        return self.inputs.prior_variance(self.true_kernel)
+        return (
+            self.inputs.prior_variance(self.kernel)
+            if self.teacher is None
+            else self.teacher.prior_variance(self.inputs)
+        )
 
     def coarser(self) -> Problem | None:
         """Return this problem, but with a spectrum of lower accuracy, or None if the spectrum is exact."""
         if self.spectrum.coarse is None:
             return None
         other = copy(self)
+        for name in ("outside", "believed"):  # follow from the spectrum
+            other.__dict__.pop(name, None)
         other.__dict__["spectrum"] = self.spectrum.coarse  # where the cached property keeps it
         return other
 
@@ -177,7 +192,7 @@ class Problem:
         else:
             plain["observation"] = self.observation.to_dict()
         if self.teacher is not None:
-            plain["teacher"] = {"kernel": self.true_kernel.to_dict(), "noise": self.teacher.noise}
+            plain["teacher"] = self.teacher.to_dict()
         if self.design != Random():
             plain["design"] = self.design.to_dict()
         return plain
@@ -192,7 +207,7 @@ class Problem:
             kernels.from_dict(data["kernel"]) if "kernel" in data else None,
             inputs,
             data["noise"] if "noise" in data else Observation.from_dict(data["observation"]),
-            None if teacher is None else Teacher(kernels.from_dict(teacher["kernel"]), teacher["noise"]),
+            None if teacher is None else Teacher.from_dict(teacher, kernels),
             None if design is None else Design.from_dict(design),
         )
 
@@ -205,7 +220,7 @@ class Problem:
             parts.append(repr(self.design))
         line = ", ".join(parts)
         if self.teacher is not None:
-            line += f"; teacher {self.teacher.kernel!r}, noise {self.teacher.noise:g}"
+            line += f"; teacher {self.teacher.describe()}, noise {self.teacher.noise:g}"
         return line
 
 
@@ -229,9 +244,14 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
     return Problem(kernel, inputs, noise, teacher)
 
 
-def SpectrumProblem(spectrum: Spectrum, noise: float | Observation) -> Problem:  # noqa: N802  (as above)
-    """Return a problem of which only eigenvalues and noise are known; the prior variance is taken to be uniform."""
-    return Problem(None, Eigenvalues(spectrum), noise)
+def SpectrumProblem(  # noqa: N802  (as above)
+    spectrum: Spectrum, noise: float | Observation, teacher: Teacher | None = None
+) -> Problem:
+    """Return a problem of which only eigenvalues and noise are known; the prior variance is taken to be uniform.
+
+    A ``teacher`` is given by coefficients: there are no inputs at which another function or kernel could be evaluated.
+    """
+    return Problem(None, Eigenvalues(spectrum), noise, teacher)
 
 
 def ModelProblem(  # noqa: N802  (as above)
@@ -274,7 +294,3 @@ def as_problem(problem: object, noise: float | Observation | None = None) -> Pro
     if noise is not None:
         raise InputError("noise is part of the problem: it is passed only with a bare spectrum")
     return problem
-
-
-def _check_kernel(kernel: object) -> Kernel | GraphKernel:
-    return kernel if isinstance(kernel, GraphKernel) else as_kernel(kernel)

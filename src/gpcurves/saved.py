@@ -36,7 +36,7 @@ _VALUES, _ERRORS, _NUMBER = series(gaps=True), series(0, gaps=True), number(0)
 _PIECE: Schema = {"type": text, "*": anything}  # it checks its parameters itself
 _PROBLEM: Schema = {
     "inputs": _PIECE, "kernel?": _PIECE, "noise?": _NUMBER, "observation?": _PIECE, "design?": _PIECE,
-    "teacher?": {"kernel": _PIECE, "noise": _NUMBER},
+    "teacher?": {"kernel?": _PIECE, "noise": _NUMBER, "coefficients?": series(), "graph?": {"*": anything}},
 }  # fmt: skip
 _CURVE: dict[str, Any] = {
     "method": text, "n?": _SIZES, "nu?": _SIZES, "error": _VALUES, "stderr?": optional(_ERRORS),

@@ -380,7 +380,7 @@ def test_a_method_says_why_it_does_not_apply(name: str) -> None:
         learning_curve(problem, METHODS[method], nu=[1.0])
 
 
-@pytest.mark.parametrize("method", ["eigenvalue", "mckay", "master"])
+@pytest.mark.parametrize("method", ["mckay", "master"])
 def test_theory_on_graphs_refuses_vectors_and_teachers(method: MethodName) -> None:
     vectors = Problem(RBF(0.1), Torus(1), 0.1)
     with pytest.raises(NotApplicableError, match="it is for graphs, and this is not one"):

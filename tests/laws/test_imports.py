@@ -24,7 +24,9 @@ LAYERS = [
     "inputs",
     "observations",
     "designs",
+    "teacher",
     "problem",
+    "quantities",
 ]
 LAYERS += [
     "montecarlo",

@@ -226,8 +226,8 @@ def test_where_no_theory_applies_it_simulates_or_says_so() -> None:
     with pytest.raises(NotApplicableError, match=r"no method applies: .* here they are chosen by"):
         learning_curves(replace(GIVEN, design=_Chosen()), nu=[1.0])
     curves = learning_curves(TAUGHT, nu=[1.0], datasets=3, rng=1)
-    assert list(curves) == ["simulation"]
-    assert set(curves.skipped) == {"eigenvalue", "mckay", "master", "cavity"}
+    assert {"eigenvalue", "simulation"} <= set(curves)
+    assert {"mckay", "master"} <= set(curves.skipped)
 
 
 def test_methods_by_name_must_apply() -> None:

@@ -22,6 +22,7 @@ from gpcurves.montecarlo import Run
 from gpcurves.numerics.parameters import parameters_of
 from gpcurves.numerics.validation import positive, sizes
 from gpcurves.problem import Problem
+from gpcurves.quantities import MSE, QUANTITIES
 
 _BEYOND, _POINTS = 1.5, 40  # how far beyond the goal a picture shows curves, and by how many points it continues them
 _LOOSE, _APART = 10.0, 1.15  # bounds that need this many times as much are not shown; ratio of sizes of random points
@@ -33,10 +34,14 @@ def size_options(axis: str, default: str) -> list[Option]:
     what = "Numbers of examples" if axis == "n" else "Examples per vertex"
     sizes = f"{what}: a list, start:stop:step, start:stop:log:count, or a mix.  [{default}]"
     methods = "Methods separated by commas, see 'gpcurves methods'; all takes those that apply.  [all]"
+    quantity = (
+        f"What to compute: {'; '.join(f'{each.name}, the {each.meaning}' for each in QUANTITIES.values())}.  [mse]"
+    )
     goal = "Also say how many examples this error needs; may be given several times."
     return [
         Option(f"--{axis}", "sizes", default=default, section=section, metavar="LIST", help=sizes),
         Option("--methods", default="all", section=section, metavar="NAMES", help=methods),
+        Option("--quantity", default=MSE.name, section=section, metavar="NAME", help=quantity),
         Option("--goal", "goals", multiple=True, section=section, metavar="NUMBER", help=goal),
     ]
 
@@ -63,11 +68,14 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     errors = [positive("--goal", parse.number("--goal", goal)) for goal in given["goals"]]
     scale = given.context.params.get("deviation")
     deviation = None if scale is None else positive("--deviation", parse.number("--deviation", scale))
+    quantity = QUANTITIES[given["quantity"]]
+    if errors and not quantity.falls:
+        raise InputError(f"--goal needs a quantity that falls with more examples, and {quantity.name} does not always")
     options, flags = _read_options(given)
     named = given["methods"].strip()
     methods = named if named == "all" else [*parse.names("--methods", named), *adding]
     run = Run(given["rng"], given["workers"] or 1, given["store"], False if given["quiet"] else None)
-    requests, skipped = request_curves(problem, at, methods, options, run, flags)
+    requests, skipped = request_curves(problem, at, methods, options, run, flags, quantity.name)
     excess = _read_excess(given, requests)
     try:
         curves, requests = compute_curves(requests, at, skipped)

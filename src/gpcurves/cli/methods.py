@@ -29,7 +29,7 @@ def methods(given: Given) -> None:
         keys = ("name", "title", "promise", "source", "needs", "axes", "integers", "misspecified", "random")
         rows = [
             {key: getattr(method, key) for key in keys}
-            | {"kind": method.kind.value, "scope": method.scope.value}
+            | {"kind": method.kind.value, "scope": method.scope.value, "quantities": list(method.quantities)}
             | {"options": {each.name: each.help for each in options[name]}}
             for name, method in METHODS.items()
         ]
@@ -44,6 +44,7 @@ def methods(given: Given) -> None:
             click.style(f"{name:<11}", bold=True) + f"{method.title}: {method.kind.value} of {method.scope.value}"
         )
         details = [method.promise, f"needs {method.needs}" if method.needs else "", method.source]
+        details += [f"quantities: {', '.join(method.quantities)}"] if len(method.quantities) > 1 else []
         details += [f"options: {', '.join('--' + each.flag for each in options[name])}"] if options[name] else []
         for detail in filter(None, details):
             click.echo(textwrap.fill(detail, width, initial_indent=" " * 11, subsequent_indent=" " * 13))

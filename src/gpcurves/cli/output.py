@@ -16,6 +16,7 @@ from gpcurves.errors import InputError
 from gpcurves.goals import Goal, unit_of
 from gpcurves.graphs import Graph
 from gpcurves.methods import METHODS, Kind, Scope
+from gpcurves.quantities import QUANTITIES
 from gpcurves.render.formats import FORMATS, check_output, render, save
 
 _PLANNED = {f"goal_{name}": f"--goal-{name}" for name in ("rmse", "mae", "r2", "percent")} | {
@@ -112,7 +113,8 @@ def _answer(curves: CurveSet, goal: Goal) -> list[str]:
     order = [Kind.ESTIMATE, Kind.EXACT, Kind.APPROXIMATION, Kind.LOWER_BOUND, Kind.UPPER_BOUND]
     labels = sorted(curves, key=lambda label: order.index(METHODS[curves[label].method].kind))
     width = max(11, 1 + max(map(len, labels)))
-    lines = [f"{unit_of(curves)} needed for an error of {goal.error:g}:"]
+    quantity = next(iter(curves.values())).quantity
+    lines = [f"{unit_of(curves)} needed for {QUANTITIES[quantity].one} of {goal.error:g}:"]
     for label in labels:
         method, problem, said = METHODS[curves[label].method], curves[label].problem, goal.missing.get(label)
         if said is None:  # integer numbers of examples or labels; of an ensemble, any number of examples per vertex

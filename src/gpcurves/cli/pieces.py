@@ -18,7 +18,8 @@ from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel
 from gpcurves.numerics.parameters import Parameter, parameters_of
 from gpcurves.observations import Observation
-from gpcurves.problem import GraphProblem, Problem, SpectrumProblem, Teacher
+from gpcurves.problem import GraphProblem, Problem, SpectrumProblem
+from gpcurves.teacher import Teacher
 
 KERNELS = Family(Kernel, "kernel", None, "Kernel")
 GRAPH_KERNELS = Family(GraphKernel, "kernel", "random-walk", "Kernel")

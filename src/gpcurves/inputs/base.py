@@ -18,7 +18,7 @@ from gpcurves.numerics.plain import Piece
 from gpcurves.numerics.quadrature import sobol_rule, tensor_rule
 from gpcurves.numerics.validation import FloatArray, integer
 from gpcurves.spectra import Spectrum
-from gpcurves.spectra.nystrom import NODES, Decay, numerical_spectrum
+from gpcurves.spectra.nystrom import NODES, Decay, Truth, numerical_spectrum
 
 Overlap = Callable[[FloatArray], FloatArray]
 """Takes inputs X and returns the matrix of averages over a test input, <C_a(x, x*) C_b(x*, x')>, between its rows."""
@@ -81,10 +81,14 @@ class Inputs(Piece, ABC, family="input distribution"):
         """Return the eigenvalues of a kernel with respect to this distribution, numerically unless overridden."""
         return self.numerical_spectrum(kernel)
 
-    def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
+    def numerical_spectrum(self, kernel: Kernel, truth: Truth | None = None) -> Spectrum:
         """Return the eigenvalues from a matrix on nodes, with a tail, also if there is a closed form."""
         decay = Decay(kernel.smoothness, self.dim)
-        return numerical_spectrum(partial(self.kernel_matrix, kernel), self.nodes, NODES, decay)
+        return numerical_spectrum(partial(self.kernel_matrix, kernel), self.nodes, NODES, decay, truth=truth)
+
+    def taught_spectrum(self, kernel: Kernel, truth: Truth) -> Spectrum:
+        """Return the eigenvalues with the power of true functions of another process, numerically unless overridden."""
+        return self.numerical_spectrum(kernel, truth)
 
     def prior_variance(self, kernel: Kernel) -> float:
         """Return the average prior variance, the error before anything is learnt."""

@@ -18,7 +18,7 @@ from gpcurves.numerics.quadrature import distance_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
 from gpcurves.spectra.lattice import Fourier, Profile, Shells, fourier, lattice_spectrum
-from gpcurves.spectra.nystrom import NODES, ROUNDING, Decay, node_spectrum, numerical_spectrum
+from gpcurves.spectra.nystrom import NODES, ROUNDING, Decay, Truth, node_spectrum, numerical_spectrum
 from gpcurves.spectra.spectrum import UNDERFLOW
 
 _NODES_PER_SCALE = 12
@@ -54,10 +54,10 @@ class Box(_Uniform):
         products = None if rbf is None else _products(rbf, self.dim)
         return products or self.numerical_spectrum(kernel)
 
-    def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
+    def numerical_spectrum(self, kernel: Kernel, truth: Truth | None = None) -> Spectrum:
         # far down, eigenvalues follow the transform of the kernel
         decay = Decay(kernel.smoothness, self.dim, fourier(kernel, self.dim))
-        return numerical_spectrum(kernel, self.nodes, NODES, decay)
+        return numerical_spectrum(kernel, self.nodes, NODES, decay, truth=truth)
 
     def overlap_of_terms(self, first: Kernel, second: Kernel) -> Overlap | None:
         if isinstance(first, RBF) and isinstance(second, RBF):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.numerics.validation import points as checked_points
 from gpcurves.numerics.validation import probabilities as checked_probabilities
 from gpcurves.spectra import Spectrum
-from gpcurves.spectra.nystrom import NODES, Decay, matrix_spectrum, numerical_spectrum
+from gpcurves.spectra.nystrom import NODES, Decay, Truth, matrix_spectrum, numerical_spectrum
 
 _FEW_VALUES = 0.2  # a column is discrete if it has fewer different values than this share of the rows, or at most ten
 
@@ -66,10 +66,11 @@ class Sample(_Finite):
         thinned = self.points[::every]
         return thinned, np.full(len(thinned), 1.0 / len(thinned))
 
-    def numerical_spectrum(self, kernel: Kernel) -> Spectrum:
+    def numerical_spectrum(self, kernel: Kernel, truth: Truth | None = None) -> Spectrum:
         count = min(NODES, len(self.points))
         # the noise of sampling is in every eigenvalue, the largest too
-        return numerical_spectrum(kernel, self.nodes, count, Decay(kernel.smoothness, self.dim), sampled=True)
+        decay = Decay(kernel.smoothness, self.dim)
+        return numerical_spectrum(kernel, self.nodes, count, decay, sampled=True, truth=truth)
 
     def prior_variance(self, kernel: Kernel) -> float:
         if is_stationary(kernel):
@@ -97,6 +98,9 @@ class Discrete(_Finite):
 
     def spectrum(self, kernel: Kernel) -> Spectrum:
         return matrix_spectrum(kernel(self.points), self.probabilities)
+
+    def taught_spectrum(self, kernel: Kernel, truth: Truth) -> Spectrum:
+        return matrix_spectrum(kernel(self.points), self.probabilities, partial(truth.power, self.points))
 
     def largest_variance(self, kernel: Kernel) -> float | None:
         return float(kernel.diag(self.points).max())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,14 @@ from gpcurves.numerics.quadrature import distance_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import CLOSED_FORM, Spectrum
 from gpcurves.spectra.lattice import Shells, fourier, lattice_spectrum, squares, sums_of_squares
+from gpcurves.spectra.nystrom import Truth
 
 _LISTED_LINE = 100_000
 _LISTED_VECTORS = 500_000.0
 _LISTED_SHELLS = {1: 4e10, 2: 200_000, 3: 200_000, 4: 30_000}
 """How far single components and shells of each dimension (4: or more) are listed, as a squared length."""
+_GRID = {1: 2**14, 2: 256, 3: 64}
+"""Points per dimension at which one true function is evaluated, to have its Fourier series."""
 _MOST_IMAGES = {1: 100_000, 2: 40_000, 3: 40_000, 4: 4_000}
 _TINY = 1e-17  # images below this share of C(0) change nothing, also if a few hundred of them are left out
 _CUT = 1e-15  # terms of a series below this share are dropped
@@ -67,6 +70,36 @@ class Torus(_Uniform):
     def spectrum(self, kernel: Kernel) -> Spectrum:
         return _waves(kernel, self.dim) or self.numerical_spectrum(kernel)
 
+    def taught_spectrum(self, kernel: Kernel, truth: Truth) -> Spectrum:
+        """Return the eigenvalues with the power in each wave: the teacher's transform, or that of one function."""
+        spectrum = None
+        if isinstance(truth.kernel, Kernel):
+            spectrum = _waves(kernel, self.dim, truth.kernel)
+        elif truth.values is not None:
+            spectrum = self._with_waves(kernel, truth.values)
+        return spectrum or self.numerical_spectrum(kernel, truth)
+
+    def _with_waves(self, kernel: Kernel, function: Callable[[FloatArray], FloatArray]) -> Spectrum | None:
+        """Return the spectrum of a kernel with the power of one function by its Fourier series; None if it cannot be listed.
+
+        The list must have the shells of the lattice in order, as one lengthscale for all dimensions has them.
+        """
+        spectrum, transform = _waves(kernel, self.dim), fourier(kernel, self.dim)
+        if spectrum is None or transform is None or self.dim not in _GRID or len(set(transform.scales.tolist())) > 1:
+            return None
+        size = _GRID[self.dim]
+        points, _ = self.nodes(size**self.dim)
+        waves = np.fft.fftn(function(points).reshape((size,) * self.dim)) / size**self.dim
+        squared = np.rint(np.fft.fftfreq(size, 1 / size)) ** 2
+        lengths = reduce(np.add.outer, [squared] * self.dim).astype(np.int64).ravel()
+        power = np.bincount(lengths, weights=abs(waves.ravel()) ** 2)
+        counted = np.flatnonzero(np.bincount(lengths))
+        shells = counted[counted < (size // 2) ** 2]  # complete ones: shells of the lattice are listed in this order
+        listed = np.zeros(spectrum.size)
+        count = min(len(shells), spectrum.size)
+        listed[:count] = power[shells[:count]] / spectrum.multiplicities[:count]
+        return spectrum.with_power(listed)
+
     def prior_variance(self, kernel: Kernel) -> float:
         return self.spectrum(kernel).trace  # images add to the variance of the kernel
 
@@ -86,14 +119,22 @@ class Torus(_Uniform):
 
 
 @lru_cache(maxsize=4)
-def _waves(kernel: Kernel, dim: int) -> Spectrum | None:
+def _waves(kernel: Kernel, dim: int, true: Kernel | None = None) -> Spectrum | None:
     """List the transform at integer vectors, shell by shell, as far as lists go; a tail integrates the rest.
 
     None if the kernel has no transform in closed form. A problem asks for its spectrum and for its trace: both are the same.
+    With the kernel of a teacher it has its transform as the power in each wave; None if the two are stretched differently.
     """
     transform = fourier(kernel, dim)
     if transform is None:
         return None
+    power = None
+    if true is not None:
+        other = fourier(true, dim)
+        ratio = np.ones(1) if other is None else other.scales / transform.scales
+        if other is None or not np.allclose(ratio, ratio[0], rtol=1e-12, atol=0):
+            return None
+        power = partial(_power, other.profile.log_value, float(ratio[0]) ** 2)
     underflow = transform.profile.underflow
     kinds, sizes = (each.tolist() for each in np.unique(transform.scales, return_counts=True))
     if len(kinds) > 1:
@@ -109,7 +150,11 @@ def _waves(kernel: Kernel, dim: int) -> Spectrum | None:
             groups.append(sums_of_squares(size, scale, reach))
         else:
             groups.extend([squares(scale, reach)] * size)
-    return lattice_spectrum(groups, transform.profile, reach, transform.z_of, limit < underflow, CLOSED_FORM)
+    return lattice_spectrum(groups, transform.profile, reach, transform.z_of, limit < underflow, CLOSED_FORM, power)
+
+
+def _power(log_transform: Callable[[FloatArray], FloatArray], stretch: float, z: FloatArray) -> FloatArray:
+    return np.exp(log_transform(stretch * z))
 
 
 def _product_of_transforms(first: Kernel, second: Kernel, dim: int) -> Stationary | None:

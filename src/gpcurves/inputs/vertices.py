@@ -9,9 +9,11 @@ import numpy as np
 
 from gpcurves.errors import NotApplicableError
 from gpcurves.graphs import Ensemble, Graph, GraphKernel, as_graph, graph_from_dict
+from gpcurves.graphs.graph import check_dense
 from gpcurves.inputs.base import Inputs, Nodes
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
+from gpcurves.spectra.nystrom import Truth
 
 
 class _OnGraph(Inputs):
@@ -56,6 +58,20 @@ class Vertices(_OnGraph):
         values = kernel.on(self.graph).eigenvalues() / self.graph.vertices
         values[values < 1e-15 * values.max()] = 0.0  # rounding errors
         return Spectrum(values)
+
+    def taught_spectrum(self, kernel: Any, truth: Truth) -> Spectrum:
+        """Return the eigenvalues with the power of true functions: on the same eigenvectors if both kernels have these."""
+        V, true = self.graph.vertices, truth.kernel
+        check_dense(self.graph, 5)
+        if isinstance(true, GraphKernel) and "local" not in (kernel.normalise, true.normalise):
+            t = np.clip(self.graph.eigen[0], -1, 1)
+            values, power = (each.eigenvalue(t) / each.on(self.graph).normaliser[0] / V for each in (kernel, true))
+            power = np.maximum(power, 0.0)
+        else:
+            values, vectors = np.linalg.eigh(kernel.on(self.graph).matrix() / V)
+            power = truth.power(np.arange(float(V))[:, None], vectors / np.sqrt(V))
+        values = np.where(values < 1e-15 * values.max(), 0.0, values)
+        return Spectrum(values, channels={"power": power})
 
     def prior_variance(self, kernel: Any) -> float:
         return float(kernel.on(self.graph).variances.mean())

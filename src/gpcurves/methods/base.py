@@ -27,11 +27,14 @@ from gpcurves.numerics.parameters import check_parameters, parameters_of
 from gpcurves.numerics.plain import as_plain
 from gpcurves.numerics.validation import FloatArray, Sizes
 from gpcurves.problem import Problem, as_problem
+from gpcurves.quantities import MSE, QUANTITIES
 
 State = TypeVar("State")
 Condition = Callable[[Problem], str | None]
 """Returns why a problem does not meet a condition of a method, or None if it does."""
 Function = Callable[[Problem, FloatArray], FloatArray]
+Measured = Callable[[Problem, FloatArray, FloatArray], FloatArray]
+"""Takes a problem, sizes and the mean squared errors there by some formula; returns another quantity at these sizes."""
 
 
 class Kind(Enum):
@@ -118,6 +121,7 @@ class Method(ABC, Generic[State]):
     axes: tuple[str, ...] = ("n",)  # what sizes it takes: "n" for vectors, "nu" for vertices of graphs
     second: str | None = None  # option that is a second axis, without which "all" leaves the method out
     integers: bool = False  # whether n must be integers
+    quantities: Collection[str] = (MSE.name,)  # what it can give, by name; see `gpcurves.quantities`
     misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
     any_labels: bool = False  # whether labels may be of any kind (an `Observation` without Gaussian noise)
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
@@ -145,6 +149,13 @@ class Method(ABC, Generic[State]):
             if len(broken):
                 return f"n must be integers, got {broken[0]:g}"
         return None
+
+    def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
+        """Say why this method does not give a quantity of a problem, or return None if it does."""
+        if quantity not in self.quantities:
+            return f"it gives {', '.join(self.quantities)}, and the quantity asked for is {quantity}"
+        reason = QUANTITIES[quantity].condition(problem)
+        return None if reason is None else f"of the quantity {quantity}: {reason}"
 
     def draws(self, problem: Problem) -> bool:
         """Tell whether the numbers for this problem are random, so that they depend on a seed."""
@@ -188,9 +199,10 @@ class Method(ABC, Generic[State]):
         sizes: FloatArray,
         options: Mapping[str, Any],
         kind: type[MethodOptions] | None = None,
+        quantity: str = MSE.name,
     ) -> MethodOptions:
         """Return the options as their dataclass (``kind`` if given), or raise if the method or an option does not apply."""
-        self.refuse(self.objection(problem, sizes))
+        self.refuse(self.objection(problem, sizes) or self.quantity_objection(problem, quantity))
         known = {each.name for each in fields(kind or self.Options)}
         for name in options:
             if name not in known:
@@ -217,10 +229,17 @@ class Method(ABC, Generic[State]):
     def evaluate(self, state: State, sizes: FloatArray) -> Result:
         """Return the errors at these sizes."""
 
-    def curve(self, problem: Problem, sizes: Sizes, run: Run | None = None, **options: Any) -> LearningCurve:
+    def measure(self, state: State, sizes: FloatArray, quantity: str) -> Result:
+        """Return one of ``quantities`` at these sizes; a method that has more than errors overrides this."""
+        return self.evaluate(state, sizes)
+
+    def curve(
+        self, problem: Problem, sizes: Sizes, run: Run | None = None, quantity: str = MSE.name, **options: Any
+    ) -> LearningCurve:
         """Return the learning curve, or raise if the method or an option does not apply."""
         at = validation.sizes(as_problem(problem).axis, sizes)
-        return Request(self, problem, self.check(problem, at, options), run or Run(0)).curve(at)
+        checked = self.check(problem, at, options, quantity=quantity)
+        return Request(self, problem, checked, run or Run(0), quantity=quantity).curve(at)
 
     def __call__(self, problem: Problem, sizes: Sizes, **options: Any) -> FloatArray:
         """Return the error at each size, or raise if the method does not apply. Random methods use the seed 0."""
@@ -239,6 +258,7 @@ class Request:
     options: MethodOptions
     run: Run
     optional: bool = False  # whether it is one of "all" methods, so that others are computed without it if it fails
+    quantity: str = MSE.name
 
     def spares(self, error: GPCurvesError) -> bool:
         """Tell whether other methods are computed after this error: what was drawn at random is not thrown away in silence."""
@@ -265,7 +285,7 @@ class Request:
         method, problem = self.method, self.problem
         try:
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what is not finite is found below
-                result = method.evaluate(self.state, sizes)
+                result = method.measure(self.state, sizes, self.quantity)
         except (OverflowError, ZeroDivisionError) as error:  # of Python's numbers; those of NumPy become infinite
             raise NumericalError(f"method {method.name!r} leaves the range of double precision") from error
         names = [each.name for each in fields(Result) if each.name not in ("interrupted", "sizes")]
@@ -273,7 +293,11 @@ class Request:
         seed = self.run.seed() if method.random and result.stderr is not None else None
         name = cast(MethodName, str(method.name))
         sizes = sizes if result.sizes is None else result.sizes
-        curve = LearningCurve(name, sizes, problem=problem, options=self.options.to_dict(), rng=seed, **about)
+        options = self.options.to_dict()
+        if self.quantity != MSE.name:  # so that the options reproduce the curve
+            options["quantity"] = self.quantity
+        about |= {"options": options, "rng": seed, "quantity": self.quantity}
+        curve = LearningCurve(name, sizes, problem=problem, **about)
         if result.interrupted:
             raise CurveInterrupted(curve)
         bad = np.isinf(result.error) if method.random else ~np.isfinite(result.error)
@@ -287,12 +311,19 @@ class Request:
 
 
 class Formula(Method[tuple[Problem, Problem | None]]):
-    """A method given by one function; ``function`` is that function, the rest is as for every `Method`."""
+    """A method given by one function; ``function`` is that function, the rest is as for every `Method`.
 
+    ``measures`` are functions that make other quantities of the errors, by name; `gives` adds one.
+    """
+
+    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(
+        lambda problem, sizes: None
+    )  # a note, if there is one
     negative = "the formula gives a negative error at n = {:g}: it means nothing there"  # a note on such values
 
     def __init__(self, function: Function, spectral: bool, **about: Any) -> None:
         self.function = function
+        self.measures: dict[str, Measured] = {}
         self.spectral = spectral
         if unknown := [name for name in about if not hasattr(Formula, name) and name not in Method.__annotations__]:
             raise TypeError(f"a method has no attribute {unknown[0]}")
@@ -303,22 +334,40 @@ class Formula(Method[tuple[Problem, Problem | None]]):
         """Return the problem, and the same with a coarser spectrum if the spectrum is used and numerical."""
         return problem, problem.coarser() if self.spectral else None
 
+    @property
+    def quantities(self) -> Collection[str]:  # type: ignore[override]  # grows as files add quantities
+        return (MSE.name, *self.measures)
+
+    def compute(self, problem: Problem, sizes: FloatArray, quantity: str = MSE.name) -> FloatArray:
+        """Return a quantity at these sizes."""
+        error = self.function(problem, sizes)
+        return error if quantity == MSE.name else self.measures[quantity](problem, sizes, error)
+
     def evaluate(self, state: tuple[Problem, Problem | None], sizes: FloatArray) -> Result:
+        return self.measure(state, sizes, MSE.name)
+
+    def measure(self, state: tuple[Problem, Problem | None], sizes: FloatArray, quantity: str) -> Result:
         """Evaluate the function, and once more on the coarser spectrum."""
         problem, coarser = state
-        error = self.function(problem, sizes)
+        error = self.compute(problem, sizes, quantity)
         if not self.spectral:
             return Result(error)
         notes, uncertainty = [], None
-        if coarser is not None:
+        if coarser is not None and not QUANTITIES[quantity].falls:
+            uncertainty = abs(self.compute(coarser, sizes, quantity) - error)
+        elif coarser is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
-                relative = np.where(error > 0, abs(self.function(coarser, sizes) / error - 1), 0.0)
+                relative = np.where(error > 0, abs(self.compute(coarser, sizes, quantity) / error - 1), 0.0)
             order = np.argsort(sizes)  # the difference may cross zero by chance: it never gets smaller with n
             relative[order] = np.maximum.accumulate(relative[order])
             uncertainty = relative * error
             if (worst := float(relative.max())) > 1e-4:
                 origin = problem.spectrum.origin
                 notes.append(f"the spectrum is {origin}: the curve is uncertain by up to {100 * worst:.2g} %")
+        if (doubt := self.caution(problem, sizes)) is not None:
+            notes.append(doubt)
+        if not QUANTITIES[quantity].falls:
+            return Result(error, spectrum_error=uncertainty, notes=tuple(notes))
         resolution = problem.spectrum.resolution
         noisy = problem.observation.noise is not None and problem.noise >= resolution
         if (lost := (error < resolution) & (sizes > 0)).any() and not noisy:
@@ -369,6 +418,19 @@ def formula(
 
     def enter(function: Function) -> Function:
         METHODS.add(Formula(function, spectral and "n" in axes, name=name, title=title, kind=kind, axes=axes, **about))
+        return function
+
+    return enter
+
+
+def gives(quantity: str, *names: str) -> Callable[[Measured], Measured]:
+    """Let formulas that are registered give another quantity; decorates a function of a problem, sizes and their errors."""
+
+    def enter(function: Measured) -> Measured:
+        for name in names:
+            method = METHODS[name]
+            assert isinstance(method, Formula)
+            method.measures[QUANTITIES[quantity].name] = function
         return function
 
     return enter

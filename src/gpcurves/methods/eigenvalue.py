@@ -6,34 +6,49 @@ Urry & Sollich 2013, eq. (14): :math:`\epsilon = g(N/(\epsilon+\sigma^2))` with 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 
 from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
-from gpcurves.methods.base import Kind, Result, register
-from gpcurves.methods.formulas.approximations import lc_examples, lower_continuous
+from gpcurves.methods.base import METHODS, Formula, Kind, Result, register
+from gpcurves.methods.formulas.approximations import lc_examples, risky_sizes
+from gpcurves.methods.formulas.misspecified import say_risky
 from gpcurves.methods.sampled import Sampled
 from gpcurves.methods.simulation.method import GRAPHS, GraphSizes, check_graph_size, spare_dense_algebra
 from gpcurves.methods.simulation.vertices import OnGraphs
-from gpcurves.montecarlo import Estimate, Run, Stop
+from gpcurves.montecarlo import Estimate, Run, Shape, Stop
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
+from gpcurves.quantities import MSE
+
+_LC = cast(Formula, METHODS["lc"])
 
 
 @dataclass(frozen=True)
 class GraphEigenvalues(OnGraphs):
-    """The eigenvalue approximation on one graph of an ensemble."""
+    """The eigenvalue approximation on one graph of an ensemble, and whether it is known to be too low."""
+
+    quantity: str | None = None  # the mean squared error if None
 
     task = "graph eigenvalues"
+    settings = (*OnGraphs.settings, "quantity")
+
+    @property
+    def fields(self) -> Mapping[str, Shape]:
+        names = ("error",) if self.problem.teacher is None else ("error", "risky")
+        return dict.fromkeys(names, (len(self.nu),))
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         graph, _ = self.draw_graph(task)
-        on_graph = Problem(self.problem.kernel, Vertices(graph), observation=self.problem.observation)
-        return {"error": lower_continuous(on_graph, np.array(self.nu) * graph.vertices)}
+        about = self.problem
+        on_graph = Problem(about.kernel, Vertices(graph), observation=about.observation, teacher=about.teacher)
+        n = np.array(self.nu) * graph.vertices
+        drawn = {"error": _LC.compute(on_graph, n, self.quantity or MSE.name)}
+        return drawn if about.teacher is None else drawn | {"risky": risky_sizes(on_graph, n).astype(np.float64)}
 
 
 @register
@@ -51,8 +66,13 @@ class Eigenvalue(Sampled):
     needs = "a graph, or an ensemble of which graphs are drawn"
     axes = ("nu",)
     optimistic = True
+    misspecified = True
     explicit = staticmethod(lc_examples)
     Options = GraphSizes
+
+    @property
+    def quantities(self) -> Collection[str]:  # type: ignore[override]  # what LC gives
+        return _LC.quantities
 
     def draws(self, problem: Problem) -> bool:
         return problem.ensemble is not None
@@ -73,11 +93,21 @@ class Eigenvalue(Sampled):
     def prepare(self, problem: Problem, options: GraphSizes, run: Run) -> Any:
         return problem if isinstance(problem.graph, Graph) else super().prepare(problem, options, run)
 
-    def evaluate(self, state: Any, sizes: FloatArray) -> Result:
+    def measure(self, state: Any, sizes: FloatArray, quantity: str) -> Result:
         if isinstance(state, Problem):
-            return Result(lower_continuous(state, sizes * state.examples_per_size))
-        return super().evaluate(state, sizes)
+            n = sizes * state.examples_per_size
+            risky = risky_sizes(state, n)
+            return Result(_LC.compute(state, n, quantity), notes=_say(sizes[risky]))
+        experiment, *rest = state
+        named = None if quantity == MSE.name else quantity
+        return self.evaluate((replace(experiment, quantity=named), *rest), sizes)
 
     def summarise(self, experiment: GraphEigenvalues, estimate: Estimate) -> Result:
         error, stderr, notes = estimate.mean("error"), estimate.stderr("error"), tuple(estimate.notes("graphs"))
+        if "risky" in experiment.fields:
+            notes += _say(np.array(experiment.nu)[estimate.mean("risky") > 0.5])
         return Result(error, stderr, diagnostics={"drawn": estimate.count}, notes=notes)
+
+
+def _say(sizes: FloatArray) -> tuple[str, ...]:
+    return (say_risky(sizes, "nu"),) if len(sizes) else ()

@@ -6,7 +6,18 @@
 True
 """
 
-from gpcurves.papers import sollich1999, sollich2002, urry2013
+from gpcurves.papers import sollich1999, sollich2001, sollich2002, urry2013
 from gpcurves.papers.gallery import FIGURES, Claim, Drawn, Entry, Quality, draw
 
-__all__ = ["FIGURES", "Claim", "Drawn", "Entry", "Quality", "draw", "sollich1999", "sollich2002", "urry2013"]
+__all__ = [
+    "FIGURES",
+    "Claim",
+    "Drawn",
+    "Entry",
+    "Quality",
+    "draw",
+    "sollich1999",
+    "sollich2001",
+    "sollich2002",
+    "urry2013",
+]

@@ -218,12 +218,19 @@ def merge(groups: list[Shells], limit: float, coordinate: ArrayFunction, degree:
 
 
 def lattice_spectrum(
-    groups: list[Shells], profile: Profile, limit: float, z_of: ArrayFunction, fades: bool, origin: str
+    groups: list[Shells],
+    profile: Profile,
+    limit: float,
+    z_of: ArrayFunction,
+    fades: bool,
+    origin: str,
+    power: ArrayFunction | None = None,
 ) -> Spectrum:
     """Join the groups, listed up to ``limit``, into a spectrum.
 
     ``z_of`` gives `z` at a real index in the continuum. With ``fades`` the lattice goes on beyond the limit, and the
-    continuum replaces it there; without, what lies beyond is below double precision.
+    continuum replaces it there; without, what lies beyond is below double precision. ``power`` is that of the true function in
+    each eigenfunction, as a function of `z`.
     """
     shells = pairwise(groups, limit, MOST_LISTED)
     merged = None
@@ -246,13 +253,21 @@ def lattice_spectrum(
     shells, values = Shells(shells.z[keep], shells.number[keep]), np.exp(logs[keep])
     if len(values) == 0:
         raise InputError("the variance of the kernel is too small: its eigenvalues are zero in double precision")
-    if merged is None and not fades:
-        return Spectrum(values, shells.number, origin=origin)
-    return Spectrum(values, shells.number, _tail(shells, merged, profile, limit, z_of, fades), origin=origin)
+    tail = None
+    if merged is not None or fades:
+        tail = _tail(shells, merged, profile, limit, z_of, fades, power)
+    channels = {} if power is None else {"power": power(shells.z)}
+    return Spectrum(values, shells.number, tail, channels, origin=origin)
 
 
 def _tail(
-    shells: Shells, merged: Shells | None, profile: Profile, limit: float, z_of: ArrayFunction, fades: bool
+    shells: Shells,
+    merged: Shells | None,
+    profile: Profile,
+    limit: float,
+    z_of: ArrayFunction,
+    fades: bool,
+    power: ArrayFunction | None,
 ) -> Tail:
     r"""Continue a list of shells, for sums in order from its end on, for smooth sums with a soft boundary.
 
@@ -270,10 +285,10 @@ def _tail(
     def lattice_share(z: FloatArray) -> FloatArray:
         return _erfc((np.sqrt(z) - middle) / width) / 2 if fades else np.ones(len(z))
 
-    logs, number = np.empty(0), np.empty(0)
+    at, number = np.empty(0), np.empty(0)  # the z of nodes, and their weights
     boundary, list_share = Boundary.SOFT, lattice_share(shells.z)
     if merged is not None:
-        logs, number = profile.log_value(merged.z), merged.number * lattice_share(merged.z)
+        at, number = merged.z, merged.number * lattice_share(merged.z)
         boundary, list_share = Boundary.REPLACED, np.zeros(len(shells.z))
     if fades:
 
@@ -284,14 +299,16 @@ def _tail(
         # at 0.06 R the continuum's share is erfc(6.1)/2, below 1e-17: it begins there, away from the singularity at 0
         first = float(invert(z_of, np.array([(0.06 * middle) ** 2]), 1e300)[0])
         index, weight = gauss_legendre(panels(log_eigenvalue, first, resolution))
-        logs = np.concatenate((logs, log_eigenvalue(index)))
-        number = np.concatenate((number, weight * (1 - lattice_share(z_of(index)))))
+        far = z_of(index)
+        at = np.concatenate((at, far))
+        number = np.concatenate((number, weight * (1 - lattice_share(far))))
     # sums in order: a shift of the continuum's index joins it to the last listed eigenvalue; beyond a full lattice it
     # soon dies out, because there the volume itself is right to second order in the fluctuations of the count
     start = float(shells.number.sum())
     shift = float(invert(z_of, shells.z[-1:], 1e300)[0]) + float(shells.number[-1]) / 2 - start
     after_list = partial(_log_after_list, profile, z_of, shift, start, boundary.join_power)
-    return Tail(after_list, panels(after_list, start), logs, number, boundary, list_share)
+    taught = None if power is None else power(at)
+    return Tail(after_list, panels(after_list, start), profile.log_value(at), number, boundary, list_share, taught)
 
 
 def _erfc(x: FloatArray) -> FloatArray:

@@ -33,6 +33,7 @@ class Measure:
     masses: FloatArray  # weight times eigenvalue, kept because it stays finite even if the weight does not
     pivots: FloatArray  # logarithm of the eigenvalue that decides on which side of a threshold the whole bin lies
     counts: FloatArray  # counts[j] is the exact number of eigenvalues in the bins that end before node j
+    powers: FloatArray | None = None  # weights for sums over the power of the true function; None if it is not known
 
 
 def chebyshev_nodes(degree: int) -> FloatArray:
@@ -55,7 +56,7 @@ def moments_to_weights(moments: FloatArray) -> FloatArray:
 
 
 def chebyshev_moments(position: FloatArray, weight: FloatArray, degree: int = DEGREE) -> FloatArray:
-    """Return the sums of weight times T_k(position), k < degree."""
+    """Return the sums of weight times T_k(position), k < degree; ``weight`` may have a column per kind of weight."""
     table = np.empty((degree, len(position)))
     table[0] = 1.0
     table[1] = position
@@ -66,48 +67,56 @@ def chebyshev_moments(position: FloatArray, weight: FloatArray, degree: int = DE
     return np.asarray(table @ weight)
 
 
-def thin(logs: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+def thin(logs: FloatArray, *weights: FloatArray) -> tuple[FloatArray, ...]:
     """Replace crowds of eigenvalues by six nodes for every 1/32 in the logarithm, in one pass over blocks.
 
     The first stage of `compress`: interpolation there has an error of 2e-16 and needs only six power sums, so that it
-    runs at the speed of memory. Stretches with few eigenvalues stay as they are.
+    runs at the speed of memory. Stretches with few eigenvalues stay as they are. There may be several kinds of ``weights``.
     """
-    parts: list[tuple[FloatArray, FloatArray]] = []
+    parts: list[tuple[FloatArray, ...]] = []
     unit = chebyshev_nodes(_FINE_DEGREE)
     # weights of the nodes from power sums: solve the (6 x 6) Vandermonde system once
     solve = np.linalg.inv(np.vander(unit, increasing=True).T)
     for begin in range(0, len(logs), _BLOCK):
-        block, number = logs[begin : begin + _BLOCK], weight[begin : begin + _BLOCK]
+        block, *kinds = (each[begin : begin + _BLOCK] for each in (logs, *weights))
         cell = np.floor(block * _FINE)
         starts = np.flatnonzero(cell[1:] != cell[:-1])
         starts += 1
         starts = np.concatenate(([0], starts))
         # replacing pays only if cells hold on average twice as many eigenvalues as nodes
         if len(starts) * 2 * _FINE_DEGREE > len(block):
-            parts.append((block, number))
+            parts.append((block, *kinds))
             continue
         # power sums instead of Chebyshev moments: with six terms on [-1, 1] they are well conditioned, and faster
         x = block * (2 * _FINE)
         x -= 2 * cell + 1
-        power = number
-        sums = np.empty((_FINE_DEGREE, len(starts)))
-        for k in range(_FINE_DEGREE):
-            np.add.reduceat(power, starts, out=sums[k])
-            if k + 1 < _FINE_DEGREE:
+        made = []
+        for power in kinds:
+            sums = np.empty((_FINE_DEGREE, len(starts)))
+            np.add.reduceat(power, starts, out=sums[0])
+            for k in range(1, _FINE_DEGREE):
                 power = power * x
+                np.add.reduceat(power, starts, out=sums[k])
+            made.append((solve @ sums).T.ravel())
         centre = (cell[starts] + 0.5) / _FINE
-        parts.append(((centre[:, None] + unit / (2 * _FINE)).ravel(), (solve @ sums).T.ravel()))
-    nodes, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return nodes, weights
+        parts.append(((centre[:, None] + unit / (2 * _FINE)).ravel(), *made))
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
-def compress(log_values: FloatArray, multiplicities: FloatArray, width: float = WIDTH) -> Measure:
-    """Squeeze eigenvalues in descending order, given by their logarithms, into a `Measure`."""
+def compress(
+    log_values: FloatArray, multiplicities: FloatArray, width: float = WIDTH, powers: FloatArray | None = None
+) -> Measure:
+    """Squeeze eigenvalues in descending order, given by their logarithms, into a `Measure`.
+
+    ``powers`` are further weights of the eigenvalues. Their sums with a smooth function of the eigenvalue stay the same, however
+    they vary from one eigenvalue to the next.
+    """
     top = log_values[0]
     edges = np.append(np.arange(0.0, max(top - log_values[-1], width), width), np.inf)
     cuts = np.searchsorted(-log_values, edges - top)
     cuts[0] = 0  # rounding must not push the largest eigenvalue out of the first bin
-    parts: list[tuple[FloatArray, ...]] = []  # nodes, their weights, pivots and counts
+    both = (multiplicities,) if powers is None else (multiplicities, powers)
+    parts: list[tuple[FloatArray, ...]] = []  # nodes, their weights of each kind, pivots and counts
     total = 0.0
     half = width / 2
     offsets = half * chebyshev_nodes(DEGREE)
@@ -115,14 +124,18 @@ def compress(log_values: FloatArray, multiplicities: FloatArray, width: float = 
         logs = log_values[cuts[index] : cuts[index + 1]]
         number = multiplicities[cuts[index] : cuts[index + 1]]
         if len(logs) <= DEGREE:  # as many nodes would save nothing
-            parts.append((logs, number, logs, total + np.cumsum(number) - number))
+            own = [each[cuts[index] : cuts[index + 1]] for each in both]
+            parts.append((logs, np.array(own), logs, total + np.cumsum(number) - number))
         else:
             centre = top - (index + 0.5) * width
-            fine, weight = thin(logs - centre, number) if len(logs) > 8 * DEGREE else (logs - centre, number)
+            own = [each[cuts[index] : cuts[index + 1]] for each in both]
+            fine, *kinds = thin(logs - centre, *own) if len(logs) > 8 * DEGREE else (logs - centre, *own)
             # All nodes of a bin fall on the same side of a threshold as its centre does, and have the same count before them:
             # weights may be negative, so that a partial sum over a bin would mean nothing.
-            weights = moments_to_weights(chebyshev_moments(fine / half, weight))
-            parts.append((centre + offsets, weights, np.full(DEGREE, centre), np.full(DEGREE, total)))
+            weights = moments_to_weights(chebyshev_moments(fine / half, np.array(kinds).T))
+            parts.append((centre + offsets, weights.T, np.full(DEGREE, centre), np.full(DEGREE, total)))
         total += float(number.sum())
-    nodes, weights, pivots, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Measure(nodes, weights, weights * np.exp(nodes), pivots, np.append(counts, total))
+    nodes, found, pivots, counts = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
+    weights = np.ascontiguousarray(found[0])
+    further = None if powers is None else np.ascontiguousarray(found[1])
+    return Measure(nodes, weights, weights * np.exp(nodes), pivots, np.append(counts, total), further)

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from gpcurves.errors import InputError
+from gpcurves.numerics.quadrature import gauss_legendre
 from gpcurves.numerics.roots import bisect, invert
 from gpcurves.numerics.validation import FloatArray, as_numbers
 from gpcurves.numerics.validation import probabilities as checked_probabilities
@@ -26,6 +27,8 @@ from gpcurves.spectra.lattice import Fourier
 from gpcurves.spectra.spectrum import Spectrum
 from gpcurves.spectra.tail import Tail
 
+Power = Callable[[FloatArray], FloatArray]
+"""Takes vectors as columns along the nodes, with the roots of the weights in them; returns the true power along each."""
 Rule = Callable[[int], tuple[FloatArray, FloatArray]]
 """Takes a number of nodes, returns about so many points and their weights."""
 NODES = 1_600
@@ -37,25 +40,67 @@ ROUNDING = 1e-13
 """Eigenvalues below this share of the largest are rounding errors of the eigensolver, about 1e-16 times the matrix norm."""
 
 
+@dataclass(frozen=True)
+class Truth:
+    """The process that true functions come from, if it is not that of the kernel; or one true function.
+
+    ``covariance`` returns the matrix between the rows of its argument, ``values`` those of one function there, and ``variance`` is
+    the average square of a true function. The ``kernel`` is there for those who know its eigenfunctions.
+    """
+
+    covariance: Callable[[FloatArray], FloatArray]
+    values: Callable[[FloatArray], FloatArray] | None
+    variance: float
+    kernel: object = None
+    smoothness: float | None = None
+
+    def power(self, X: FloatArray, vectors: FloatArray) -> FloatArray:
+        r"""Return :math:`u^TC_0u` for each column `u` of ``vectors``, which are along the rows of X."""
+        if self.values is not None:
+            return np.asarray((self.values(X) @ vectors) ** 2)
+        return np.asarray(np.maximum(np.einsum("ij,ij->j", vectors, self.covariance(X) @ vectors), 0.0))
+
+    def shares(self, start: float, dim: int, edges: FloatArray) -> FloatArray:
+        """Return how the power beyond ``start`` eigenfunctions falls with the index, at Gauss-Legendre nodes between ``edges``.
+
+        It is a power law of the smoothness, which sums to 1 up to infinity. Nothing is known about one function or about other
+        kernels, so that none is in the tail: it counts as if it could not be learnt.
+        """
+        index, _ = gauss_legendre(edges)
+        if self.smoothness is None or math.isinf(self.smoothness):
+            return np.zeros(len(index))
+        excess = 2 * self.smoothness / dim
+        return np.asarray(excess / start * (index / start) ** -(1 + excess))
+
+
 def numerical_spectrum(
-    covariance: Callable[[FloatArray], FloatArray], nodes: Rule, count: int, decay: Decay, *, sampled: bool = False
+    covariance: Callable[[FloatArray], FloatArray],
+    nodes: Rule,
+    count: int,
+    decay: Decay,
+    *,
+    sampled: bool = False,
+    truth: Truth | None = None,
 ) -> Spectrum:
     """Return the spectrum of a covariance function from the eigenvalues of its matrix on ``count`` nodes.
 
     ``covariance`` returns the matrix between the rows of its argument, and ``decay`` says how fast the eigenvalues fall beyond
-    those that the nodes resolve. If the nodes are ``sampled`` at random, every eigenvalue has an error of sampling.
+    those that the nodes resolve. If the nodes are ``sampled`` at random, every eigenvalue has an error of sampling. With the
+    ``truth`` about other functions, the spectrum has their power in each eigenfunction.
     """
-    fine, half, quarter = (node_spectrum(covariance, nodes, max(1, count // part)) for part in (1, 2, 4))
+    fine, half, quarter = (node_spectrum(covariance, nodes, max(1, count // part), truth) for part in (1, 2, 4))
     trusted = _count_trusted(fine.values, half.values)
     confirmed = _count_trusted(half.values, quarter.values)
     if sampled:  # halves of a sample do not agree: one eigenvalue for every twenty points is what it determines
         trusted, confirmed = max(trusted, count // 20), max(confirmed, count // 40)
     if trusted < fine.size:  # the tail is a guess: let the comparison make it earlier
         confirmed = max(1, min(confirmed, trusted // 2))
-    return _with_tail(fine, trusted, decay, _with_tail(quarter, confirmed, decay, None))
+    return _with_tail(fine, trusted, decay, _with_tail(quarter, confirmed, decay, None, truth), truth)
 
 
-def matrix_spectrum(matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None = None) -> Spectrum:
+def matrix_spectrum(
+    matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None = None, power: Power | None = None
+) -> Spectrum:
     """Return the spectrum of a covariance matrix on discrete inputs; see `Spectrum.from_kernel_matrix`."""
     C = as_numbers(matrix, "a kernel matrix must be an array of numbers")
     if C.ndim != 2 or C.shape[0] != C.shape[1] or C.size == 0:
@@ -64,16 +109,19 @@ def matrix_spectrum(matrix: npt.ArrayLike, probabilities: npt.ArrayLike | None =
         raise InputError("a kernel matrix must be finite, got NaN or infinity")
     if not np.allclose(C, C.T, rtol=1e-8, atol=1e-10 * abs(C).max()):
         raise InputError("a kernel matrix must be symmetric")
-    return _diagonalise(C, checked_probabilities(probabilities, len(C)), f"{len(C)} discrete inputs")
+    return _diagonalise(C, checked_probabilities(probabilities, len(C)), f"{len(C)} discrete inputs", power)
 
 
-def node_spectrum(covariance: Callable[[FloatArray], FloatArray], nodes: Rule, count: int) -> Spectrum:
+def node_spectrum(
+    covariance: Callable[[FloatArray], FloatArray], nodes: Rule, count: int, truth: Truth | None = None
+) -> Spectrum:
     """Return the eigenvalues on about ``count`` nodes, as they are."""
     X, weight = nodes(count)
-    return _diagonalise(covariance(X), weight, f"numerical, {len(X)} nodes")
+    power = None if truth is None else partial(truth.power, X)
+    return _diagonalise(covariance(X), weight, f"numerical, {len(X)} nodes", power)
 
 
-def _diagonalise(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
+def _diagonalise(C: FloatArray, weight: FloatArray, origin: str, power: Power | None = None) -> Spectrum:
     import scipy.linalg
     from threadpoolctl import threadpool_limits
 
@@ -83,7 +131,8 @@ def _diagonalise(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
     scaled = root[:, None] * C * root
     how = {"driver": "evd", "overwrite_a": True, "check_finite": False}
     with threadpool_limits(1):  # several threads gain little here, and lose much on a busy machine
-        values, vectors = (scipy.linalg.eigvalsh(scaled, **how), None) if uniform else scipy.linalg.eigh(scaled, **how)
+        plain = uniform and power is None
+        values, vectors = (scipy.linalg.eigvalsh(scaled, **how), None) if plain else scipy.linalg.eigh(scaled, **how)
     largest = max(float(values[-1]), 0.0)
     # rounding leaves eigenvalues of down to -1e-16 or so; single-precision data, which people have, down to -1e-8
     if values[0] < -1e-8 * max(largest, abs(float(values[0]))) or largest == 0:
@@ -93,7 +142,9 @@ def _diagonalise(C: FloatArray, weight: FloatArray, origin: str) -> Spectrum:
         )
     keep = values > ROUNDING * largest  # the rest is rounding error
     # <C(x,x) phi_i(x)^2> with phi = vector / sqrt(weight)
-    channels = {} if vectors is None else {"variance": (variances @ vectors**2)[keep]}
+    channels = {} if vectors is None or uniform else {"variance": (variances @ vectors**2)[keep]}
+    if power is not None and vectors is not None:
+        channels["power"] = power(root[:, None] * vectors[:, keep])
     return Spectrum(values[keep], channels=channels, origin=origin)
 
 
@@ -156,7 +207,9 @@ def _log_exponential(last: float, start: float, rate: float, dim: int, index: Fl
     return np.asarray(math.log(last) - rate * np.expm1(np.log(index / start) / dim))
 
 
-def _with_tail(spectrum: Spectrum, trusted: int, decay: Decay, coarse: Spectrum | None) -> Spectrum:
+def _with_tail(
+    spectrum: Spectrum, trusted: int, decay: Decay, coarse: Spectrum | None, truth: Truth | None
+) -> Spectrum:
     """Keep the first ``trusted`` eigenvalues and put the rest of the trace into a smooth tail."""
     trusted = min(trusted, spectrum.size)
     rest = float(spectrum.values[trusted:].sum())
@@ -164,6 +217,9 @@ def _with_tail(spectrum: Spectrum, trusted: int, decay: Decay, coarse: Spectrum 
     # less than that is the sum of rounding errors, and a tail made of it would have an arbitrary slope
     if rest > 1e-12 * float(spectrum.values.sum()):
         tail = decay.tail(float(spectrum.values[trusted - 1]), float(trusted), rest)
+        if truth is not None:
+            left = max(truth.variance - float(spectrum.channels["power"][:trusted].sum()), 0.0)
+            tail = replace(tail, power=left * truth.shares(float(trusted), decay.dim, tail.edges))
     return Spectrum(
         spectrum.values[:trusted],
         spectrum.multiplicities[:trusted],

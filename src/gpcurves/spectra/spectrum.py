@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,7 +47,8 @@ class Spectrum(ReadOnly):
         What lies beyond the list; None for a spectrum that ends with it.
     channels
         Further weights of each value, by name. "variance" holds :math:`\langle C(x,x)\phi_i^2(x)\rangle_x` if the prior
-        variance depends on the input; if it does not, each would be the trace.
+        variance depends on the input; if it does not, each would be the trace. "power" holds the average of
+        :math:`\langle\phi_i f^*\rangle^2` over true functions, if they come from another process than the kernel.
     coarse
         The same spectrum from a quarter of the nodes, if it is numerical: the difference estimates its error.
     origin
@@ -123,14 +125,51 @@ class Spectrum(ReadOnly):
     def measure(self) -> Measure:
         """Nodes and weights for smooth sums over all eigenvalues."""
         logs, number = np.log(self.values), self.multiplicities
-        if self.tail is not None:
-            number = number * self.tail.list_share
-            logs = np.concatenate((logs, self.tail.log_values))
-            number = np.concatenate((number, self.tail.multiplicities))
-            keep = np.flatnonzero(number)  # nodes without weight would only widen the range of the bins
+        powers = self.channels.get("power")
+        if powers is not None and (self.multiplicities != 1).any():
+            powers = self.multiplicities * powers
+        if (tail := self.tail) is not None:
+            number = number * tail.list_share
+            logs = np.concatenate((logs, tail.log_values))
+            number = np.concatenate((number, tail.multiplicities))
+            matters = number != 0  # nodes without weight would only widen the range of the bins
+            if powers is not None and tail.power is not None:
+                powers = np.concatenate((powers * tail.list_share, tail.multiplicities * tail.power))
+            elif powers is not None:
+                powers = np.concatenate((powers, np.zeros(len(tail.log_values))))
+                matters |= powers != 0
+            keep = np.flatnonzero(matters)
             order = keep[np.argsort(-logs[keep], kind="stable")]
             logs, number = logs[order], number[order]
-        return compress(logs, number)
+            powers = None if powers is None else powers[order]
+        return compress(logs, number, powers=powers)
+
+    def with_power(self, listed: FloatArray, beyond: FloatArray | None = None) -> Spectrum:
+        """Return the spectrum with the power of the true function in each eigenfunction of the list, and at nodes of the tail."""
+        tail = self.tail if self.tail is None or beyond is None else replace(self.tail, power=beyond)
+        other = copy(self)  # the lists are in order, and need not be checked again
+        other.__dict__.pop("measure", None)
+        other.__dict__.update(channels=FrozenMapping({**self.channels, "power": listed}), tail=tail)
+        return other
+
+    def with_matched_power(self) -> Spectrum:
+        """Return the spectrum with the power that functions of its own kernel have: the eigenvalues."""
+        own = self.with_power(self.values, None if self.tail is None else np.exp(self.tail.log_values))
+        return own if self.coarse is None else replace(own, coarse=self.coarse.with_matched_power())
+
+    def with_coefficients(self, coefficients: FloatArray) -> Spectrum:
+        """Return the spectrum with the power of one function; further coefficients are of functions that the kernel lacks.
+
+        Coefficients begin with the largest eigenvalue; one that occurs several times has as many of them.
+        """
+        power = coefficients * coefficients
+        if self.multiplicities.max() > 1 or self.multiplicities.min() < 1:
+            ends = np.minimum(np.rint(self._before).astype(np.int64), len(power))
+            power = np.diff(np.concatenate(([0.0], np.cumsum(power)))[ends]) / self.multiplicities
+        listed = np.zeros(self.size)
+        listed[: len(power)] = power[: self.size]
+        own = self.with_power(listed)
+        return own if self.coarse is None else replace(own, coarse=self.coarse.with_coefficients(coefficients))
 
     def beyond(self, count: FloatArray) -> FloatArray:
         """Return the sum of all eigenvalues after the first ``count`` (any real number, linear in between)."""

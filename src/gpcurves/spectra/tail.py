@@ -48,7 +48,8 @@ class Tail:
     ``log_eigenvalue`` takes a real index: the eigenvalue number ``i`` sits at ``i - 1/2``. ``edges`` are indices that cut the
     tail into panels on which 16 Gauss-Legendre points integrate it; the first is the number of eigenvalues in the list.
     ``log_values`` and ``multiplicities`` are quadrature nodes for smooth sums, and ``list_share`` is the share of each listed
-    eigenvalue that they leave to the list.
+    eigenvalue that they leave to the list. ``power`` is the power of the true function in each eigenfunction at the nodes; None
+    if it has none there, so that it is all in the list.
     """
 
     log_eigenvalue: Callable[[FloatArray], FloatArray]
@@ -57,6 +58,7 @@ class Tail:
     multiplicities: FloatArray
     boundary: Boundary = Boundary.SHARP
     list_share: FloatArray | float = 1.0
+    power: FloatArray | None = None
 
     @classmethod
     def sharp(cls, log_eigenvalue: Callable[[FloatArray], FloatArray], start: float) -> Tail:

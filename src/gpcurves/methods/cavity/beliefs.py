@@ -179,6 +179,8 @@ def belief_propagation(
     """
     if not isinstance(problem, Problem) or not isinstance(problem.inputs, Vertices):
         raise InputError("belief propagation needs a problem on a given graph, a GraphProblem")
+    if problem.teacher is not None:
+        raise InputError("belief propagation is for a well-specified model, without a teacher")
     METHODS["cavity"].check(problem, np.zeros(1), {})
     graph = problem.inputs.graph
     kappa, _ = normalisers(problem.kernel, graph)

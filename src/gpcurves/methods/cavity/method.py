@@ -105,10 +105,15 @@ def _has_edges(problem: Problem) -> str | None:
 
 def _has_messages(problem: Problem) -> str | None:
     """Return why a kernel has no messages, or None."""
+    if problem.teacher is not None and problem.true_kernel is None:
+        return "the true function must come from a kernel between vertices, and here it is one function"
+    kernels = [problem.kernel] if problem.teacher is None else [problem.kernel, problem.true_kernel]
     try:
-        problem.kernel.vertex_model()
+        sizes = [kernel.vertex_model().size for kernel in kernels]
     except GPCurvesError as error:
         return str(error)
+    if problem.teacher is not None and 0 in sizes:
+        return "of a misspecified model both kernels must couple neighbours, and one is a multiple of the identity"
     return None
 
 
@@ -132,6 +137,7 @@ class Cavity(Sampled):
     needs = "noise > 0, a graph or an ensemble of graphs"
     conditions = (needs_noise, _has_edges, _has_messages)
     axes = ("nu",)
+    misspecified = True
     Options = CavityOptions
     VarianceOptions = CavityVarianceOptions
 
@@ -139,6 +145,10 @@ class Cavity(Sampled):
         return is_large(problem)
 
     def spare(self, problem: Problem) -> str | None:
+        if problem.teacher is not None:
+            return (
+                "for a misspecified model it takes longer than the simulation; name it among the methods to compute it"
+            )
         if problem.ensemble is not None or is_large(problem):
             return None
         vertices = f"{problem.examples_per_size:,} vertices"
@@ -149,6 +159,8 @@ class Cavity(Sampled):
         from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
         from gpcurves.methods.cavity.population import POPULATIONS
 
+        if problem.teacher is not None:
+            return self._taught(problem, options, run)
         threads = None if str(run.workers).strip() == "1" else 1
         shared = (problem, (), run.seed(), options.among, threads)
         if isinstance(problem.graph, Graph):
@@ -160,6 +172,27 @@ class Cavity(Sampled):
             what = f"a population of {options.population:,} vertices with {run.workers} worker(s)"
             check_memory(needed, what, "ask for a smaller population or fewer workers")
         return Replicas(*shared, options.precision, options.local, options.max_sweeps, options.population)
+
+    def _taught(self, problem: Problem, options: CavityOptions, run: Run) -> Any:
+        from gpcurves.methods.cavity.taught_experiments import VERTICES, TaughtData
+
+        given = isinstance(problem.graph, Graph)
+        if not given and options.local == "paper":
+            raise InputError("local='paper' is for a well-specified model, and here student and teacher differ")
+        # on an ensemble messages need no more digits than the average over graphs has
+        tolerance = options.tolerance if given else min(1e-3 * options.precision, 1e-5)
+        note = None if given else "the average is over large graphs of the ensemble, not of infinitely large ones"
+        if isinstance(problem.graph, Graph):
+            size, messages = problem.graph.vertices, 2.0 * problem.graph.edges
+        else:
+            size = options.population or VERTICES
+            messages = size * (1 + problem.graph.mean_degree)
+        width = problem.kernel.vertex_model().size + problem.true_kernel.vertex_model().size
+        what = f"messages of a misspecified model on {size:,} vertices"
+        check_memory(40.0 * messages * width**2 * run.processes, what, "ask for fewer workers or simulate")
+        how = tolerance, options.max_rounds if given else options.max_sweeps, options.damping
+        threads = None if str(run.workers).strip() == "1" else 1
+        return TaughtData(problem, (), run.seed(), options.among, *how, size, threads, note)
 
     def check_sizes(self, experiment: Any, run: Run) -> None:
         _check_size(max(experiment.nu))
@@ -203,6 +236,11 @@ class Cavity(Sampled):
         graph = experiment.problem.graph
         if not isinstance(graph, Graph) or is_forest(graph):
             return {}
+        if experiment.problem.teacher is not None:
+            notes.append(
+                "the graph has cycles, so that this is an approximation; by how much is not measured for a misspecified model"
+            )
+            return {}
         found = loop_errors(experiment.problem, experiment.nu, experiment.seed, experiment.kappa)
         worst = int(np.argmax(abs(found.off)))
         notes.append(
@@ -219,6 +257,8 @@ class Cavity(Sampled):
         from gpcurves.methods.simulation.vertices import draw_counts
 
         _check_size(nu)
+        if problem.teacher is not None:
+            raise InputError("errors at single vertices of a misspecified model are there by simulation alone")
         if run.store is not None or str(run.workers).strip() != "1":
             raise InputError(
                 "workers and store belong to the simulation: the cavity method samples variances in one piece"

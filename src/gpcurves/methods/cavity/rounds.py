@@ -20,7 +20,8 @@ _PATIENCE = 30  # rounds without progress after which messages are damped
 _FALLBACK = 0.5
 
 
-def _kernel(model: VertexModel) -> Kernel:
+def kernel_of(model: VertexModel) -> Kernel:
+    """Return what compiled code takes."""
     return model.local, model.size, model.leading, *model.tables
 
 
@@ -34,7 +35,7 @@ def send(
     damping: float = 0.0,
 ) -> FloatArray:
     """Send all messages once, from the first buffer to the second, and return the changes that ``relay`` reports."""
-    changes = links.run(threads, relay, links.arrays, data, _kernel(model), compare, damping, buffers)
+    changes = links.run(threads, relay, links.arrays, data, kernel_of(model), compare, damping, buffers)
     return np.asarray(np.max(changes, axis=0))
 
 
@@ -75,7 +76,7 @@ def iterate(
 def last_pivots(links: Links, model: VertexModel, messages: FloatArray, threads: int) -> Pair:
     """Return the last pivot and the last linear term of every vertex over all its neighbours."""
     last = np.zeros(links.vertices), np.zeros(links.vertices)
-    links.run(threads, marginals, links.arrays, _kernel(model), messages, last)
+    links.run(threads, marginals, links.arrays, kernel_of(model), messages, last)
     return last
 
 

@@ -10,6 +10,14 @@ import math
 import numpy as np
 
 from gpcurves.methods.base import Kind, formula
+from gpcurves.methods.formulas.misspecified import (
+    BoolArray,
+    discrete_taught,
+    is_risky,
+    lower_continuous_taught,
+    say_risky,
+    upper_continuous_taught,
+)
 from gpcurves.methods.formulas.parametric import Scaled, solve
 from gpcurves.numerics.roots import bisect, invert
 from gpcurves.numerics.validation import FloatArray
@@ -23,6 +31,33 @@ _WINDOW = 1.5  # a window ends at 1.5 times the steps done, over which G changes
 _NO_CHANGE = 1e-18  # a share that rounding does not see
 _FAR = 1e12
 _NOTHING = 1e-300  # below this, in units of the largest eigenvalue, nothing is left to learn
+
+
+def _gaussian_if_taught(problem: Problem) -> str | None:
+    if problem.teacher is not None and problem.observation.noise is None:
+        return f"of a misspecified model it needs Gaussian noise, and labels are {problem.observation!r}"
+    return None
+
+
+def risky_sizes(problem: Problem, n: FloatArray) -> BoolArray:
+    """Tell at which n the theory of a misspecified model is known to be too low."""
+    if problem.teacher is None:
+        return np.zeros(len(n), dtype=bool)
+    return is_risky(problem, lambda scaled: _lc_h(scaled, n, problem.spectrum.count))
+
+
+def lc_caution(problem: Problem, n: FloatArray) -> str | None:
+    """Return a note if the theory is known to be too low somewhere, or None."""
+    risky = risky_sizes(problem, n)
+    return say_risky(n[risky], "n") if risky.any() else None
+
+
+def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:
+    h = np.zeros(len(n))
+    reachable = (n > 0) & (n < count if scaled.noise == 0 else True)
+    h[reachable] = np.exp(solve(scaled.lc_excess, scaled, n[reachable]))
+    h[(n > 0) & ~reachable] = np.inf
+    return h
 
 
 def lc_examples(problem: Problem, error: float) -> float:
@@ -40,6 +75,9 @@ def lc_examples(problem: Problem, error: float) -> float:
     promise=_NOT_A_BOUND,
     source="Sollich & Halees 2002, eq. (16); Sollich 1999, eq. (11)",
     any_labels=True,
+    misspecified=True,
+    conditions=(_gaussian_if_taught,),
+    caution=lc_caution,
     explicit=lc_examples,
     default=True,
 )
@@ -50,6 +88,8 @@ def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     eigenvalues. Solved in the form :math:`\epsilon = g(h)`, :math:`n = h(\sigma^2+g(h))`; labels of another kind have
     :math:`n = h/r(g(h))`, where `r` is the information of one label.
     """
+    if problem.teacher is not None:
+        return lower_continuous_taught(problem, lambda scaled: _lc_h(scaled, n, problem.spectrum.count), n)
     scaled = Scaled(problem)
     if problem.observation.noise is None:
         r = problem.observation.information
@@ -102,16 +142,18 @@ def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
     Kind.APPROXIMATION,
     promise="never below LC; not a bound",
     source="Sollich & Halees 2002, eq. (12); Sollich 1999, eq. (10)",
+    misspecified=True,
+    caution=lc_caution,
 )
 def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`g(n'/\sigma^2)` with :math:`n' + T(n'/\sigma^2) = n`, SH02 (12).
 
     Solved in :math:`h = n'/\sigma^2`, so that the limit of no noise, :math:`T(h) = n`, needs no special case.
     """
+    if problem.teacher is not None:
+        return upper_continuous_taught(problem, lambda scaled: _uc_h(scaled, n))
     scaled = Scaled(problem)
-    h = np.zeros(len(n))
-    h[n > 0] = np.exp(solve(scaled.uc_excess, scaled, n[n > 0]))
-    return scaled.unit * scaled.g(h)
+    return scaled.unit * scaled.g(_uc_h(scaled, n))
 
 
 def discrete_examples(problem: Problem, error: float) -> float:
@@ -145,6 +187,8 @@ def discrete_examples(problem: Problem, error: float) -> float:
     source="Sollich 1999, eq. (9)",
     needs="integer n",
     integers=True,
+    misspecified=True,
+    caution=lc_caution,
     explicit=discrete_examples,
 )
 def discrete(problem: Problem, n: FloatArray) -> FloatArray:
@@ -154,6 +198,8 @@ def discrete(problem: Problem, n: FloatArray) -> FloatArray:
     :math:`y = \ln G` and one step :math:`y \to y + \Delta(y)`, a stride :math:`y \to y + k\Delta(y)` is exact at `k = 1` and
     smooth in `k`, so a window of steps is crossed with several strides and extrapolated to `k = 1` (Neville's scheme).
     """
+    if problem.teacher is not None:
+        return discrete_taught(problem, n)
     scaled = Scaled(problem)
     order, place = np.unique(n, return_inverse=True)
     traces = np.empty(len(order))
@@ -164,11 +210,9 @@ def discrete(problem: Problem, n: FloatArray) -> FloatArray:
     return np.asarray(scaled.unit * traces[place])
 
 
-def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:
+def _uc_h(scaled: Scaled, n: FloatArray) -> FloatArray:
     h = np.zeros(len(n))
-    reachable = (n > 0) & (n < count if scaled.noise == 0 else True)
-    h[reachable] = np.exp(solve(scaled.lc_excess, scaled, n[reachable]))
-    h[(n > 0) & ~reachable] = np.inf
+    h[n > 0] = np.exp(solve(scaled.uc_excess, scaled, n[n > 0]))
     return h
 
 

@@ -65,6 +65,11 @@ class Scaled:
         r"""Return :math:`g(h) = \sum \lambda/(1+h\lambda)`; 0 at infinite `h`."""
         return self.by_rows(lambda part: (1 / (1 + np.multiply.outer(part, self.values))) @ self.masses, h)
 
+    def T(self, h: FloatArray) -> FloatArray:  # noqa: N802  (the papers' letter)
+        r"""Return :math:`T(h) = \sum \ln(1+h\lambda)`; `h` is in units of one over an eigenvalue."""
+        scaled = np.asarray(h * self.unit)
+        return self.by_rows(lambda part: np.log1p(np.multiply.outer(part, self.values)) @ self.multiplicities, scaled)
+
     def by_rows(self, function: Callable[..., FloatArray], *columns: FloatArray) -> FloatArray:
         """Apply a function that works on (rows, nodes) to a few rows at a time, so that memory stays bounded."""
         rows = max(1, _CELLS // len(self.values))

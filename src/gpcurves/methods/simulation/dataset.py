@@ -32,7 +32,9 @@ from gpcurves.montecarlo import Shape, stream
 from gpcurves.numerics.cholesky import DIGITS, Factor
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
+from gpcurves.teacher import Teacher
 
+_ALL = 10**9  # nodes: all inputs if they are finitely many
 _ALGORITHM = 1  # changes whenever the numbers of a data set would, so that old stores are not mixed with new results
 
 
@@ -57,6 +59,19 @@ class Prior:
         K = np.ascontiguousarray(self.between(X))
         K.ravel()[:: len(K) + 1] += self.noise
         return K.T  # symmetric, and in LAPACK's order without a copy
+
+
+@dataclass(frozen=True)
+class TruePrior(Prior):
+    """The process of the true functions: a kernel, or one function."""
+
+    teacher: Teacher
+
+    def between(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        return self.teacher.between(self.inputs, X, Y)
+
+    def variances(self, X: FloatArray) -> FloatArray:
+        return self.teacher.variances(self.inputs, X)
 
 
 @dataclass(frozen=True)
@@ -118,7 +133,7 @@ class DataSets:
         test = self.fixed_test or self._draw_test(rng)
         student = Prior(problem.kernel, problem.inputs, problem.noise)
         taught = problem.teacher
-        teacher = None if taught is None else Prior(problem.true_kernel, problem.inputs, taught.noise)
+        teacher = None if taught is None else TruePrior(problem.true_kernel, problem.inputs, taught.noise, taught)
         known = np.arange(len(X) + 1)  # how many examples teach something, among the first n
         noise_free = problem.noise == 0 and teacher is None
         if noise_free:
@@ -166,6 +181,8 @@ class DataSets:
 def exact_test(problem: Problem) -> Test | None:
     """Return a test average without sampling noise, or None if there is none."""
     inputs, kernel, true_kernel = problem.inputs, problem.kernel, problem.true_kernel
+    if true_kernel is None:
+        return TestPoints(*inputs.nodes(_ALL)) if inputs.enumerable else None
     closed, cross = inputs.overlap(kernel, kernel), inputs.overlap(kernel, true_kernel)
     if closed is not None and cross is not None:
         return ClosedForm(closed, cross)

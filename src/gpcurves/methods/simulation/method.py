@@ -15,13 +15,15 @@ from gpcurves.graphs.groups import check_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel, register
 from gpcurves.methods.sampled import QUANTILES, Sampled, average_over_groups, remarks
 from gpcurves.methods.simulation.dataset import DataSets, exact_test
+from gpcurves.methods.simulation.scores import SCORES, Scores
 from gpcurves.methods.simulation.vertices import LocalErrors, VertexDataSets
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, average
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.parameters import parameter
-from gpcurves.numerics.validation import integer, positive
+from gpcurves.numerics.validation import FloatArray, integer, positive
 from gpcurves.problem import Problem
+from gpcurves.quantities import MSE
 
 GRAPHS, _DATASETS, _VERTICES, _PER_GRAPH, _ON_GRAPH = 20, 200, 500, 10, 100
 _FIRST, _FIRST_GRAPHS, _MOST = 32, 10, 100_000  # how much is drawn before the precision is looked at, and at most
@@ -112,6 +114,13 @@ class SimulationOptions(DataSetSizes):
         return reason
 
 
+def _known_function(problem: Problem) -> str | None:
+    """Return why the true function cannot be evaluated, or None."""
+    if problem.teacher is not None and problem.teacher.coefficients is not None:
+        return "the true function is given by coefficients, and its values at inputs are not known"
+    return None
+
+
 def _random_vertices(problem: Problem) -> str | None:
     """Return why the examples on a graph cannot be drawn, or None."""
     if problem.axis == "nu" and problem.design != Random():
@@ -134,10 +143,11 @@ class Simulation(Sampled):
     promise = "the truth, up to its standard error"
     source = "Sollich & Halees 2002, eqs. (3) and (4); Urry & Sollich 2013, eqs. (9) to (12)"
     needs = "a kernel and inputs, integer n; or a graph or an ensemble of graphs"
-    conditions = (needs_kernel, _random_vertices)
+    conditions = (needs_kernel, _random_vertices, _known_function)
     axes = ("n", "nu")
     integers = True
     misspecified = True
+    quantities = (MSE.name, *SCORES)
     Options = SimulationOptions
     VarianceOptions = DataSetSizes
 
@@ -147,6 +157,17 @@ class Simulation(Sampled):
     def spare(self, problem: Problem) -> str | None:
         return spare_dense_algebra(problem) or super().spare(problem)
 
+    def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
+        if problem.axis == "nu" and quantity in SCORES:
+            return f"on graphs it gives {MSE.name}, and the quantity asked for is {quantity}"
+        return super().quantity_objection(problem, quantity)
+
+    def measure(self, state: Any, sizes: FloatArray, quantity: str) -> Result:
+        if quantity != MSE.name:
+            experiment, enough, run = state
+            state = Scores(experiment.problem, (), run.seed(), quantity), enough, run
+        return self.evaluate(state, sizes)
+
     def experiment(self, problem: Problem, options: SimulationOptions, run: Run) -> DataSets | VertexDataSets:
         if problem.axis == "nu":
             size, per_task = options.size(problem), _datasets_per_task(problem, options)
@@ -154,7 +175,7 @@ class Simulation(Sampled):
         about = (options.test_points, options.also, problem.true_variance, exact_test(problem))
         return DataSets(problem, (), run.seed(), *about)
 
-    def check_sizes(self, experiment: DataSets | VertexDataSets, run: Run) -> None:
+    def check_sizes(self, experiment: DataSets | VertexDataSets | Scores, run: Run) -> None:
         if isinstance(experiment, VertexDataSets):
             check_graph_size(experiment.problem, max(experiment.nu), experiment.vertices, run)
             return
@@ -168,11 +189,14 @@ class Simulation(Sampled):
         first = _FIRST if problem.axis == "n" else _FIRST_GRAPHS
         return Stop(min(first, most), most, options.precision)
 
-    def summarise(self, experiment: DataSets | VertexDataSets, estimate: Estimate) -> Result:
+    def summarise(self, experiment: DataSets | VertexDataSets | Scores, estimate: Estimate) -> Result:
         problem = experiment.problem
         error, stderr = estimate.mean("error"), estimate.stderr("error")
         details = {key: estimate.quantile("error", level) for key, level in QUANTILES.items()}
         notes = estimate.notes(self.unit(problem))
+        if isinstance(experiment, Scores):
+            about = {"drawn": estimate.count}
+            return Result(error, stderr, details=details, diagnostics=about, notes=tuple(notes))
         if isinstance(experiment, VertexDataSets):
             sizes = np.array(experiment.nu)
             details |= {"variance": estimate.mean("variance"), "variance_stderr": estimate.stderr("variance")}

@@ -56,7 +56,11 @@ class GraphExperiment:
         plain["graph"] = graph.to_dict() if isinstance(graph, Ensemble) else graph.digest
         plain |= {"kernel": problem.kernel.to_dict(), "noise": problem.noise}
         if problem.teacher is not None:
-            plain["teacher"] = [problem.true_kernel.to_dict(), problem.teacher.noise]
+            own = problem.teacher.graph is not None or problem.true_kernel is None
+            plain["teacher"] = [
+                problem.teacher.to_dict() if own else problem.true_kernel.to_dict(),
+                problem.teacher.noise,
+            ]
         given = {name: getattr(self, name) for name in self.settings}
         return plain | {name: value for name, value in given.items() if value is not None}
 
@@ -96,7 +100,7 @@ class OnGraphs(GraphExperiment):
         given = graph is self.problem.graph
         if given and self.kept:
             return self.kept[0]  # type: ignore[no-any-return]
-        true = None if self.problem.teacher is None else self.problem.true_kernel.on(graph).matrix()
+        true = None if self.problem.teacher is None else self.problem.teacher.matrix(graph)
         made = self.problem.kernel.on(graph).matrix(), true
         if given:
             self.kept.append(made)

@@ -20,6 +20,7 @@ from gpcurves.graphs import Graph
 from gpcurves.methods import METHODS, Kind, Scope
 from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.problem import Problem
+from gpcurves.quantities import MSE, QUANTITIES, Quantity
 from gpcurves.render.page import Html, as_html, document, listed, sentences, table, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, plain
@@ -147,7 +148,7 @@ class CurvesView(View):
 
     def page(self) -> str:
         parts = [
-            f"<h1>Learning curves: error against {_SIZES[self.lines[1]][0][:-2]}</h1>",
+            f"<h1>Learning curves: {as_html(' and '.join(each.short for each in shown_in(self.curves)))} against {_SIZES[self.lines[1]][0][:-2]}</h1>",
             f"<p class='problem'>{as_html(self.heading)}</p>",
             sentences([*(goal.sentence for goal in self.goals), *map(str, self.excesses)]),
             embed(self.scene()),
@@ -188,7 +189,7 @@ def _shared(problems: Iterable[Problem]) -> list[str]:
 def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Mark]:
     """Return the points of a simulation, or the line of any other curve with its band, of one standard error unless it knows better."""
     order = np.argsort(curve.sizes, kind="stable")
-    sizes, error = curve.sizes[order], np.where(curve.error > 0, curve.error, np.nan)[order]
+    sizes, error = curve.sizes[order], np.where((curve.error > 0) | (not y.log), curve.error, np.nan)[order]
     stderr = None if curve.stderr is None else curve.stderr[order]
     group, kind = heading_of(curve.method), kind_of(curve)
     if kind is Kind.ESTIMATE:
@@ -205,7 +206,8 @@ def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Ma
         low, high = error - stderr, error + stderr
     else:
         return [line]
-    return [Area(sizes, np.maximum(low, y.low / 10), high, stroke.colour, 0.25, layer=1), line]
+    low = np.maximum(low, y.low / 10) if y.log else low
+    return [Area(sizes, low, high, stroke.colour, 0.25, layer=1), line]
 
 
 def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
@@ -215,6 +217,8 @@ def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     if the curves are of several problems.
     """
     bounds = [curve for curve in curves.values() if heading_of(curve.method).endswith("bounds")]
+    if any(curve.quantity != MSE.name for curve in curves.values()):
+        return None
     if not bounds or any(curve.problem != bounds[0].problem for curve in curves.values()):
         return None
     order = np.argsort(bounds[0].sizes, kind="stable")
@@ -260,6 +264,13 @@ def spans_decades(n: FloatArray) -> bool:
 
 def _error_axis(curves: Curves, goals: Sequence[Goal]) -> Axis:
     """Return the axis of errors worth showing: down to the curves, to the best lower bound close below, and to goals."""
+    shown = shown_in(curves)
+    words, short = (" or ".join(getattr(each, name) for each in shown) for name in ("title", "short"))
+    if not all(each.falls for each in shown):  # of any sign
+        values = np.concatenate([curve.error[np.isfinite(curve.error)] for curve in curves.values()])
+        low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+        edge = 0.04 * (high - low) or 0.5
+        return Axis(words, low - edge, high + edge, short=short)
     bounds = (Kind.LOWER_BOUND, Kind.UPPER_BOUND)
     aims = [curve.error for curve in curves.values() if kind_of(curve) not in bounds]
     allowed = region(curves)
@@ -273,7 +284,13 @@ def _error_axis(curves: Curves, goals: Sequence[Goal]) -> Axis:
         low = min(low, max(bound, low / 5))
     for goal in goals:  # a goal far away is not worth a picture of nothing else
         low, high = min(low, max(goal.error, low / 10)), max(high, min(goal.error, high * 10))
-    return Axis("average squared error", low / 1.4, high * 1.3, log=True, short="error")
+    return Axis(words, low / 1.4, high * 1.3, log=True, short=short)
+
+
+def shown_in(curves: Curves) -> list[Quantity]:
+    """Return the quantities of curves; one that is not known here, of another version, by its name alone."""
+    names = dict.fromkeys(curve.quantity for curve in curves.values())
+    return [QUANTITIES[name] if name in QUANTITIES else Quantity(name, name, name, name, falls=False) for name in names]
 
 
 def _prior_variance(curves: Curves) -> float:
@@ -308,7 +325,8 @@ def _numbers(curves: CurveSet, axis: str) -> str:
     for size in sizes:
         errors = [f"{each[size]:.4g}" if size in each else "" for each in known]
         rows.append([f"{size:.4g}" if curves.axis == "nu" else plain(size), *errors])
-    return table("Errors", [_size_axis(curves, axis).short, *curves], rows)
+    heads = dict.fromkeys("Errors" if each is MSE else each.title.capitalize() for each in shown_in(curves))
+    return table(" and ".join(heads), [_size_axis(curves, axis).short, *curves], rows)
 
 
 def _guarantees(curves: Curves) -> str:

@@ -1,0 +1,205 @@
+"""The teacher: the process that the data come from, if the model (the student) is misspecified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpcurves.errors import InputError
+from gpcurves.graphs import Graph, GraphKernel, as_graph, graph_from_dict
+from gpcurves.inputs import Eigenvalues, Inputs, RandomVertices, Vertices
+from gpcurves.kernels import Kernel, as_kernel
+from gpcurves.kernels.sklearn import ScikitLearnKernel
+from gpcurves.numerics.frozen import frozen_array
+from gpcurves.numerics.validation import FloatArray, as_numbers, nonnegative
+from gpcurves.spectra import Spectrum
+from gpcurves.spectra.nystrom import Truth
+
+Function = Callable[[FloatArray], npt.ArrayLike]
+"""Takes inputs, one per row (on a graph the numbers of vertices), and returns one value for each."""
+_AVERAGED = 4_096  # nodes over which the square of one function is averaged
+
+
+def check_kernel(kernel: object) -> Kernel | GraphKernel:
+    """Return a kernel; those of scikit-learn are converted."""
+    return kernel if isinstance(kernel, GraphKernel) else as_kernel(kernel)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Teacher:
+    """Where the data really come from, if the model is misspecified: not what the student (the model) assumes.
+
+    Parameters
+    ----------
+    kernel
+        The true covariance function, between vectors or between vertices of a graph as for the student.
+    noise
+        The true noise variance.
+    function
+        One fixed true function instead of a kernel: it takes inputs, one per row (on a graph the numbers of vertices), and returns
+        one value for each.
+    coefficients
+        One fixed true function by its coefficients in the eigenfunctions of the student's kernel, that of the largest eigenvalue
+        first; an eigenvalue that occurs several times has as many. Further coefficients are of functions that the student lacks.
+    graph
+        The true graph, on the same vertices, if the student knows another one, for example only some of the edges.
+    """
+
+    kernel: Any
+    noise: float
+    function: Function | None
+    coefficients: FloatArray | None
+    graph: Graph | None
+
+    def __init__(
+        self,
+        kernel: Kernel | GraphKernel | ScikitLearnKernel | None = None,
+        noise: float | None = None,
+        *,
+        function: Function | None = None,
+        coefficients: npt.ArrayLike | None = None,
+        graph: object = None,
+    ) -> None:
+        if noise is None:
+            raise InputError("a teacher needs the true noise variance: pass noise=")
+        if sum(each is not None for each in (kernel, function, coefficients)) != 1:
+            raise InputError("a teacher needs one of kernel, function and coefficients")
+        if function is not None and not callable(function):
+            raise InputError(f"the teacher's function must be callable, got {function!r}")
+        listed = None
+        if coefficients is not None:
+            listed = frozen_array(as_numbers(coefficients, "the teacher's coefficients must be numbers"))
+            if listed.ndim != 1 or not np.isfinite(listed).all():
+                raise InputError("the teacher's coefficients must be a sequence of finite numbers")
+        set_ = object.__setattr__
+        set_(self, "kernel", None if kernel is None else check_kernel(kernel))
+        set_(self, "noise", nonnegative("the teacher's noise", noise))
+        set_(self, "function", function)
+        set_(self, "coefficients", listed)
+        set_(self, "graph", None if graph is None else as_graph(graph))
+        if graph is not None and not isinstance(self.kernel, GraphKernel):
+            raise InputError("a teacher's graph needs a kernel between its vertices, such as RandomWalkKernel(p=10)")
+
+    def objection(self, inputs: Inputs) -> str | None:
+        """Say why this teacher does not fit inputs, or return None if it does."""
+        if isinstance(inputs, Eigenvalues) and self.coefficients is None:
+            return "a bare spectrum has no inputs: give its coefficients"
+        if self.kernel is not None and (reason := inputs.objection(self.kernel)) is not None:
+            return reason
+        if isinstance(inputs, RandomVertices) and (self.kernel is None or self.graph is not None):
+            return "on an ensemble of graphs it must be a kernel, because the vertices are not known"
+        if self.graph is not None and isinstance(inputs, Vertices) and self.graph.vertices != inputs.graph.vertices:
+            return f"its graph has {self.graph.vertices} vertices, and that of the student {inputs.graph.vertices}"
+        return None
+
+    def inputs_of(self, inputs: Inputs) -> Inputs:
+        """Return the inputs with the true graph if there is one."""
+        return inputs if self.graph is None else Vertices(self.graph)
+
+    def values(self, X: FloatArray) -> FloatArray:
+        """Return the values of the one true function at inputs."""
+        assert self.function is not None
+        values = as_numbers(self.function(X), "the teacher's function must return one number for each input")
+        if values.shape == (len(X), 1):
+            values = values[:, 0]
+        if values.shape != (len(X),):
+            raise InputError(
+                f"the teacher's function must return one number for each input, got shape {values.shape} for {len(X)} inputs"
+            )
+        if not np.isfinite(values).all():
+            raise InputError("the teacher's function must be finite, and it returned NaN or infinity")
+        return values
+
+    def between(self, inputs: Inputs, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
+        """Return the true covariances between inputs; one fixed function varies with itself alone."""
+        if self.kernel is None:
+            values = self.values(X)
+            return np.multiply.outer(values, values if Y is None else self.values(Y))
+        return self.inputs_of(inputs).kernel_matrix(self.kernel, X, Y)
+
+    def matrix(self, graph: Graph) -> FloatArray:
+        """Return the true covariances between all vertices of a graph, which is the true one unless the teacher has its own."""
+        if isinstance(self.kernel, GraphKernel):
+            return self.kernel.on(self.graph or graph).matrix()
+        return self.between(Vertices(graph), np.arange(float(graph.vertices))[:, None])
+
+    def variances(self, inputs: Inputs, X: FloatArray) -> FloatArray:
+        """Return the average square of the true function at inputs."""
+        return self.values(X) ** 2 if self.kernel is None else self.inputs_of(inputs).variances(self.kernel, X)
+
+    def prior_variance(self, inputs: Inputs) -> float:
+        """Return the average square of the true function, the error before anything is learnt."""
+        if self.coefficients is not None:
+            return float(self.coefficients @ self.coefficients)
+        if self.kernel is None:
+            X, weights = inputs.nodes(_AVERAGED)
+            return float(weights @ self.values(X) ** 2)
+        return self.inputs_of(inputs).prior_variance(self.kernel)
+
+    def spectrum(self, inputs: Inputs, kernel: Any) -> Spectrum:
+        """Return the eigenvalues of the student's kernel, with the power of the true function in each eigenfunction."""
+        if self.coefficients is not None:
+            return inputs.spectrum(kernel).with_coefficients(self.coefficients)
+        if self.kernel == kernel and self.graph is None:
+            return inputs.spectrum(kernel).with_matched_power()
+        return inputs.taught_spectrum(kernel, self._truth(inputs))
+
+    def _truth(self, inputs: Inputs) -> Truth:
+        smoothness = self.kernel.smoothness if isinstance(self.kernel, Kernel) else None
+        return Truth(
+            lambda X: self.between(inputs, X),
+            None if self.kernel is not None else self.values,
+            self.prior_variance(inputs),
+            None if self.graph is not None else self.kernel,
+            smoothness,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Teacher):
+            return NotImplemented
+        same = (self.kernel, self.noise, self.function, self.graph)
+        alike = same == (other.kernel, other.noise, other.function, other.graph)
+        return alike and np.array_equal(self._listed, other._listed)
+
+    def __hash__(self) -> int:
+        return hash((self.kernel, self.noise, self.function))
+
+    @property
+    def _listed(self) -> FloatArray:
+        return np.empty(0) if self.coefficients is None else self.coefficients
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the teacher as plain data; `from_dict` builds it again."""
+        if self.function is not None:
+            raise InputError("a teacher that is a Python function cannot be saved: give its coefficients instead")
+        plain: dict[str, Any] = {"noise": self.noise}
+        if self.kernel is not None:
+            plain["kernel"] = self.kernel.to_dict()
+        else:
+            plain["coefficients"] = self._listed.tolist()
+        return plain if self.graph is None else {**plain, "graph": self.graph.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], kernels: Any) -> Teacher:
+        """Build a teacher from what `to_dict` returned; ``kernels`` is the family of its kernel."""
+        return cls(
+            kernels.from_dict(data["kernel"]) if "kernel" in data else None,
+            data["noise"],
+            coefficients=data.get("coefficients"),
+            graph=graph_from_dict(data["graph"]) if "graph" in data else None,
+        )
+
+    def describe(self) -> str:
+        """Return what the true function is, in few words."""
+        if self.kernel is not None:
+            return repr(self.kernel) if self.graph is None else f"{self.kernel!r} on {self.graph!r}"
+        if self.coefficients is not None:
+            return f"a function with {len(self.coefficients)} coefficients"
+        return f"the function {getattr(self.function, '__name__', repr(self.function))}"
+
+    def __repr__(self) -> str:
+        return f"Teacher({self.describe()}, noise={self.noise:g})"

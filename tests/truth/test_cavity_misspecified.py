@@ -1,0 +1,92 @@
+"""The cavity method for a wrong student: exact on trees, against dense algebra and against simulation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+
+import gpcurves as gpc
+from gpcurves.graphs import GraphKernel
+from gpcurves.methods.cavity.taught import propagate_taught
+from gpcurves.methods.cavity.taught_experiments import taught_graph
+from gpcurves.methods.simulation.vertices import mismatched_errors
+
+WALK = gpc.RandomWalkKernel
+TREE = gpc.as_graph(networkx.random_labeled_tree(60, seed=1))
+PAIRS: list[tuple[GraphKernel, GraphKernel]] = [
+    (WALK(6, 2, normalise="global"), WALK(12, 3, normalise="global")),
+    (WALK(6, 2, normalise="global"), WALK(12, 3, normalise="local")),
+    (WALK(7, 2.3, normalise="local"), WALK(4, 2.1, normalise="global")),
+    (gpc.MaternGraphKernel(), WALK(5)),
+    (WALK(1), gpc.DiffusionKernel(1.5, "local")),
+]
+COUNTS = np.random.default_rng(0).poisson(1.0, 60)
+
+
+@pytest.mark.parametrize(("student", "true"), PAIRS, ids=str)
+def test_every_vertex_of_a_tree_agrees_with_dense_algebra(student: GraphKernel, true: GraphKernel) -> None:
+    problem = gpc.GraphProblem(TREE, student, 0.1, gpc.Teacher(true, 0.2))
+    beliefs = propagate_taught(taught_graph(problem, TREE), COUNTS.astype(float), tolerance=1e-12)
+    exact = mismatched_errors(student.on(TREE).matrix(), true.on(TREE).matrix(), COUNTS, 0.1, 0.2)
+    assert beliefs.converged
+    np.testing.assert_allclose(beliefs.error, exact, atol=1e-9)
+
+
+def test_a_student_who_knows_part_of_the_edges() -> None:
+    """Some edges of a tree are missing in the student's graph, and one of its vertices has none left."""
+    edges = list(networkx.random_labeled_tree(60, seed=1).edges)
+    leaf = next(v for v in range(60) if TREE.neighbours[v] == 1)
+    kept = [edge for k, edge in enumerate(edges) if k % 4 and leaf not in edge]
+    known = gpc.Graph.from_edges(kept, 60)
+    student, true = WALK(6, normalise="global"), WALK(5, 3.0)
+    problem = gpc.GraphProblem(known, student, 0.1, gpc.Teacher(true, 0.2, graph=TREE))
+    beliefs = propagate_taught(taught_graph(problem, known), COUNTS.astype(float), tolerance=1e-12)
+    exact = mismatched_errors(student.on(known).matrix(), true.on(TREE).matrix(), COUNTS, 0.1, 0.2)
+    np.testing.assert_allclose(beliefs.error, exact, atol=1e-9)
+    curve = gpc.learning_curve(problem, "cavity", nu=[0.5], rng=0, replicas=3)
+    truth = gpc.learning_curve(problem, "simulation", nu=[0.5], rng=0, datasets=3)
+    np.testing.assert_allclose(curve.error, truth.error, rtol=1e-6)  # the same data sets
+
+
+def test_the_matched_limit_is_the_plain_method() -> None:
+    kernel = WALK(6, normalise="local")
+    plain = gpc.GraphProblem(TREE, kernel, 0.1)
+    taught = gpc.GraphProblem(TREE, kernel, 0.1, gpc.Teacher(kernel, 0.1))
+    curves = [gpc.learning_curve(each, "cavity", nu=[0.1, 1.0, 5.0], rng=0, replicas=3) for each in (plain, taught)]
+    np.testing.assert_allclose(curves[0].error, curves[1].error, rtol=1e-7)
+    again = gpc.learning_curve(taught, "cavity", nu=[0.1, 1.0, 5.0], rng=0, **curves[1].options)
+    np.testing.assert_array_equal(again.error, curves[1].error)
+
+
+def test_an_ensemble_agrees_with_simulation() -> None:
+    problem = gpc.GraphProblem(gpc.ErdosRenyi(3), WALK(4, normalise="global"), 0.1, gpc.Teacher(WALK(6), 0.2))
+    options: dict[str, Any] = {"nu": [0.3, 2.0], "rng": 0}
+    cavity = gpc.learning_curve(problem, "cavity", precision=0.05, population=300, replicas=3, **options)
+    truth = gpc.learning_curve(problem, "simulation", vertices=300, graphs=6, **options)
+    assert cavity.stderr is not None
+    assert truth.stderr is not None
+    assert (abs(cavity.error - truth.error) < 4 * np.hypot(cavity.stderr, truth.stderr) + 0.02 * truth.error).all()
+
+
+def test_it_catches_the_maximum_at_low_noise() -> None:
+    """Eigenvalue theory gives .033 where the truth is .385."""
+    graph = gpc.ErdosRenyi(3).sample(300, 0)
+    teacher = gpc.Teacher(WALK(10, normalise="local"), 1e-4)
+    problem = gpc.GraphProblem(graph, WALK(10, normalise="global"), 1e-4, teacher)
+    cavity = gpc.learning_curve(problem, "cavity", nu=[1.0], rng=0, replicas=2, tolerance=1e-6)
+    truth = gpc.learning_curve(problem, "simulation", nu=[1.0], rng=0, datasets=2)
+    np.testing.assert_allclose(cavity.error, truth.error, rtol=0.3)
+
+
+def test_what_it_cannot_do_is_refused_in_one_sentence() -> None:
+    one = gpc.Teacher(function=lambda X: X[:, 0], noise=0.1)
+    with pytest.raises(gpc.NotApplicableError, match="the true function must come from a kernel between vertices"):
+        gpc.learning_curve(gpc.GraphProblem(TREE, WALK(4), 0.1, one), "cavity", nu=[1.0])
+    taught = gpc.GraphProblem(TREE, WALK(4), 0.1, gpc.Teacher(WALK(6), 0.1))
+    with pytest.raises(gpc.InputError, match="for a well-specified model"):
+        gpc.belief_propagation(taught, COUNTS)
+    with pytest.raises(gpc.InputError, match="by simulation alone"):
+        gpc.vertex_variances(taught, 1.0, "cavity")
