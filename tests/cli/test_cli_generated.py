@@ -164,7 +164,7 @@ def test_a_new_likelihood_is_offered_beside_the_others(capsys: pytest.CaptureFix
         def noise(self) -> float:
             return self.deviation**2
 
-        def information(self, error: FloatArray) -> FloatArray:
+        def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:
             return 1 / (self.noise + error)
 
         def draw(self, values: FloatArray, inputs: FloatArray, rng: np.random.Generator) -> FloatArray:

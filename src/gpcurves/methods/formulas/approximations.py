@@ -30,7 +30,9 @@ def lc_examples(problem: Problem, error: float) -> float:
     scaled = Scaled(problem)
     goal = error / scaled.unit
     high = bisect(lambda log_h: scaled.g(np.exp(log_h)) <= goal, np.array([-690.0]), np.array([690.0]), 64)[1]
-    return float(np.exp(high[0]) / scaled.unit / problem.observation.information(np.array(error)))
+    return float(
+        np.exp(high[0]) / scaled.unit / problem.observation.information(np.array(error), problem.spectrum.trace)
+    )
 
 
 @formula(
@@ -51,9 +53,9 @@ def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     :math:`n = h/r(g(h))`, where `r` is the information of one label.
     """
     scaled = Scaled(problem)
-    if problem.observation.noise is None:
-        r = problem.observation.information
-        return scaled.unit * scaled.g(invert(lambda h: h / scaled.unit / r(scaled.unit * scaled.g(h)), n, 1e290))
+    if problem.observation.gaussian_noise is None:
+        r, prior = problem.observation.information, problem.spectrum.trace
+        return scaled.unit * scaled.g(invert(lambda h: h / scaled.unit / r(scaled.unit * scaled.g(h), prior), n, 1e290))
     return scaled.unit * scaled.g(_lc_h(scaled, n, problem.spectrum.count))
 
 

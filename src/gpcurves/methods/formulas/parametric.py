@@ -34,7 +34,7 @@ class Scaled:
         measure = problem.spectrum.measure
         shift = float(np.log(problem.spectrum.values[0]))
         self.unit = math.exp(shift)
-        self.noise = math.nan if problem.observation.noise is None else problem.noise / self.unit
+        self.noise = math.nan if problem.observation.gaussian_noise is None else problem.noise / self.unit
         self.values = np.exp(measure.log_values - shift)
         self.multiplicities, self.counts = measure.multiplicities, measure.counts
         self.masses = measure.multiplicities * self.values

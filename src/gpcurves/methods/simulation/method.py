@@ -229,7 +229,7 @@ def is_large(problem: Problem) -> bool:
     Dense algebra on a small given graph is quick, and exact.
     """
     small = isinstance(problem.graph, Graph) and problem.graph.vertices <= _SMALL_GRAPH
-    return not small and problem.observation.noise != 0 and problem.teacher is None
+    return not small and problem.observation.gaussian_noise != 0 and problem.teacher is None
 
 
 def spare_dense_algebra(problem: Problem) -> str | None:
