@@ -183,9 +183,9 @@ def test_a_new_observation() -> None:
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), Thresholded())
     assert Problem.from_dict(json.loads(json.dumps(problem.to_dict()))) == problem
     with pytest.raises(gpc.NotApplicableError, match="it needs Gaussian noise, and labels are Thresholded"):
-        gpc.learning_curve(problem, "uc", n=[1])
+        gpc.learning_curve(problem, "ov", n=[1])
     curves = gpc.learning_curves(problem, n=[0, 5, 50])
-    assert list(curves) == ["lc"]
+    assert list(curves) == ["lc", "uc", "d"]
     same = gpc.Problem(problem.kernel, problem.inputs, 1.0)  # information of 1 / (1 + error), for 2/pi of the examples
     gaussian = gpc.learning_curve(same, "lc", n=np.array([0, 5, 50]) * 2 / np.pi)
     np.testing.assert_allclose(curves["lc"].error, gaussian.error, rtol=1e-12)
@@ -194,7 +194,7 @@ def test_a_new_observation() -> None:
     assert gpc.learning_curve(numerical, "lc", n=[10]).spectrum_error is not None
     words = ("curve", "--kernel", "rbf", "--likelihood", "thresholded", "--slope", "2", "--n", "1", "--methods")
     assert command(*words, "lc")[0] == 0
-    code, _, err = command(*words, "uc")
+    code, _, err = command(*words, "ov")
     assert code == 2
     assert "Thresholded(slope=2)" in err
     on_graph = gpc.GraphProblem(TREE, gpc.RandomWalkKernel(), Thresholded())

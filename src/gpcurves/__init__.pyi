@@ -55,6 +55,11 @@ from gpcurves.methods.simulation.single import prediction_vectors as prediction_
 from gpcurves.methods.simulation.single import sample_prior as sample_prior
 from gpcurves.methods.variances import VarianceDistribution as VarianceDistribution
 from gpcurves.observations import GaussianNoise as GaussianNoise
+from gpcurves.observations import LaplaceNoise as LaplaceNoise
+from gpcurves.observations import Likelihood as Likelihood
+from gpcurves.observations import Logit as Logit
+from gpcurves.observations import Probit as Probit
+from gpcurves.observations import StudentT as StudentT
 from gpcurves.problem import GraphProblem as GraphProblem
 from gpcurves.problem import Problem as Problem
 from gpcurves.problem import SpectrumProblem as SpectrumProblem

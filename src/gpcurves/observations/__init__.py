@@ -3,3 +3,8 @@
 from gpcurves.observations.base import Observation as Observation
 from gpcurves.observations.gaussian import GaussianNoise as GaussianNoise
 from gpcurves.observations.gaussian import as_observation as as_observation
+from gpcurves.observations.laplace import LaplaceNoise as LaplaceNoise
+from gpcurves.observations.likelihood import Likelihood as Likelihood
+from gpcurves.observations.logit import Logit as Logit
+from gpcurves.observations.probit import Probit as Probit
+from gpcurves.observations.student import StudentT as StudentT
