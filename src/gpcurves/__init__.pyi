@@ -15,6 +15,7 @@ from gpcurves.errors import NumericalError as NumericalError
 from gpcurves.forecasting import Forecast as Forecast
 from gpcurves.forecasting import forecast as forecast
 from gpcurves.forecasting.estimator import LearningCurveForecast as LearningCurveForecast
+from gpcurves.forecasting.networks.classifier import GraphClassifier as GraphClassifier
 from gpcurves.forecasting.networks.regressor import GraphRegressor as GraphRegressor
 from gpcurves.goals import required_n as required_n
 from gpcurves.graphs import DegreeDistribution as DegreeDistribution

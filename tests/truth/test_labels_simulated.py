@@ -54,10 +54,12 @@ def test_ep_against_enumerated_orthants(n: int) -> None:
     signs = np.append(y, 1.0)
     C = (K + 0.3 * np.eye(len(K)))[: n + 1, : n + 1] * np.outer(signs, signs)
     all_, seen = (
-        stats.multivariate_normal.cdf(np.zeros(k), cov=C[:k, :k], abseps=1e-10, releps=1e-10, rng=0) for k in (n + 1, n)
+        stats.multivariate_normal.cdf(np.zeros(k), cov=C[:k, :k], abseps=1e-6, releps=1e-6, rng=0) for k in (n + 1, n)
     )
     exact = all_ / seen
-    assert gpc.Probit(0.3).probability(mean, variance)[0][0] == pytest.approx(exact, abs=1e-7 if n == 1 else 2e-3)
+    assert gpc.Probit(0.3).probability(mean, variance)[0][0] == pytest.approx(exact, abs=5e-3)
+    if n == 1:  # of one label the moments are exact
+        np.testing.assert_allclose(mean, y * K[0, 1] * np.sqrt(2 / np.pi / 1.3), rtol=1e-7)
 
 
 def test_ep_from_the_first_labels_on_is_ep_from_scratch() -> None:
