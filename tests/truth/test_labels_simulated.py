@@ -11,7 +11,14 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF as SklearnRBF  # noqa: N811
 
 import gpcurves as gpc
-from gpcurves.methods.simulation.inference import expectation_propagation, gibbs, laplace
+from gpcurves.methods.simulation.inference import (
+    Covariances,
+    Features,
+    expectation_propagation,
+    find_space,
+    gibbs,
+    laplace,
+)
 
 CIRCLE = gpc.Torus(dim=1)
 
@@ -49,7 +56,7 @@ def test_laplace_is_a_stationary_point_also_for_probit() -> None:
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_ep_against_enumerated_orthants(n: int) -> None:
     _, K, y = drawn(n, seed=3)
-    belief = expectation_propagation(K[:n, :n], y, gpc.Probit(0.3), tolerance=1e-10)
+    belief = expectation_propagation(Covariances(K[:n, :n]), y, gpc.Probit(0.3), tolerance=1e-10)
     mean, variance = belief.predict(K[:n, n : n + 1], K.diagonal()[n : n + 1])
     signs = np.append(y, 1.0)
     C = (K + 0.3 * np.eye(len(K)))[: n + 1, : n + 1] * np.outer(signs, signs)
@@ -66,9 +73,9 @@ def test_ep_from_the_first_labels_on_is_ep_from_scratch() -> None:
     _, K, y = drawn(40)
     K = K[:40, :40]
     for observation in (gpc.Probit(0.2), gpc.Logit(), gpc.LaplaceNoise(0.4)):
-        first = expectation_propagation(K[:25, :25], y[:25], observation)
-        grown = expectation_propagation(K, y, observation, first, tolerance=1e-9)
-        fresh = expectation_propagation(K, y, observation, tolerance=1e-9)
+        first = expectation_propagation(Covariances(K[:25, :25]), y[:25], observation)
+        grown = expectation_propagation(Covariances(K), y, observation, first, tolerance=1e-9)
+        fresh = expectation_propagation(Covariances(K), y, observation, tolerance=1e-9)
         np.testing.assert_allclose(grown.weights, fresh.weights, atol=1e-6)
         # at the fixed point, moments of the tilted belief are those of the belief
         mean, variance = fresh.predict(K, K.diagonal())
@@ -77,6 +84,25 @@ def test_ep_from_the_first_labels_on_is_ep_from_scratch() -> None:
         _, slope, curvature = observation.tilt(y, cavity, without)
         np.testing.assert_allclose(cavity + without * slope, mean, atol=1e-6)
         np.testing.assert_allclose(without - without**2 * curvature, variance, atol=1e-6)
+
+
+def test_features_change_nothing() -> None:
+    _, K, y = drawn(100)
+    K = K - 1e-10 * np.eye(105)
+    space, features = find_space(K[:100, :100], K[:100, 100:])
+    assert isinstance(space, Features)
+    assert space.F.shape[1] < 40
+    by_features, by_covariances = None, None
+    for n in (30, 100):
+        by_features = expectation_propagation(space.first(n), y[:n], gpc.Probit(0.2), by_features, tolerance=1e-9)
+        by_covariances = expectation_propagation(
+            Covariances(K[:n, :n]), y[:n], gpc.Probit(0.2), by_covariances, tolerance=1e-9
+        )
+        ours = by_features.predict(features, K.diagonal()[100:])
+        theirs = by_covariances.predict(K[:n, 100:], K.diagonal()[100:])
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+    rough = gpc.OU(0.2)(np.linspace(0, 1, 30)[:, None])
+    assert isinstance(find_space(rough, rough)[0], Covariances)
 
 
 def test_gibbs_sampling_of_nearly_gaussian_noise_is_regression() -> None:
@@ -132,7 +158,7 @@ def test_two_hundred_gaussian_features() -> None:
         K = features @ features.T
         belief, claimed = None, []
         for k in n:
-            belief = expectation_propagation(K[:k, :k], y[:k], gpc.Probit(0.5), belief)
+            belief = expectation_propagation(Covariances(K[:k, :k]), y[:k], gpc.Probit(0.5), belief)
             variance = belief.predict(K[:k, 250:], K.diagonal()[250:])[1]
             claimed.append(float((variance / K.diagonal()[250:]).mean()))
         truth.append(claimed)

@@ -43,8 +43,8 @@ class Counted:
     def collect(cls, numbers: IntArray, positive_class: npt.NDArray[np.bool_], observation: Classes) -> Counted:
         """Gather labels at vertices that are given by number and may repeat."""
         vertices, place = np.unique(numbers, return_inverse=True)
-        plus = np.bincount(place, positive_class.astype(np.float64))
-        minus = np.bincount(place, (~positive_class).astype(np.float64))
+        plus = np.asarray(np.bincount(place, positive_class), dtype=np.float64)
+        minus = np.asarray(np.bincount(place, ~positive_class), dtype=np.float64)
         return cls(vertices, minus, plus, observation)
 
     def slopes(self, labels: FloatArray, values: FloatArray) -> Tilted:

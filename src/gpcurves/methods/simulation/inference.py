@@ -4,6 +4,9 @@ The first two replace each likelihood by a Gaussian factor with the precision :m
 :math:`S = \mathrm{diag}\,\tau` and :math:`B = 1+S^{1/2}KS^{1/2} = LL^T`, the mean is :math:`k^Ta`, :math:`a = \nu-S^{1/2}B^{-1}S^{1/2}K\nu`, and
 the variance :math:`k_{**}-|L^{-1}S^{1/2}k|^2` (Rasmussen & Williams 2006, algorithms 3.1, 3.2, 3.5 and 3.6). Only :math:`B` is factorised,
 whose eigenvalues are at least 1.
+
+Covariances of smooth functions have a low rank, :math:`K = FF^T` with few columns. Then :math:`M = 1+F^TSF = RR^T` is factorised instead: the mean
+is :math:`\phi^TM^{-1}F^T\nu` and the variance :math:`|R^{-1}\phi|^2` for a point with the features :math:`\phi`.
 """
 
 from __future__ import annotations
@@ -14,12 +17,14 @@ import numpy as np
 import scipy
 
 from gpcurves.errors import NumericalError
-from gpcurves.numerics.cholesky import factorise, invert_lower, solve_factorised, solve_lower
+from gpcurves.numerics.cholesky import factorise, factorise_pivoted, invert_lower, solve_factorised, solve_lower
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.observations import Observation
 
 _MOST = 200  # iterations
 _FAINT = 1e-7  # a factor that is weaker than this, relative to the prior, is told from none by a direct formula
+_NEGLECTED = 1e-12  # variance that features may leave out, relative to the prior
+_LOW_RANK = 0.5  # features are used if there are fewer of them than half of the examples
 _BURN, _KEEP, _THIN = 60, 400, 10  # sweeps of Gibbs sampling
 
 
@@ -31,6 +36,7 @@ class Belief:
     linear: FloatArray
     weights: FloatArray  # means are covariances with the examples times these
     L: FloatArray  # lower factor of B
+    K: FloatArray
     log_evidence: float = np.nan
     converged: bool = True
 
@@ -42,21 +48,119 @@ class Belief:
         B.ravel()[:: len(B) + 1] += 1.0
         L = factorise(B.T, overwrite=True) if len(K) else B
         solved = solve_factorised(L, root * (K @ linear)) if len(K) else linear
-        return cls(precision, linear, linear - root * solved, L)
+        return cls(precision, linear, linear - root * solved, L, K)
 
     def predict(self, cross: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return means and variances at points, given their covariances with the examples (rows) and their prior variances."""
         W = solve_lower(self.L, np.sqrt(self.precision)[:, None] * cross)
         return cross.T @ self.weights, prior - np.einsum("ij,ij->j", W, W)
 
+    def cavities(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and variance at each example without its own factor."""
+        K = self.K
+        inverse = np.tril(invert_lower(self.L))
+        kept = np.einsum("ij,ij->j", inverse, inverse)  # the diagonal of the inverse of B
+        faint = self.precision * K.diagonal() < _FAINT
+        own = np.divide(1 - kept, self.precision, out=np.zeros(len(K)), where=~faint)
+        if faint.any():
+            own[faint] = self.predict(K[:, faint], K.diagonal()[faint])[1]
+        without = 1 / (1 / own - self.precision)
+        return without * (K @ self.weights / own - self.linear), without
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureBelief:
+    """A Gaussian approximation to the posterior, in terms of few features."""
+
+    precision: FloatArray
+    linear: FloatArray
+    weights: FloatArray  # means are features times these
+    R: FloatArray  # lower factor of M
+    space: Features
+    converged: bool = True
+
+    def predict(self, features: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return means and variances at points, given their features (rows) and their prior variances."""
+        W = solve_lower(self.R, features)
+        explained = np.einsum("ij,ij->j", features, features)
+        return features.T @ self.weights, prior - explained + np.einsum("ij,ij->j", W, W)
+
+    def cavities(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and variance at each example without its own factor."""
+        W = solve_lower(self.R, self.space.F.T)
+        own = np.einsum("ij,ij->j", W, W)
+        without = 1 / (1 / own - self.precision)
+        return without * (self.space.F @ self.weights / own - self.linear), without
+
+
+@dataclass(frozen=True, eq=False)
+class Covariances:
+    """Examples by the covariances between them."""
+
+    K: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.K)
+
+    def first(self, n: int) -> Covariances:
+        """Return the first n examples."""
+        return Covariances(self.K[:n, :n])
+
+    def after(self, n: int) -> tuple[FloatArray, FloatArray]:
+        """Return what a belief about the first n examples needs to predict the others."""
+        return self.K[:n, n:], self.K.diagonal()[n:]
+
+    def believe(self, precision: FloatArray, linear: FloatArray) -> Belief:
+        """Return the belief with these factors."""
+        return Belief.of(self.K, precision, linear)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Examples by their features, whose products are the covariances."""
+
+    F: FloatArray  # a row per example
+    prior: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.F)
+
+    def first(self, n: int) -> Features:
+        """Return the first n examples."""
+        return Features(self.F[:n], self.prior[:n])
+
+    def after(self, n: int) -> tuple[FloatArray, FloatArray]:
+        """Return what a belief about the first n examples needs to predict the others."""
+        return self.F[n:].T, self.prior[n:]
+
+    def believe(self, precision: FloatArray, linear: FloatArray) -> FeatureBelief:
+        """Return the belief with these factors."""
+        M = (self.F.T * precision) @ self.F
+        M.ravel()[:: len(M) + 1] += 1.0
+        R = factorise(M.T, overwrite=True)
+        return FeatureBelief(precision, linear, solve_factorised(R, self.F.T @ linear), R, self)
+
+
+def find_space(K: FloatArray, cross: FloatArray) -> tuple[Covariances | Features, FloatArray]:
+    """Return examples in the cheaper of both forms, and points of which the covariances are given in the same form."""
+    if len(K) > 1:
+        factor, order = factorise_pivoted(K, _NEGLECTED * float(K.diagonal().max()))
+        rank = factor.shape[1]
+        if rank <= _LOW_RANK * len(K):
+            F = np.empty_like(factor)
+            F[order] = factor
+            features = solve_lower(np.asfortranarray(factor[:rank]), cross[order[:rank]])
+            return Features(F, K.diagonal().copy()), features
+    return Covariances(K), cross
+
 
 def expectation_propagation(
-    K: FloatArray,
+    space: Covariances | Features,
     labels: FloatArray,
     observation: Observation,
-    start: Belief | None = None,
+    start: Belief | FeatureBelief | None = None,
     tolerance: float = 1e-4,
-) -> Belief:
+) -> Belief | FeatureBelief:
     """Match the mean and variance of each factor times the belief without it to those with the likelihood in its place.
 
     ``start`` is the belief from the first of these labels. All factors are updated at once; if that makes changes grow, half of
@@ -66,16 +170,16 @@ def expectation_propagation(
     precision, linear = np.zeros(n), np.zeros(n)
     if start is not None and k:
         precision[:k], linear[:k] = start.precision, start.linear
-        mean, variance = start.predict(K[:k, k:], K.diagonal()[k:])
+        mean, variance = start.predict(*space.after(k))
     else:
-        mean, variance = np.zeros(n), K.diagonal().copy()
+        mean, variance = np.zeros(n), space.after(0)[1]
     precision[k:], linear[k:] = _match(labels[k:], mean, variance, observation)
     share, last = 1.0, np.inf
     for _ in range(_MOST):
-        belief = Belief.of(K, precision, linear)
+        belief = space.believe(precision, linear)
         if n == 0:
             return belief
-        mean, variance = _cavities(K, belief)
+        mean, variance = belief.cavities()
         new, new_linear = _match(labels, mean, variance, observation)
         deviation = np.sqrt(variance)
         change = max(
@@ -100,19 +204,6 @@ def _match(
     return curvature / left, (slope + curvature * mean) / left
 
 
-def _cavities(K: FloatArray, belief: Belief) -> tuple[FloatArray, FloatArray]:
-    """Return the mean and variance at each example without its own factor."""
-    inverse = np.tril(invert_lower(belief.L))
-    kept = np.einsum("ij,ij->j", inverse, inverse)  # the diagonal of the inverse of B
-    faint = belief.precision * K.diagonal() < _FAINT
-    own = np.divide(1 - kept, belief.precision, out=np.zeros(len(K)), where=~faint)
-    if faint.any():
-        own[faint] = belief.predict(K[:, faint], K.diagonal()[faint])[1]
-    mean = K @ belief.weights
-    without = 1 / (1 / own - belief.precision)
-    return without * (mean / own - belief.linear), without
-
-
 def laplace(
     K: FloatArray,
     labels: FloatArray,
@@ -135,7 +226,7 @@ def laplace(
         step = new - f
         if len(f) == 0 or float(np.max(abs(step))) < tolerance:
             evidence = log_p.sum() - 0.5 * slope @ f - np.log(belief.L.diagonal()).sum()
-            return Belief(curvature, belief.linear, belief.weights, belief.L, float(evidence))
+            return replace(belief, log_evidence=float(evidence))
         share = 1.0
         while share > 1e-6:  # shorter steps if the posterior would fall
             trial_weights = weights + share * (belief.weights - weights) if height > -np.inf else belief.weights

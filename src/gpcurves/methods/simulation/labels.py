@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from gpcurves.methods.simulation.dataset import Prior
-from gpcurves.methods.simulation.inference import Belief, expectation_propagation, gibbs, laplace
+from gpcurves.methods.simulation.inference import (
+    Covariances,
+    Features,
+    expectation_propagation,
+    find_space,
+    gibbs,
+    laplace,
+)
 from gpcurves.montecarlo import Shape, stream
 from gpcurves.numerics.cholesky import factorise_pivoted
 from gpcurves.numerics.validation import FloatArray
@@ -77,15 +84,18 @@ class LabelledDataSets:
         labels = self.true_observation.draw(values[: len(X)], X, rng)
         student = Prior(problem.kernel, problem.inputs, 0.0)
         K, cross, prior = student.between(X), student.between(X, test), student.variances(test)
+        space, points = find_space(K, cross) if self.inference == "ep" else (Covariances(K), cross)
         results: dict[str, FloatArray] = {name: np.empty(len(self.sizes)) for name in self.fields}
-        belief: Belief | None = None
+        belief: Any = None
         for place in np.argsort(self.sizes, kind="stable").tolist():
             n = self.sizes[place]
             if self.inference == "gibbs":
                 mean, variance = gibbs(K[:n, :n], cross[:n], prior, labels[:n], problem.observation, rng)
+            elif self.inference == "ep":
+                belief = expectation_propagation(space.first(n), labels[:n], problem.observation, belief)
+                mean, variance = belief.predict(points if isinstance(space, Features) else points[:n], prior)
             else:
-                infer = expectation_propagation if self.inference == "ep" else laplace
-                belief = infer(K[:n, :n], labels[:n], problem.observation, belief)
+                belief = laplace(K[:n, :n], labels[:n], problem.observation, belief)
                 mean, variance = belief.predict(cross[:n], prior)
             measured = self._measure(values[len(X) :], mean, variance)
             measured |= {"error": measured[self.quantity], "claimed": float(variance.mean())}
