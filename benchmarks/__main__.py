@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
 
 import gpcurves as gpc
-from benchmarks import cavity, forecasting, networks
+from benchmarks import cavity, forecasting, labels, networks
 from benchmarks.goals import Report, judge
 from gpcurves.numerics.validation import FloatArray
 
@@ -206,4 +206,4 @@ def start(report: Report) -> None:
 
 if __name__ == "__main__":
     own = (eigenvalue_theory, discrete_approximation, spectra, simulation, graphs)
-    sys.exit(judge(*own, cavity.run, networks.run, forecasting.run, start))
+    sys.exit(judge(*own, labels.run, cavity.run, networks.run, forecasting.run, start))

@@ -185,8 +185,8 @@ def expectation_propagation(
         change = max(
             float(np.max(abs(new - precision) * variance)), float(np.max(abs(new_linear - linear) * deviation))
         )
-        if change < tolerance:
-            return belief
+        if change < tolerance:  # the last change is made, which leaves less than the next would have been
+            return space.believe(new, new_linear)
         share = 0.5 if change > last else share
         last = change
         precision = precision + share * (new - precision)
