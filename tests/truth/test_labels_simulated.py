@@ -86,12 +86,24 @@ def test_ep_from_the_first_labels_on_is_ep_from_scratch() -> None:
         np.testing.assert_allclose(without - without**2 * curvature, variance, atol=1e-6)
 
 
+def test_many_labels_that_say_the_same() -> None:
+    f = np.linspace(-1, 8, 20001)
+    weights = stats.norm.pdf(f) * stats.norm.cdf(f / np.sqrt(0.1)) ** 100
+    exact = float(weights @ f / weights.sum())
+    same, point = find_space(np.ones((100, 100)), np.ones((100, 1)))
+    strict = expectation_propagation(same, np.ones(100), gpc.Probit(0.1), tolerance=1e-10)
+    mean = strict.predict(point, np.ones(1))[0][0]
+    assert mean == pytest.approx(exact, rel=0.03)
+    loose = expectation_propagation(same, np.ones(100), gpc.Probit(0.1), tolerance=1e-3)  # although changes are slow
+    assert loose.predict(point, np.ones(1))[0][0] == pytest.approx(mean, rel=2e-3)
+
+
 def test_features_change_nothing() -> None:
     _, K, y = drawn(100)
     K = K - 1e-10 * np.eye(105)
     space, features = find_space(K[:100, :100], K[:100, 100:])
     assert isinstance(space, Features)
-    assert space.F.shape[1] < 40
+    assert space.features.shape[1] < 40
     by_features, by_covariances = None, None
     for n in (30, 100):
         by_features = expectation_propagation(space.first(n), y[:n], gpc.Probit(0.2), by_features, tolerance=1e-9)

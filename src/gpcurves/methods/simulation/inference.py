@@ -55,8 +55,13 @@ class Belief:
         W = solve_lower(self.L, np.sqrt(self.precision)[:, None] * cross)
         return cross.T @ self.weights, prior - np.einsum("ij,ij->j", W, W)
 
-    def cavities(self) -> tuple[FloatArray, FloatArray]:
-        """Return the mean and variance at each example without its own factor."""
+    def respond(self, change: FloatArray) -> FloatArray:
+        """Return by how much the means at the examples change if the linear terms do by so much, in columns."""
+        root, moved = np.sqrt(self.precision)[:, None], self.K @ change
+        return np.asarray(moved - self.K @ (root * solve_factorised(self.L, root * moved)))
+
+    def at_examples(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and variance at each example."""
         K = self.K
         inverse = np.tril(invert_lower(self.L))
         kept = np.einsum("ij,ij->j", inverse, inverse)  # the diagonal of the inverse of B
@@ -64,8 +69,7 @@ class Belief:
         own = np.divide(1 - kept, self.precision, out=np.zeros(len(K)), where=~faint)
         if faint.any():
             own[faint] = self.predict(K[:, faint], K.diagonal()[faint])[1]
-        without = 1 / (1 / own - self.precision)
-        return without * (K @ self.weights / own - self.linear), without
+        return K @ self.weights, own
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +89,15 @@ class FeatureBelief:
         explained = np.einsum("ij,ij->j", features, features)
         return features.T @ self.weights, prior - explained + np.einsum("ij,ij->j", W, W)
 
-    def cavities(self) -> tuple[FloatArray, FloatArray]:
-        """Return the mean and variance at each example without its own factor."""
-        W = solve_lower(self.R, self.space.F.T)
-        own = np.einsum("ij,ij->j", W, W)
-        without = 1 / (1 / own - self.precision)
-        return without * (self.space.F @ self.weights / own - self.linear), without
+    def respond(self, change: FloatArray) -> FloatArray:
+        """Return by how much the means at the examples change if the linear terms do by so much, in columns."""
+        features = self.space.features
+        return np.asarray(features @ solve_factorised(self.R, features.T @ change))
+
+    def at_examples(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and variance at each example."""
+        W = solve_lower(self.R, self.space.features.T)
+        return self.space.features @ self.weights, np.einsum("ij,ij->j", W, W)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,26 +126,26 @@ class Covariances:
 class Features:
     """Examples by their features, whose products are the covariances."""
 
-    F: FloatArray  # a row per example
+    features: FloatArray  # a row per example
     prior: FloatArray
 
     def __len__(self) -> int:
-        return len(self.F)
+        return len(self.features)
 
     def first(self, n: int) -> Features:
         """Return the first n examples."""
-        return Features(self.F[:n], self.prior[:n])
+        return Features(self.features[:n], self.prior[:n])
 
     def after(self, n: int) -> tuple[FloatArray, FloatArray]:
         """Return what a belief about the first n examples needs to predict the others."""
-        return self.F[n:].T, self.prior[n:]
+        return self.features[n:].T, self.prior[n:]
 
     def believe(self, precision: FloatArray, linear: FloatArray) -> FeatureBelief:
         """Return the belief with these factors."""
-        M = (self.F.T * precision) @ self.F
+        M = (self.features.T * precision) @ self.features
         M.ravel()[:: len(M) + 1] += 1.0
         R = factorise(M.T, overwrite=True)
-        return FeatureBelief(precision, linear, solve_factorised(R, self.F.T @ linear), R, self)
+        return FeatureBelief(precision, linear, solve_factorised(R, self.features.T @ linear), R, self)
 
 
 def find_space(K: FloatArray, cross: FloatArray) -> tuple[Covariances | Features, FloatArray]:
@@ -147,10 +154,10 @@ def find_space(K: FloatArray, cross: FloatArray) -> tuple[Covariances | Features
         factor, order = factorise_pivoted(K, _NEGLECTED * float(K.diagonal().max()))
         rank = factor.shape[1]
         if rank <= _LOW_RANK * len(K):
-            F = np.empty_like(factor)
-            F[order] = factor
+            rows = np.empty_like(factor)
+            rows[order] = factor
             features = solve_lower(np.asfortranarray(factor[:rank]), cross[order[:rank]])
-            return Features(F, K.diagonal().copy()), features
+            return Features(rows, K.diagonal().copy()), features
     return Covariances(K), cross
 
 
@@ -164,7 +171,10 @@ def expectation_propagation(
     """Match the mean and variance of each factor times the belief without it to those with the likelihood in its place.
 
     ``start`` is the belief from the first of these labels. All factors are updated at once; if that makes changes grow, half of
-    each change is made from then on. The tolerance is about changes in units of standard deviations.
+    each change is made from then on. The tolerance is about what further changes would add, in units of standard deviations.
+
+    Means are accurate, and variances too if labels differ. If many labels say the same about one place, variances come out too small:
+    of 100 equal labels of a constant function, 0.105 for 0.239.
     """
     n, k = len(labels), 0 if start is None else len(start.precision)
     precision, linear = np.zeros(n), np.zeros(n)
@@ -179,13 +189,16 @@ def expectation_propagation(
         belief = space.believe(precision, linear)
         if n == 0:
             return belief
-        mean, variance = belief.cavities()
-        new, new_linear = _match(labels, mean, variance, observation)
-        deviation = np.sqrt(variance)
-        change = max(
-            float(np.max(abs(new - precision) * variance)), float(np.max(abs(new_linear - linear) * deviation))
-        )
-        if change < tolerance:  # the last change is made, which leaves less than the next would have been
+        mean, own = belief.at_examples()
+        without = 1 / (1 / own - precision)  # the variance without the own factor of a label
+        new, new_linear = _match(labels, without * (mean / own - linear), without, observation)
+        # Many small changes add up if many labels are about one place: what counts is what all of them do to means and variances.
+        root = np.sqrt(own)
+        moves = new_linear - linear - (new - precision) * mean, abs(new - precision) * root
+        change = float(np.max(abs(belief.respond(np.column_stack(moves))) / root[:, None]))
+        # Changes fall geometrically, and sometimes slowly: what all later ones would add is what counts.
+        rate = min(change / last, 0.999) if last < np.inf else 0.5
+        if change * rate / (1 - rate) < tolerance:
             return space.believe(new, new_linear)
         share = 0.5 if change > last else share
         last = change
