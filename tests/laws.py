@@ -86,11 +86,12 @@ def obeys_ensemble_laws(ensemble: Ensemble) -> None:
 
 def obeys_observation_laws(observation: Observation) -> None:
     """Information that is positive and falls with the error, a label per value, saved and built again."""
-    information = observation.information(np.array([1e-3, 0.1, 1.0, 10.0]))
+    error = np.array([1e-3, 0.1, 1.0, 10.0])
+    information = observation.information(error, error + 1.0)
     assert (information > 0).all()
     assert (np.diff(information) < 0).all()
-    if observation.noise is not None:
-        np.testing.assert_allclose(information, 1 / (observation.noise + np.array([1e-3, 0.1, 1.0, 10.0])))
+    if observation.gaussian_noise is not None:
+        np.testing.assert_allclose(information, 1 / (observation.gaussian_noise + error))
     assert observation.draw(np.zeros(7), np.zeros((7, 2)), np.random.default_rng(0)).shape == (7,)
     assert Observation.from_dict(json.loads(json.dumps(observation.to_dict()))) == observation
 

@@ -167,38 +167,37 @@ def test_a_new_ensemble() -> None:
 
 def test_a_new_observation() -> None:
     @dataclass(frozen=True, repr=False)
-    class Probit(Observation):
+    class Thresholded(Observation):
         """The sign of the function with noise: a class."""
 
-        name = "probit"
-        noise = None
+        name = "thresholded"
         slope: float = parameter(1.0, help="How sure labels are", check=positive)
 
-        def information(self, error: FloatArray) -> FloatArray:
+        def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:
             return 2 / (np.pi * (1 / self.slope**2 + error))
 
         def draw(self, values: FloatArray, inputs: FloatArray, rng: np.random.Generator) -> FloatArray:
             return np.sign(self.slope * values + rng.standard_normal(values.shape))
 
-    obeys_observation_laws(Probit(2.0))
-    problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), Probit())
+    obeys_observation_laws(Thresholded(2.0))
+    problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), Thresholded())
     assert Problem.from_dict(json.loads(json.dumps(problem.to_dict()))) == problem
-    with pytest.raises(gpc.NotApplicableError, match="it needs Gaussian noise, and labels are Probit"):
-        gpc.learning_curve(problem, "uc", n=[1])
+    with pytest.raises(gpc.NotApplicableError, match="it needs Gaussian noise, and labels are Thresholded"):
+        gpc.learning_curve(problem, "ov", n=[1])
     curves = gpc.learning_curves(problem, n=[0, 5, 50])
-    assert list(curves) == ["lc"]
+    assert list(curves) == ["lc", "uc", "d"]
     same = gpc.Problem(problem.kernel, problem.inputs, 1.0)  # information of 1 / (1 + error), for 2/pi of the examples
     gaussian = gpc.learning_curve(same, "lc", n=np.array([0, 5, 50]) * 2 / np.pi)
     np.testing.assert_allclose(curves["lc"].error, gaussian.error, rtol=1e-12)
     assert gpc.required_n(problem, 0.1) == pytest.approx(gpc.required_n(same, 0.1) * np.pi / 2, rel=0.01)
-    numerical = gpc.Problem(gpc.GammaExponential(0.5, gamma=1.4), gpc.Gaussian(1), Probit())
+    numerical = gpc.Problem(gpc.GammaExponential(0.5, gamma=1.4), gpc.Gaussian(1), Thresholded())
     assert gpc.learning_curve(numerical, "lc", n=[10]).spectrum_error is not None
-    words = ("curve", "--kernel", "rbf", "--likelihood", "probit", "--slope", "2", "--n", "1", "--methods")
+    words = ("curve", "--kernel", "rbf", "--likelihood", "thresholded", "--slope", "2", "--n", "1", "--methods")
     assert command(*words, "lc")[0] == 0
-    code, _, err = command(*words, "uc")
+    code, _, err = command(*words, "ov")
     assert code == 2
-    assert "Probit(slope=2)" in err
-    on_graph = gpc.GraphProblem(TREE, gpc.RandomWalkKernel(), Probit())
+    assert "Thresholded(slope=2)" in err
+    on_graph = gpc.GraphProblem(TREE, gpc.RandomWalkKernel(), Thresholded())
     with pytest.raises(gpc.NotApplicableError) as refusal:
         gpc.learning_curves(on_graph, nu=[1.0])
     assert "simulate" not in str(refusal.value)

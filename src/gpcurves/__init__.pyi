@@ -15,6 +15,7 @@ from gpcurves.errors import NumericalError as NumericalError
 from gpcurves.forecasting import Forecast as Forecast
 from gpcurves.forecasting import forecast as forecast
 from gpcurves.forecasting.estimator import LearningCurveForecast as LearningCurveForecast
+from gpcurves.forecasting.networks.classifier import GraphClassifier as GraphClassifier
 from gpcurves.forecasting.networks.regressor import GraphRegressor as GraphRegressor
 from gpcurves.goals import InducingGoal as InducingGoal
 from gpcurves.goals import required_inducing as required_inducing
@@ -57,6 +58,11 @@ from gpcurves.methods.simulation.single import prediction_vectors as prediction_
 from gpcurves.methods.simulation.single import sample_prior as sample_prior
 from gpcurves.methods.variances import VarianceDistribution as VarianceDistribution
 from gpcurves.observations import GaussianNoise as GaussianNoise
+from gpcurves.observations import LaplaceNoise as LaplaceNoise
+from gpcurves.observations import Likelihood as Likelihood
+from gpcurves.observations import Logit as Logit
+from gpcurves.observations import Probit as Probit
+from gpcurves.observations import StudentT as StudentT
 from gpcurves.problem import GraphProblem as GraphProblem
 from gpcurves.problem import ModelProblem as ModelProblem
 from gpcurves.problem import Problem as Problem

@@ -98,7 +98,7 @@ class Problem:
     @property
     def noise(self) -> float:
         """The variance of Gaussian noise; labels of another kind have none."""
-        level = self.observation.noise
+        level = self.observation.gaussian_noise
         if level is None:
             raise InputError(f"{self.observation!r} has no noise variance")
         return level

@@ -152,8 +152,6 @@ def test_switches_and_names_that_are_in_use(capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.usefixtures("registries")
 def test_a_new_likelihood_is_offered_beside_the_others(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--likelihood" not in options_of("curve")  # there is nothing to choose from
-
     @dataclass(frozen=True, repr=False)
     class Coarse(Observation):
         """Gaussian noise that is known by its standard deviation."""
@@ -161,11 +159,11 @@ def test_a_new_likelihood_is_offered_beside_the_others(capsys: pytest.CaptureFix
         deviation: float = parameter(help="Standard deviation of noise", check=positive)
 
         @property
-        def noise(self) -> float:
+        def gaussian_noise(self) -> float:
             return self.deviation**2
 
-        def information(self, error: FloatArray) -> FloatArray:
-            return 1 / (self.noise + error)
+        def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:
+            return 1 / (self.gaussian_noise + error)
 
         def draw(self, values: FloatArray, inputs: FloatArray, rng: np.random.Generator) -> FloatArray:
             return values + self.deviation * rng.standard_normal(values.shape)

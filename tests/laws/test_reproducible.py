@@ -38,6 +38,8 @@ PROBLEMS: dict[str, gpc.Problem] = {
     "spectrum": gpc.SpectrumProblem(gpc.Spectrum([3.0, 1.0, 0.2], [1, 4, 9]), 0.2),
     "numerical spectrum": gpc.SpectrumProblem(gpc.Problem(gpc.RBF(0.5), gpc.Box(1), 0.1).spectrum, 0.1),
     "taught": gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.05, gpc.Teacher(gpc.RBF(0.05, 2.0), 0.2)),
+    "classes": gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), gpc.Probit(0.5)),
+    "outliers": gpc.Problem(gpc.RBF(0.1), gpc.Box(1), gpc.StudentT(3, 0.3)),
     "tree": gpc.GraphProblem(TREE, WALK, 0.1),
     "ring": gpc.GraphProblem(RING, gpc.DiffusionKernel(1.5, "global"), 0.1),
     "graph, no noise": gpc.GraphProblem(TREE, WALK, 0.0),
@@ -58,6 +60,7 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"precision": 0.3},
         {"precision": 0.01, "datasets": 5},
         {"datasets": 3, "also": ["training", "empirical"]},
+        {"datasets": 3, "inference": "laplace"},
     ],
     ("simulation", "graph"): [
         {"datasets": 3, "among": ("giant", "degree=1")},
@@ -222,7 +225,7 @@ def test_without_a_seed_the_one_that_was_taken_is_kept() -> None:
 
 
 def test_options_are_plain_and_those_that_are_the_default_are_left_out() -> None:
-    curve = asked(PROBLEMS["box"], "simulation", datasets=np.int64(3), also=("training",), test_points=1_000, rng=1)
+    curve = asked(PROBLEMS["box"], "simulation", datasets=np.int64(3), also=("training",), precision=None, rng=1)
     assert dict(curve.options) == {"datasets": 3, "also": ["training"]}
     assert type(curve.options["datasets"]) is int
     curve = asked(PROBLEMS["tree"], "simulation", datasets=3.0, among="ends", rng=np.random.default_rng(1))

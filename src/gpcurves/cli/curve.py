@@ -34,9 +34,9 @@ def _parts() -> list[Part]:
 def curve(given: Given) -> int | None:
     """Compute the average error after n examples: by theory, by rigorous bounds and by simulation.
 
-    Errors are mean squared errors against the noise-free function. CSV with the columns method,n,error,stderr goes to
-    stdout unless --out or --json says otherwise; --inducing adds a column m, the number of inducing points. --simulate N
-    also simulates the truth with N data sets.
+    Errors are mean squared errors against the noise-free function, or what --quantity names. CSV with the columns
+    method,n,error,stderr goes to stdout unless --out or --json says otherwise; --inducing adds a column m, the number of
+    inducing points. --simulate N also simulates the truth with N data sets.
 
     \b
     Examples:
@@ -47,6 +47,7 @@ def curve(given: Given) -> int | None:
       gpcurves curve --kernel rbf --lengthscale 0.05 --noise 0.01 --n 0:100:10 --methods lc,ov --simulate 50
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.001 --n 0:60:5 --teacher-kernel ou --simulate 50
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.1 --n 500 --inducing 9,20 --goal-excess 0.1 --methods sor
+      gpcurves curve --kernel rbf --lengthscale 0.1 --likelihood probit --quantity error-rate --n 0:60:5 --simulate 50
     """
     adding = ["simulation"] if given.has("method__datasets") else []
     if adding and given["methods"].strip() != "all":

@@ -201,7 +201,7 @@ def _build_teacher(given: Given, family: Family, observation: Observation) -> Te
     if not (given.has("teacher_kernel") or given.has("teacher_noise") or given.of("teacher-kernel")):
         return None
     kernel = family.build_teacher(given)
-    level = observation.noise if noise is None else parse.number("--teacher-noise", noise)
+    level = observation.gaussian_noise if noise is None else parse.number("--teacher-noise", noise)
     if level is None:
         raise InputError("--teacher-noise is needed: the true noise variance")
     return Teacher(kernel, level)

@@ -135,7 +135,7 @@ class Method(ABC, Generic[State]):
         if problem.axis not in self.axes:
             graphs = "nu" in self.axes
             return "it is for graphs, and this is not one" if graphs else "it is not for graphs, and this is one"
-        if problem.observation.noise is None and not self.any_labels:
+        if problem.observation.gaussian_noise is None and not self.any_labels:
             return f"it needs Gaussian noise, and labels are {problem.observation!r}"
         if problem.teacher is not None and not self.misspecified:
             return "the model must be well specified (student and teacher agree), and here they differ"
@@ -369,7 +369,7 @@ class Formula(Method[tuple[Problem, Problem | None]]):
         if not QUANTITIES[quantity].falls:
             return Result(error, spectrum_error=uncertainty, notes=tuple(notes))
         resolution = problem.spectrum.resolution
-        noisy = problem.observation.noise is not None and problem.noise >= resolution
+        noisy = problem.observation.gaussian_noise is not None and problem.noise >= resolution
         if (lost := (error < resolution) & (sizes > 0)).any() and not noisy:
             notes.append(f"errors from n = {sizes[lost].min():g} on are below what the numerical spectrum resolves")
         if (error < 0).any():

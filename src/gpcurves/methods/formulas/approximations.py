@@ -6,6 +6,7 @@ Sources: Sollich 1999 (S99) and Sollich & Halees 2002 (SH02); see ``docs/theory/
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from gpcurves.methods.formulas.misspecified import (
     say_risky,
     upper_continuous_taught,
 )
-from gpcurves.methods.formulas.parametric import Scaled, solve
+from gpcurves.methods.formulas.parametric import Scaled, integrated_h, solve
 from gpcurves.numerics.roots import bisect, invert
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
@@ -34,7 +35,7 @@ _NOTHING = 1e-300  # below this, in units of the largest eigenvalue, nothing is 
 
 
 def _gaussian_if_taught(problem: Problem) -> str | None:
-    if problem.teacher is not None and problem.observation.noise is None:
+    if problem.teacher is not None and problem.observation.gaussian_noise is None:
         return f"of a misspecified model it needs Gaussian noise, and labels are {problem.observation!r}"
     return None
 
@@ -65,7 +66,9 @@ def lc_examples(problem: Problem, error: float) -> float:
     scaled = Scaled(problem)
     goal = error / scaled.unit
     high = bisect(lambda log_h: scaled.g(np.exp(log_h)) <= goal, np.array([-690.0]), np.array([690.0]), 64)[1]
-    return float(np.exp(high[0]) / scaled.unit / problem.observation.information(np.array(error)))
+    return float(
+        np.exp(high[0]) / scaled.unit / problem.observation.information(np.array(error), problem.spectrum.trace)
+    )
 
 
 @formula(
@@ -91,9 +94,8 @@ def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     if problem.teacher is not None:
         return lower_continuous_taught(problem, lambda scaled: _lc_h(scaled, n, problem.spectrum.count), n)
     scaled = Scaled(problem)
-    if problem.observation.noise is None:
-        r = problem.observation.information
-        return scaled.unit * scaled.g(invert(lambda h: h / scaled.unit / r(scaled.unit * scaled.g(h)), n, 1e290))
+    if problem.observation.gaussian_noise is None:
+        return scaled.unit * scaled.g(invert(lambda h: h * scaled.label_variance(scaled.g(h)), n, 1e290))
     return scaled.unit * scaled.g(_lc_h(scaled, n, problem.spectrum.count))
 
 
@@ -144,15 +146,20 @@ def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
     source="Sollich & Halees 2002, eq. (12); Sollich 1999, eq. (10)",
     misspecified=True,
     caution=lc_caution,
+    conditions=(_gaussian_if_taught,),
+    any_labels=True,
 )
 def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`g(n'/\sigma^2)` with :math:`n' + T(n'/\sigma^2) = n`, SH02 (12).
 
-    Solved in :math:`h = n'/\sigma^2`, so that the limit of no noise, :math:`T(h) = n`, needs no special case.
+    Solved in :math:`h = n'/\sigma^2`, so that the limit of no noise, :math:`T(h) = n`, needs no special case. Labels of
+    another kind have :math:`dn = dh/r(g(h))`.
     """
     if problem.teacher is not None:
         return upper_continuous_taught(problem, lambda scaled: _uc_h(scaled, n))
     scaled = Scaled(problem)
+    if problem.observation.gaussian_noise is None:
+        return scaled.unit * scaled.g(integrated_h(scaled, n))
     return scaled.unit * scaled.g(_uc_h(scaled, n))
 
 
@@ -189,6 +196,8 @@ def discrete_examples(problem: Problem, error: float) -> float:
     integers=True,
     misspecified=True,
     caution=lc_caution,
+    conditions=(_gaussian_if_taught,),
+    any_labels=True,
     explicit=discrete_examples,
 )
 def discrete(problem: Problem, n: FloatArray) -> FloatArray:
@@ -221,8 +230,8 @@ def _advance(scaled: Scaled, G: FloatArray, done: float, target: float) -> Float
     moving = _count_moving(scaled, G, target - done)
     if moving == 0:
         return G
-    G, rest = G.copy(), scaled.noise + float(scaled.multiplicities[moving:] @ G[moving:])
-    G[:moving] = _move(G[:moving], scaled.multiplicities[:moving], rest, done, target)
+    G, rest = G.copy(), float(scaled.multiplicities[moving:] @ G[moving:])
+    G[:moving] = _move(G[:moving], scaled.multiplicities[:moving], Rest(scaled, rest), done, target)
     return G
 
 
@@ -232,22 +241,38 @@ def _count_moving(scaled: Scaled, G: FloatArray, steps: float) -> int:
     A step changes G by the share G / (noise + tr G), and those that stay are part of the trace: it never gets smaller.
     """
     largest = np.maximum.accumulate(G[::-1])[::-1]
-    least = scaled.noise + np.cumsum((scaled.multiplicities * G)[::-1])[::-1]
+    noise = 0.0 if math.isnan(scaled.noise) else scaled.noise
+    least = noise + np.cumsum((scaled.multiplicities * G)[::-1])[::-1]
     return int(np.argmax(np.append(largest * steps <= _NO_CHANGE * least, True)))
 
 
-def _move(G: FloatArray, multiplicities: FloatArray, rest: float, done: float, target: float) -> FloatArray:
+@dataclass(frozen=True)
+class Rest:
+    """What is added to the trace of those G that move to get one over the information of a label."""
+
+    scaled: Scaled
+    still: float  # the trace of those that do not move
+
+    def at(self, moving: float) -> float:
+        """Return the noise plus the trace of those that do not move; noise that is not Gaussian depends on the whole trace."""
+        if not math.isnan(self.scaled.noise):
+            return self.scaled.noise + self.still
+        return float(self.scaled.label_variance(np.array(self.still + moving))) - moving
+
+
+def _move(G: FloatArray, multiplicities: FloatArray, rest: Rest, done: float, target: float) -> FloatArray:
     stop = min(target, _ONE_BY_ONE)
     work = np.empty_like(G)
     while done < stop:
-        total = rest + multiplicities @ G
+        moving = float(multiplicities @ G)
+        total = rest.at(moving) + moving
         if total <= _NOTHING:
             return np.zeros_like(G)
         np.multiply(G, -1 / total, out=work)
         work += 1.0
         if (largest := G[top := int(np.argmax(G))]) > total / 2:  # then 1 - G/total would cancel
             G[top] = 0.0
-            others = rest + multiplicities @ G + (multiplicities[top] - 1) * largest
+            others = rest.at(moving) + multiplicities @ G + (multiplicities[top] - 1) * largest
             G[top], work[top] = largest, others / total
         G *= work  # a product of factors, and not G - G^2/total: G stays positive and keeps its relative accuracy
         done += 1
@@ -263,19 +288,20 @@ def _end_of_window(done: float) -> float:
     return done + math.floor((_WINDOW - 1) * done)
 
 
-def _strides(G: FloatArray, multiplicities: FloatArray, rest: float, stride: float, count: int) -> FloatArray:
+def _strides(G: FloatArray, multiplicities: FloatArray, rest: Rest, stride: float, count: int) -> FloatArray:
     # in logarithms, so that a stride of many steps cannot overshoot zero
     logs = np.log(G, where=G > 0, out=np.full_like(G, -np.inf))
     for _ in range(count):
         now = np.exp(logs)
-        total = rest + multiplicities @ now
+        moving = float(multiplicities @ now)
+        total = rest.at(moving) + moving
         if total <= _NOTHING:
             break
         logs += stride * np.log1p(-now / total)
     return np.exp(logs)
 
 
-def _leap(G: FloatArray, multiplicities: FloatArray, rest: float, steps: float) -> FloatArray:
+def _leap(G: FloatArray, multiplicities: FloatArray, rest: Rest, steps: float) -> FloatArray:
     strides = [steps / count for count in _STRIDES]
     table = [_strides(G, multiplicities, rest, stride, n) for stride, n in zip(strides, _STRIDES, strict=True)]
     for level in range(1, len(table)):

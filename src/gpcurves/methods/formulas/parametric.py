@@ -19,6 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gpcurves.errors import NumericalError
+from gpcurves.numerics.quadrature import GAUSS_NODES, GAUSS_WEIGHTS
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -34,7 +35,8 @@ class Scaled:
         measure = problem.spectrum.measure
         shift = float(np.log(problem.spectrum.values[0]))
         self.unit = math.exp(shift)
-        self.noise = math.nan if problem.observation.noise is None else problem.noise / self.unit
+        self.noise = math.nan if problem.observation.gaussian_noise is None else problem.noise / self.unit
+        self.observation, self.trace = problem.observation, problem.spectrum.trace
         self.values = np.exp(measure.log_values - shift)
         self.multiplicities, self.counts = measure.multiplicities, measure.counts
         self.masses = measure.multiplicities * self.values
@@ -70,6 +72,10 @@ class Scaled:
         scaled = np.asarray(h * self.unit)
         return self.by_rows(lambda part: np.log1p(np.multiply.outer(part, self.values)) @ self.multiplicities, scaled)
 
+    def label_variance(self, error: FloatArray) -> FloatArray:
+        r"""Return one over the information of a label at an error, for Gaussian noise :math:`\sigma^2+\epsilon`."""
+        return 1 / (self.unit * self.observation.information(self.unit * error, self.trace))
+
     def by_rows(self, function: Callable[..., FloatArray], *columns: FloatArray) -> FloatArray:
         """Apply a function that works on (rows, nodes) to a few rows at a time, so that memory stays bounded."""
         rows = max(1, _CELLS // len(self.values))
@@ -80,6 +86,44 @@ class Scaled:
 def solve(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:
     """Return ln h at each n > 0, or infinity if no h below e^690 reaches it."""
     return scaled.by_rows(lambda part: _solve_block(excess, scaled, part), n)
+
+
+def integrated_h(scaled: Scaled, n: FloatArray) -> FloatArray:
+    r"""Return the `h` at which :math:`\int_0^h dh'/r(g(h')) = n`: UC for labels of any kind, of which `r` is the information.
+
+    In :math:`\ln h` the integrand is analytic in a strip of half-width :math:`\pi` or so, whatever the eigenvalues are, so that
+    panels of width 1 are exact to rounding. Newton's method then solves within a panel.
+    """
+
+    def rate(log_h: FloatArray) -> FloatArray:
+        h = np.exp(log_h)
+        return np.asarray(h * scaled.label_variance(scaled.g(h)))
+
+    result = np.zeros(len(n))
+    if not (some := n > 0).any():
+        return result
+    # where h is so small that nothing is learnt, n is proportional to it
+    first = math.log(1e-14 * min(1.0, float(n[some].min() / rate(np.zeros(1))[0])))
+    edges, sums = [first], [float(rate(np.array([first]))[0])]
+    while sums[-1] < n.max() and edges[-1] < _LARGEST_LOG:
+        start = edges[-1] + np.arange(16)
+        values = rate((start[:, None] + (1 + GAUSS_NODES) / 2).ravel()).reshape(16, -1) @ GAUSS_WEIGHTS / 2
+        edges += (start + 1).tolist()
+        sums += (sums[-1] + np.cumsum(values)).tolist()
+    target = n[some]
+    panel = np.clip(np.searchsorted(sums, target) - 1, 0, len(edges) - 2)
+    left, before = np.array(edges)[panel], np.array(sums)[panel]
+    log_h = left + (target - before) / (np.array(sums)[panel + 1] - before)
+    for _ in range(50):
+        width = log_h - left
+        inside = left[:, None] + width[:, None] * (1 + GAUSS_NODES) / 2
+        reached = before + width / 2 * (rate(inside.ravel()).reshape(inside.shape) @ GAUSS_WEIGHTS)
+        step = (reached - target) / rate(log_h)
+        log_h = np.clip(log_h - step, left, left + 1)
+        if np.max(abs(step)) < 1e-13:
+            break
+    result[some] = np.where(target > sums[-1], np.inf, np.exp(log_h))
+    return result
 
 
 def _solve_block(excess: Excess, scaled: Scaled, n: FloatArray) -> FloatArray:

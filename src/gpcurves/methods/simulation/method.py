@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from gpcurves.graphs.groups import check_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel, register
 from gpcurves.methods.sampled import QUANTILES, Sampled, average_over_groups, remarks
 from gpcurves.methods.simulation.dataset import DataSets, exact_test
+from gpcurves.methods.simulation.labels import TEST_POINTS, LabelledDataSets
 from gpcurves.methods.simulation.scores import SCORES, Scores
 from gpcurves.methods.simulation.vertices import LocalErrors, VertexDataSets
 from gpcurves.methods.variances import VarianceDistribution
@@ -87,10 +88,17 @@ class SimulationOptions(DataSetSizes):
     precision: float | None = parameter(
         None, help="Draw until the standard error is this fraction of the error", check=positive
     )
-    test_points: int = parameter(
-        _TEST_POINTS,
-        help="Test inputs per data set, if the average over them has no closed form",
+    test_points: int | None = parameter(
+        None,
+        help=f"Test inputs per data set, if the average over them has no closed form  [{_TEST_POINTS}, and {TEST_POINTS} if labels "
+        "have no Gaussian noise]",
         check=at_least(1),
+        axis="n",
+    )
+    inference: Literal["ep", "laplace", "gibbs"] | None = parameter(
+        None,
+        help="How to infer the function if labels have no Gaussian noise: expectation propagation, Laplace's method or Gibbs "
+        "sampling  [ep for classes, gibbs for heavy tails]",
         axis="n",
     )
     also: tuple[str, ...] = parameter(
@@ -111,7 +119,20 @@ class SimulationOptions(DataSetSizes):
         reason = super().objection(problem, given)
         if reason is None and "also" in given and self.also and problem.teacher is not None:
             return "training and empirical errors are only defined if student and teacher agree"
+        if reason is None and "also" in given and self.also and problem.observation.gaussian_noise is None:
+            return f"training and empirical errors need Gaussian noise, and labels are {problem.observation!r}"
+        if reason is None and "inference" in given and self.inference is not None:
+            return self._inference_objection(problem)
         return reason
+
+    def _inference_objection(self, problem: Problem) -> str | None:
+        observation = problem.observation
+        if observation.gaussian_noise is not None:
+            return "inference is exact with Gaussian noise: leave it out"
+        if self.inference not in observation.inferences:
+            known = " or ".join(map(repr, observation.inferences))
+            return f"inference from {observation!r} is by {known}, got {self.inference!r}"
+        return None
 
 
 def _known_function(problem: Problem) -> str | None:
@@ -128,12 +149,23 @@ def _random_vertices(problem: Problem) -> str | None:
     return None
 
 
+def _can_infer(problem: Problem) -> str | None:
+    """Return why a function cannot be inferred from labels, or None."""
+    observation = problem.observation
+    if observation.gaussian_noise is not None:
+        return None
+    if problem.axis == "nu":
+        return f"on a graph it needs Gaussian noise, and labels are {observation!r}"
+    return None if observation.inferences else f"there is no way to infer a function from labels {observation!r}"
+
+
 @register
 class Simulation(Sampled):
     """The average over simulated data sets, with its standard error and quantiles over data sets.
 
     The average over functions (teachers) and over noise is exact for every data set, and so is the average over test inputs if
-    it has a closed form. On graphs ``details`` holds "variance", the variance of the local errors over vertices within a data
+    it has a closed form. Of labels without Gaussian noise, functions and labels are drawn, and ``inference`` says how the function
+    is inferred; ``details`` holds the posterior variance that the model claims, and all quantities. On graphs ``details`` holds "variance", the variance of the local errors over vertices within a data
     set, and for each group of vertices in ``among`` the error averaged over them and their share.
     """
 
@@ -143,11 +175,12 @@ class Simulation(Sampled):
     promise = "the truth, up to its standard error"
     source = "Sollich & Halees 2002, eqs. (3) and (4); Urry & Sollich 2013, eqs. (9) to (12)"
     needs = "a kernel and inputs, integer n; or a graph or an ensemble of graphs"
-    conditions = (needs_kernel, _random_vertices, _known_function)
+    conditions = (needs_kernel, _random_vertices, _known_function, _can_infer)
     axes = ("n", "nu")
     integers = True
+    any_labels = True
     misspecified = True
-    quantities = (MSE.name, *SCORES)
+    quantities = (MSE.name, *SCORES, "error-rate", "sign-error-rate", "log-loss")
     Options = SimulationOptions
     VarianceOptions = DataSetSizes
 
@@ -160,22 +193,31 @@ class Simulation(Sampled):
     def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
         if problem.axis == "nu" and quantity in SCORES:
             return f"on graphs it gives {MSE.name}, and the quantity asked for is {quantity}"
+        if problem.observation.gaussian_noise is None and quantity in SCORES:
+            return f"{quantity} needs Gaussian noise, and labels are {problem.observation!r}"
         return super().quantity_objection(problem, quantity)
 
     def measure(self, state: Any, sizes: FloatArray, quantity: str) -> Result:
-        if quantity != MSE.name:
-            experiment, enough, run = state
-            state = Scores(experiment.problem, (), run.seed(), quantity), enough, run
-        return self.evaluate(state, sizes)
+        experiment, enough, run = state
+        if isinstance(experiment, LabelledDataSets):
+            experiment = replace(experiment, quantity=quantity)
+        elif quantity != MSE.name:
+            experiment = Scores(experiment.problem, (), run.seed(), quantity)
+        return self.evaluate((experiment, enough, run), sizes)
 
-    def experiment(self, problem: Problem, options: SimulationOptions, run: Run) -> DataSets | VertexDataSets:
+    def experiment(
+        self, problem: Problem, options: SimulationOptions, run: Run
+    ) -> DataSets | VertexDataSets | LabelledDataSets:
         if problem.axis == "nu":
             size, per_task = options.size(problem), _datasets_per_task(problem, options)
             return VertexDataSets(problem, (), run.seed(), options.among, size, per_task)
-        about = (options.test_points, options.also, problem.true_variance, exact_test(problem))
+        if problem.observation.gaussian_noise is None:
+            how = options.inference or problem.observation.inferences[0]
+            return LabelledDataSets(problem, (), run.seed(), options.test_points or TEST_POINTS, how)
+        about = (options.test_points or _TEST_POINTS, options.also, problem.true_variance, exact_test(problem))
         return DataSets(problem, (), run.seed(), *about)
 
-    def check_sizes(self, experiment: DataSets | VertexDataSets | Scores, run: Run) -> None:
+    def check_sizes(self, experiment: DataSets | VertexDataSets | LabelledDataSets | Scores, run: Run) -> None:
         if isinstance(experiment, VertexDataSets):
             check_graph_size(experiment.problem, max(experiment.nu), experiment.vertices, run)
             return
@@ -189,7 +231,9 @@ class Simulation(Sampled):
         first = _FIRST if problem.axis == "n" else _FIRST_GRAPHS
         return Stop(min(first, most), most, options.precision)
 
-    def summarise(self, experiment: DataSets | VertexDataSets | Scores, estimate: Estimate) -> Result:
+    def summarise(
+        self, experiment: DataSets | VertexDataSets | LabelledDataSets | Scores, estimate: Estimate
+    ) -> Result:
         problem = experiment.problem
         error, stderr = estimate.mean("error"), estimate.stderr("error")
         details = {key: estimate.quantile("error", level) for key, level in QUANTILES.items()}
@@ -202,6 +246,12 @@ class Simulation(Sampled):
             details |= {"variance": estimate.mean("variance"), "variance_stderr": estimate.stderr("variance")}
             more, said = average_over_groups(estimate, experiment.among)
             details, notes = details | more, [*notes, *said]
+        elif isinstance(experiment, LabelledDataSets):
+            sizes = np.array(experiment.sizes, dtype=np.float64)
+            for name in (*experiment.quantities, "claimed"):
+                details |= {name: estimate.mean(name), f"{name}_stderr": estimate.stderr(name)}
+            if (failed := float(estimate.values["failed"].mean())) > 0:
+                notes.append(f"inference did not converge for {100 * failed:.2g} % of the data sets and sizes")
         else:
             sizes = np.array(experiment.sizes, dtype=np.float64)
             for name in experiment.also:
@@ -253,7 +303,7 @@ def is_large(problem: Problem) -> bool:
     Dense algebra on a small given graph is quick, and exact.
     """
     small = isinstance(problem.graph, Graph) and problem.graph.vertices <= _SMALL_GRAPH
-    return not small and problem.observation.noise != 0 and problem.teacher is None
+    return not small and problem.observation.gaussian_noise != 0 and problem.teacher is None
 
 
 def spare_dense_algebra(problem: Problem) -> str | None:
