@@ -31,7 +31,7 @@ def _parts() -> list[Part]:
 def curve(given: Given) -> int | None:
     """Compute the average error after n examples: by theory, by rigorous bounds and by simulation.
 
-    Errors are mean squared errors against the noise-free function. CSV with the columns method,n,error,stderr goes to
+    Errors are mean squared errors against the noise-free function, or what --quantity names. CSV with the columns method,n,error,stderr goes to
     stdout unless --out or --json says otherwise. --simulate N also simulates the truth with N data sets.
 
     \b
@@ -42,6 +42,7 @@ def curve(given: Given) -> int | None:
       gpcurves curve --kernel matern52 --lengthscale 0.3 --inputs box --dim 3 --noise 0.01 --methods lc
       gpcurves curve --kernel rbf --lengthscale 0.05 --noise 0.01 --n 0:100:10 --methods lc,ov --simulate 50
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.001 --n 0:60:5 --teacher-kernel ou --simulate 50
+      gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.05 --methods lc --quantity nlpd --teacher-kernel ou
     """
     adding = ["simulation"] if given.has("method__datasets") else []
     return computing.answer(given, pieces.build_vector_problem, adding)
