@@ -48,6 +48,7 @@ def curve(given: Given) -> int | None:
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.001 --n 0:60:5 --teacher-kernel ou --simulate 50
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.1 --n 500 --inducing 9,20 --goal-excess 0.1 --methods sor
       gpcurves curve --kernel rbf --lengthscale 0.1 --likelihood probit --quantity error-rate --n 0:60:5 --simulate 50
+      gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.05 --methods lc --quantity nlpd --teacher-kernel ou
     """
     adding = ["simulation"] if given.has("method__datasets") else []
     if adding and given["methods"].strip() != "all":

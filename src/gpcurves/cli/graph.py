@@ -31,8 +31,8 @@ def _parts() -> list[Part]:
 def graph(given: Given) -> int | None:
     """Compute the average error on the vertices of a graph after nu examples per vertex.
 
-    On an ensemble of random graphs or on your own graph. Errors are mean squared errors against the noise-free function,
-    averaged over vertices. CSV with the columns method,nu,error,stderr goes to stdout unless --out or --json says
+    On an ensemble of random graphs or on your own graph. Errors are mean squared errors against the noise-free function
+    (or what --quantity names), averaged over vertices. CSV with the columns method,nu,error,stderr goes to stdout unless --out or --json says
     otherwise. On your own graph --vertices counts vertices without edges, which a file of edges cannot list.
 
     \b
@@ -40,7 +40,7 @@ def graph(given: Given) -> int | None:
       gpcurves graph --ensemble er:3 --p 10 --a 2 --normalise local --noise 0.1 --nu 0.1,1,5 --methods cavity
       gpcurves graph --ensemble regular:3 --noise 0.1 --methods mckay,simulation --graphs 5 --out curves.png
       gpcurves graph --edges network.csv --normalise local --noise 0.1 --nu 0.1:5:log:10 --goal 0.05
-      gpcurves graph --ensemble er:3 --noise 0.0001 --teacher-normalise local --methods simulation --nu 0.1:2:0.1
+      gpcurves graph --ensemble er:3 --noise 0.0001 --teacher-normalise local --methods cavity,simulation --nu 0.1:2:0.1
     """
     return computing.answer(given, _build_problem)
 
