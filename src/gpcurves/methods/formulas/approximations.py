@@ -34,12 +34,6 @@ _FAR = 1e12
 _NOTHING = 1e-300  # below this, in units of the largest eigenvalue, nothing is left to learn
 
 
-def _gaussian_if_taught(problem: Problem) -> str | None:
-    if problem.teacher is not None and problem.observation.gaussian_noise is None:
-        return f"of a misspecified model it needs Gaussian noise, and labels are {problem.observation!r}"
-    return None
-
-
 def risky_sizes(problem: Problem, n: FloatArray) -> BoolArray:
     """Tell at which n the theory of a misspecified model is known to be too low."""
     if problem.teacher is None:
@@ -79,7 +73,6 @@ def lc_examples(problem: Problem, error: float) -> float:
     source="Sollich & Halees 2002, eq. (16); Sollich 1999, eq. (11)",
     any_labels=True,
     misspecified=True,
-    conditions=(_gaussian_if_taught,),
     caution=lc_caution,
     explicit=lc_examples,
     default=True,
@@ -146,7 +139,6 @@ def lower_continuous_corrected(problem: Problem, n: FloatArray) -> FloatArray:
     source="Sollich & Halees 2002, eq. (12); Sollich 1999, eq. (10)",
     misspecified=True,
     caution=lc_caution,
-    conditions=(_gaussian_if_taught,),
     any_labels=True,
 )
 def upper_continuous(problem: Problem, n: FloatArray) -> FloatArray:
@@ -196,7 +188,6 @@ def discrete_examples(problem: Problem, error: float) -> float:
     integers=True,
     misspecified=True,
     caution=lc_caution,
-    conditions=(_gaussian_if_taught,),
     any_labels=True,
     explicit=discrete_examples,
 )

@@ -156,8 +156,6 @@ def _can_infer(problem: Problem) -> str | None:
         return None
     if problem.axis == "nu":
         return f"on a graph it needs Gaussian noise, and labels are {observation!r}"
-    if problem.true_kernel is None and problem.kernel is not None:
-        return f"labels {observation!r} need a true function with a kernel, from which it is drawn"
     return None if observation.inferences else f"there is no way to infer a function from labels {observation!r}"
 
 
