@@ -139,11 +139,8 @@ class Method(ABC, Generic[State]):
             return f"it needs Gaussian noise, and labels are {problem.observation!r}"
         if problem.teacher is not None and not self.misspecified:
             return "the model must be well specified (student and teacher agree), and here they differ"
-        if (
-            problem.teacher is not None
-            and problem.observation.gaussian_noise is None
-            and self.kind is not Kind.ESTIMATE
-        ):
+        labelled = problem.observation.gaussian_noise is None
+        if problem.teacher is not None and labelled and self.kind is not Kind.ESTIMATE:
             return f"for a misspecified model it needs Gaussian noise, and labels are {problem.observation!r}"
         if problem.design != Random() and self.scope is not Scope.EVERY_DATASET and self.kind is not Kind.ESTIMATE:
             return f"inputs must be drawn at random, and here they are chosen by {problem.design!r}"
