@@ -10,9 +10,10 @@ the squared errors at the labels left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import FloatArray
 
 _LEFT_OUT, _SHARE = 100, 0.1  # labels left out in all if there are so many, and the share of them at a time
+_SIGNS = 4
+_WORSE, _SLOW = 1.02, 200  # a series of trials ends where the error rises by this factor, or after so many iterations
 _ROUGHLY = 1e-5  # residual of means that are only compared with each other
 _MOST_FITS = 3  # choices that are fitted if the variances of those before do not converge
 
@@ -58,16 +61,25 @@ class LargeFit:
 def choose_large(
     graph: Graph, kernels: Sequence[GraphKernel], observed: Observed, settings: Sequence[Setting]
 ) -> LargeFit:
-    """Return the fit that predicts labels left out best: the best kernel with a middle noise, and then the best noise."""
+    """Return the fit that predicts labels left out best: the best kernel with a middle noise, and then the best noise.
+
+    The choice is made with kernels divided by one number each, since their variances at all vertices take long.
+    """
     folds = _draw_folds(len(observed.vertices))
     middle = settings[len(settings) // 2]
-    tried = _try([(kernel, middle) for kernel in kernels], graph, observed, folds)
-    others = [(tried[0].kernel, setting) for setting in settings if setting is not middle]
-    if others:
-        tried = sorted([*tried, *_try(others, graph, observed, folds)], key=lambda trial: trial.rmse)
+    choices = [(kernel, middle) for kernel in kernels]
+    if len(kernels) * len(settings) > 1:
+        tried: list[Trial] = []
+        for _, alike in groupby(kernels, lambda kernel: kernel.resolvent and kernel.resolvent.exponent):
+            tried += _try([(kernel, middle) for kernel in alike], graph, observed, folds, _normalise_roughly)
+        best = min(tried, key=lambda trial: trial.rmse).kernel
+        for some in (settings[: len(settings) // 2][::-1], settings[len(settings) // 2 + 1 :]):
+            tried += _try([(best, setting) for setting in some], graph, observed, folds, _normalise_roughly)
+        choices = [(trial.kernel, trial.setting) for trial in sorted(tried, key=lambda trial: trial.rmse)]
     failure: NumericalError | None = None
-    for trial in tried[:_MOST_FITS]:
+    for choice in choices[:_MOST_FITS]:
         try:
+            (trial,) = _try([choice], graph, observed, folds, lambda *about: _normalise(*about)[0])
             return fit_large(graph, observed, trial)
         except NumericalError as error:
             failure = failure or error
@@ -84,36 +96,61 @@ def _draw_folds(count: int) -> list[IntArray]:
 
 
 def _try(
-    choices: Sequence[tuple[GraphKernel, Setting]], graph: Graph, observed: Observed, folds: Sequence[IntArray]
+    choices: Sequence[tuple[GraphKernel, Setting]],
+    graph: Graph,
+    observed: Observed,
+    folds: Sequence[IntArray],
+    normalise: Callable[[Graph, GraphKernel], GraphCovariance],
 ) -> list[Trial]:
-    """Return what each choice predicts for labels left out, the best first; those whose means do not converge are dropped."""
+    """Return what each choice predicts for labels left out; those whose means do not converge are dropped.
+
+    Choices go one way, to longer ranges or away from a middle noise: it ends where the error rises, or where the next one
+    would take long.
+    """
     places = np.concatenate(folds)
     trials, failure = [], None
     with Progress(None, "trials") as shown:
         shown.expect(len(choices), 0)
         for kernel, setting in choices:
             try:
-                covariance = _normalise(graph, kernel)[0]
-                predicted = np.concatenate([_leave_out(covariance, observed, setting, fold) for fold in folds])
+                covariance = normalise(graph, kernel)
+                solved = [_leave_out(covariance, observed, setting, fold) for fold in folds]
             except NumericalError as error:
                 failure = failure or error
             else:
+                predicted = np.concatenate(
+                    [means[observed.vertices[fold]] for fold, (means, _) in zip(folds, solved, strict=True)]
+                )
                 rmse = math.sqrt(float(np.mean((predicted - observed.means[places]) ** 2)))
                 trials.append(Trial(kernel, setting, places, predicted, rmse))
+                worse = len(trials) > 1 and rmse > _WORSE * trials[-2].rmse
+                if worse or max(iterations for _, iterations in solved) > _SLOW:
+                    break
             shown.advance(1)
     if not trials and failure is not None:
         raise failure
-    return sorted(trials, key=lambda trial: trial.rmse)
+    return trials
 
 
-def _leave_out(covariance: GraphCovariance, observed: Observed, setting: Setting, fold: IntArray) -> FloatArray:
-    """Return the labels of a fold, predicted from all others."""
+def _leave_out(
+    covariance: GraphCovariance, observed: Observed, setting: Setting, fold: IntArray
+) -> tuple[FloatArray, int]:
+    """Return means at all vertices without the labels of a fold, and how many iterations they took."""
     rest = observed.take(np.setdiff1d(np.arange(len(observed.vertices)), fold))
     solved = _solve(covariance, rest, setting, _ROUGHLY)
-    return solved.means[observed.vertices[fold]]
+    return solved.means, solved.iterations
 
 
 @lru_cache(maxsize=2)  # all noises are tried with one kernel
+def _normalise_roughly(graph: Graph, kernel: GraphKernel) -> GraphCovariance:
+    """Return the kernel divided by its average variance, estimated as that of random signs."""
+    covariance = kernel.on(graph).normalised_by(np.ones(graph.vertices))
+    signs = np.random.default_rng(0).choice((-1.0, 1.0), (graph.vertices, _SIGNS))
+    average = float(np.mean(signs * (covariance @ signs)))
+    return kernel.on(graph).normalised_by(np.full(graph.vertices, average))
+
+
+@lru_cache(maxsize=2)
 def _normalise(graph: Graph, kernel: GraphKernel) -> tuple[GraphCovariance, str | None]:
     from gpcurves.methods.cavity.beliefs import normalisers  # compiles, which takes long
 
@@ -126,6 +163,7 @@ class _Solved:
     mean: float
     variance: float
     means: FloatArray
+    iterations: int
     how: str
 
 
@@ -148,7 +186,7 @@ def _solve(covariance: GraphCovariance, observed: Observed, setting: Setting, to
         else f"means by conjugate gradients in {solved.iterations} iterations"
     )
     how = f"{how} (relative residual {solved.residual:.1g})"
-    return _Solved(mean, variance, mean + mapped[:, 0] - mean * mapped[:, 1], how)
+    return _Solved(mean, variance, mean + mapped[:, 0] - mean * mapped[:, 1], solved.iterations, how)
 
 
 def fit_large(graph: Graph, observed: Observed, trial: Trial) -> LargeFit:
