@@ -61,6 +61,7 @@ RESUMED = [
     "--store",
 ]
 Rng = random.Random
+_QUANTITIES = ("mse", "training", "nlpd", "evidence", "error-rate", "sign-error-rate", "log-loss", "mae")
 
 
 @dataclass
@@ -162,7 +163,40 @@ class Maker:
         if self.some(0.3) or "--teacher-kernel" in given:  # a teacher is simulated by default, with many data sets
             given |= {"--simulate": self.rng.choice("2235"), "--test-points": "20"}
             given["--n"] = self.sizes("0,3,9", "5", "0:6:2")
+        if self.some(0.2):
+            self._add_labels(given)
+        if self.some(0.15):
+            self._add_inducing(given)
+        if self.some(0.15):
+            given["--quantity"] = self.rng.choice(_QUANTITIES)
         return self.with_output(given)
+
+    def _add_labels(self, given: dict[str, str | None]) -> None:
+        """Labels of another kind than numbers with Gaussian noise, with the flags that some kinds have."""
+        given["--likelihood"] = self.rng.choice(("laplace", "logit", "probit", "student", "gaussian", "norma"))
+        given["--methods"] = self.rng.choice(("lc", "lc,uc,d", "all", "simulation"))
+        given |= {"--n": self.sizes("0,3,9", "5"), "--simulate": "2", "--test-points": "10"}
+        if given["--likelihood"] not in ("probit", "gaussian") or self.some(0.1):
+            del given["--noise"]
+        if given["--likelihood"] in ("laplace", "student") or self.some(0.1):
+            given["--noise-scale"] = self.number(0.1, 2)
+        if given["--likelihood"] == "student" or self.some(0.1):
+            given["--df"] = self.number(1, 9)
+        if self.some(0.2):
+            given["--inference"] = self.rng.choice(("ep", "laplace", "gibbs", "exact"))
+
+    def _add_inducing(self, given: dict[str, str | None]) -> None:
+        """A second axis."""
+        given["--inducing"] = self.sizes("2", "2,4", "1:5:2", "9")
+        given["--methods"] = self.rng.choice(("sor", "fitc,vfe", "sor,lc", "pitc", "bcm", "sor-simulation", "all"))
+        given |= {"--n": self.sizes("5", "5,9"), "--draws": "2"}
+        if self.some(0.4):
+            given["--placement"] = self.rng.choice(("random", "greedy", "grid", "k-means", "corner"))
+        if self.some(0.2):
+            given["--goal-excess"] = self.number(0.1, 2)
+        if self.some(0.1):
+            given["--inducing-points"] = self.file("points")
+            del given["--inducing"]
 
     def _graph(self) -> dict[str, str | None]:
         given: dict[str, str | None] = {
@@ -187,6 +221,15 @@ class Maker:
             named.append("cavity")
         for name in named:
             given |= {flag: usual[flag] for flag in (of_ensemble if "--ensemble" in given else taken)[name]}
+        if self.some(0.15):
+            given |= {
+                "--teacher-normalise": self.rng.choice(("local", "global")),
+                "--teacher-noise": self.number(0.01, 1),
+            }
+        if self.some(0.1):
+            given["--quantity"] = self.rng.choice(_QUANTITIES)
+        if self.some(0.1):
+            given["--deviation"] = self.number(0.1, 9)
         return self.with_output(given)
 
     def _single(self) -> dict[str, str | None]:

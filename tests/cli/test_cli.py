@@ -96,7 +96,7 @@ def test_goals_are_answered_by_kind_and_in_one_sentence(capsys: pytest.CaptureFi
 
 def test_a_picture_shows_where_a_goal_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[gpc.CurveSet] = []
-    monkeypatch.setattr("gpcurves.cli.output.emit_curves", lambda curves, *_: seen.append(curves))
+    monkeypatch.setattr("gpcurves.cli.output.emit_curves", lambda curves, *_, **__: seen.append(curves))
     words = ["curve", "--kernel", "rbf", "--lengthscale", "0.1", "--noise", "0.05"]
     words += ["--n", "0,10,20", "--methods", "lc,ov", "--goal", "0.001", "--simulate", "4"]
     for suffix in ("csv", "png", "html"):
@@ -116,7 +116,7 @@ def test_a_picture_of_bounds_alone_shows_where_both_reach_a_goal(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     seen: list[gpc.CurveSet] = []
-    monkeypatch.setattr("gpcurves.cli.output.emit_curves", lambda curves, *_: seen.append(curves))
+    monkeypatch.setattr("gpcurves.cli.output.emit_curves", lambda curves, *_, **__: seen.append(curves))
     words = ["curve", "--kernel", "rbf", "--lengthscale", "0.1", "--noise", "0.05", "--n", "0:50:10"]
     assert run([*words, "--methods", "plaskota,wv,two", "--goal", "0.05", "--out", str(tmp_path / "a.png")]) == 0
     assert all(curve.n.max() > 140 for curve in seen[0].values())

@@ -163,7 +163,6 @@ def test_no_convergence_is_said_and_what_there_is_is_kept(
     ("words", "sentence"),
     [
         ([*CAVITY, "--noise", "0"], "method 'cavity' does not apply"),
-        ([*CAVITY, "--teacher-p", "4"], "well specified"),
         ([*CAVITY, "--ensemble", "er:0"], "no edges"),
         ([*CAVITY, "--ensemble", "regular:0"], "no edges"),
         ([*CAVITY, "--nu", "1e7"], "nu must be at most 1e+06"),

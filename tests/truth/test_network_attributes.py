@@ -206,5 +206,5 @@ def test_files_of_attributes(
     assert "--attributes is for graphs, and this is a table" in capsys.readouterr().err
     assert run(["plan", "--edges", "edges.csv", *words, "about.csv"]) == 0
     captured = capsys.readouterr()
-    assert "the attribute 'height' matters with near certainty" in captured.err
+    assert "The attribute 'height' matters with near certainty" in captured.err
     assert float(captured.out.splitlines()[1].split(",")[1]) < 0.6 * np.std(y)

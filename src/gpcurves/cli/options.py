@@ -24,14 +24,22 @@ from gpcurves.render.formats import list_suffixes, suffixes
 
 
 class File(click.Path):
-    """A file of the user's: one that is read, or one that is written, with files of further suffixes ``beside`` it."""
+    """A file of the user's: one that is read, or one that is written, with files of further suffixes ``beside`` it.
 
-    def __init__(self, *, written: bool = False, beside: tuple[str, ...] = ()) -> None:
+    A ``word`` may be given instead, which stands for no file.
+    """
+
+    def __init__(self, *, written: bool = False, beside: tuple[str, ...] = (), word: str | None = None) -> None:
         super().__init__(path_type=Path)
-        self.written, self.beside = written, beside
+        self.written, self.beside, self.word = written, beside, word
 
-    def paths(self, path: Path) -> list[Path]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == self.word else super().convert(value, param, ctx)
+
+    def paths(self, path: Path | str) -> list[Path]:
         """Return all files that a name stands for."""
+        if isinstance(path, str):
+            return []
         return [path, *(path.with_suffix(suffix) for suffix in self.beside if path.suffix)]
 
 
@@ -129,9 +137,7 @@ def _keep_files_apart(ctx: click.Context) -> None:
         if isinstance(each.type, File) and given is not None:
             name = each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
             files += [(name, path, each.type.written) for path in each.type.paths(given)]
-        elif each.metavar in ("FILE", "FILE|auto") and isinstance(
-            given, str
-        ):  # a parameter of a piece that may be read from a file
+        elif each.metavar == "FILE" and isinstance(given, str):  # a parameter of a piece that may be read from a file
             files.append((each.opts[0], Path(given), False))
     for (name, path, written), (other, source, rewritten) in combinations(files, 2):
         if (written or rewritten) and is_same_file(path, source):

@@ -9,7 +9,7 @@ import click
 
 from gpcurves import graphs
 from gpcurves.cli import parse
-from gpcurves.cli.options import INTEGER, READ, Family, Given, Option
+from gpcurves.cli.options import INTEGER, READ, Family, File, Given, Option
 from gpcurves.cli.streams import tell
 from gpcurves.designs import Design
 from gpcurves.errors import InputError, check_name
@@ -114,7 +114,7 @@ def label_options() -> list[Option]:
 def attribute_option(section: str) -> Option:
     """Return the option that says what else is known about vertices."""
     text = "Numbers or categories of every vertex that may tell about the values, by name, or auto: those of the graph."
-    return Option("--attributes", section=section, metavar="FILE|auto", help=text)
+    return Option("--attributes", type=File(word="auto"), section=section, metavar="FILE|auto", help=text)
 
 
 def read_attributes(given: Given, graph: Graph) -> object:

@@ -1,7 +1,7 @@
 r"""The exact error of a GP with inducing inputs on one data set, averaged over functions and noise.
 
 All these predictors are linear in the targets, :math:`f(x) = b(x)\cdot y`, so that the error needs no targets:
-:math:`\epsilon(x) = C(x,x) - 2b^TC(X,x) + b^T(C_{XX}+\sigma^2)b`. With features :math:`\varphi` (`Features`), those of the training
+:math:`\epsilon(x) = C(x,x) - 2b^TC(X,x) + b^T(C_{XX}+\sigma^2)b`. With features :math:`\varphi` (`SparseFeatures`), those of the training
 inputs :math:`\Phi` and :math:`A = \Phi\Lambda^{-1}`, the coefficients are :math:`b = A^Tg`, :math:`g = (1+A\Phi^T)^{-1}\varphi(x)`. The
 approximations differ in :math:`\Lambda`: the noise alone (subset of regressors and VFE), with the diagonal of :math:`C_{XX} - Q_{XX}`
 (FITC), or with blocks of it (PITC).
@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from gpcurves.methods.sparse.inducing import Features
+from gpcurves.methods.sparse.inducing import SparseFeatures
 from gpcurves.numerics.cholesky import factorise, solve_factorised, solve_lower
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
@@ -42,7 +42,7 @@ def sparse_error(
     problem: Problem, X: FloatArray, inducing: FloatArray, test: tuple[FloatArray, FloatArray], kind: Kind, block: int
 ) -> SparseError:
     """Return the error of an approximation after training on X, averaged over test inputs with weights."""
-    features = Features.of(problem, inducing)
+    features = SparseFeatures.of(problem, inducing)
     sums = _Sums(problem, X, features, test[0])
     size = max(1, _CHUNK // block) * block if kind == "pitc" else _CHUNK
     for start in range(0, len(X), size):
@@ -66,18 +66,18 @@ def sparse_error(
 class _Sums:
     """Sums over the examples, taken a few thousand at a time so that memory stays bounded."""
 
-    def __init__(self, problem: Problem, X: FloatArray, features: Features, test: FloatArray) -> None:
+    def __init__(self, problem: Problem, X: FloatArray, features: SparseFeatures, test: FloatArray) -> None:
         self.problem, self.features, self.X, self.test = problem, features, X, test
         count = features.count
         self.gram = np.zeros((count, count))  # A Φᵀ
         self.noise = np.zeros((count, count))  # A Aᵀ
         self.trace, self.unresolved = 0.0, 0.0
-        self.true: Features | None = None
+        self.true: SparseFeatures | None = None
         self.pieces: list[FloatArray] = []  # A, if all pairs of examples are computed
         reference = test
         if len(X) > MOST_PAIRS:
             many = max(_FEATURES, 2 * count)
-            self.true = Features.of(problem, X[:: max(1, len(X) // many)][:many], problem.true_kernel)
+            self.true = SparseFeatures.of(problem, X[:: max(1, len(X) // many)][:many], problem.true_kernel)
             reference = self.true.inputs
         self.reference = reference
         self.cross = np.zeros((count, len(reference)))  # A C(X, ·)

@@ -165,7 +165,7 @@ def _centres(pool: FloatArray, m: int, seed: int) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Features:
+class SparseFeatures:
     r"""The degenerate prior :math:`Q(x,x') = \varphi(x)\cdot\varphi(x')` with :math:`\varphi(x) = L^{-1}C(U,x)`, :math:`C_{UU} = LL^T`.
 
     Inducing inputs that add nothing to others beyond rounding are left out, which repeated and very close ones are.
@@ -177,7 +177,7 @@ class Features:
     L: FloatArray
 
     @classmethod
-    def of(cls, problem: Problem, inducing: FloatArray, kernel: Any = None) -> Features:
+    def of(cls, problem: Problem, inducing: FloatArray, kernel: Any = None) -> SparseFeatures:
         """Return the features of inducing inputs, of the student's kernel unless another one is given."""
         chosen = problem.kernel if kernel is None else kernel
         K = problem.inputs.kernel_matrix(chosen, inducing)

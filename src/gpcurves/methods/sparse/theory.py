@@ -1,6 +1,6 @@
 r"""The average error of a GP with given inducing inputs: the local theory of a student with a degenerate prior.
 
-A GP with inducing inputs `U` predicts as if the covariance were :math:`Q(x,x') = \varphi(x)\cdot\varphi(x')` (`Features`) and the
+A GP with inducing inputs `U` predicts as if the covariance were :math:`Q(x,x') = \varphi(x)\cdot\varphi(x')` (`SparseFeatures`) and the
 noise :math:`s(x)`: the true noise :math:`\sigma^2` for the subset of regressors, and :math:`\sigma^2 + C(x,x) - Q(x,x)` for FITC. The
 data come from `C`. The average over the other training inputs is Malzahn and Opper's variational theory on nodes :math:`x_j` with
 weights :math:`w_j`, for uneven inputs and noise,
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpcurves.errors import NumericalError
-from gpcurves.methods.sparse.inducing import Features, Inducing
+from gpcurves.methods.sparse.inducing import Inducing, SparseFeatures
 from gpcurves.numerics.cholesky import factorise, factorise_pivoted, solve_lower
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
@@ -97,7 +97,7 @@ class Student:
         """Return the student with these inducing inputs."""
         inputs = problem.inputs
         places, true = _places(problem, nodes, inducing)
-        F = np.ascontiguousarray(Features.of(problem, inducing.inputs).at(places).T)
+        F = np.ascontiguousarray(SparseFeatures.of(problem, inducing.inputs).at(places).T)
         residual = np.maximum(inputs.variances(problem.kernel, places) - np.einsum("ij,ij->i", F, F), 0.0)
         return cls(F, residual, true, nodes.weights)
 
