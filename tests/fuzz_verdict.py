@@ -82,7 +82,7 @@ def judge(call: Call, outcome: Outcome, before: dict[str, str], folder: Path) ->
 
 def _compare_files(call: Call, outcome: Outcome, before: dict[str, str], after: dict[str, str]) -> Iterator[str]:
     """Yield inputs that changed, files that were not asked for, and files that were written by a call that failed."""
-    outputs = {os.path.normpath(os.path.join(".", name)) for name in call.outputs if name}  # noqa: PTH118
+    outputs = {os.path.normpath(os.path.join(".", name)) for name in call.outputs if name or call.words[0] == "figures"}  # noqa: PTH118
     outputs |= {
         link.removeprefix("link to ") for name in set(outputs) if (link := before.get(name, "")).startswith("link")
     }

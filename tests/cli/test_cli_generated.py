@@ -15,7 +15,7 @@ import gpcurves as gpc
 from commands import failed, rows
 from gpcurves.cli import cli, run
 from gpcurves.cli.options import Option
-from gpcurves.cli.parse import metavar, value
+from gpcurves.cli.parse import fields, metavar, value
 from gpcurves.designs import Design
 from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble, ErdosRenyi, GraphKernel
@@ -227,3 +227,10 @@ def test_ensembles_are_written_with_their_numbers(capsys: pytest.CaptureFixture[
     for text in ("doubled:3", "doubled:3,2,1"):
         assert "must be doubled:MEAN,FACTOR" in failed([*words, "--ensemble", text], capsys)
     assert "must be an integer, got '2.5'" in failed([*words, "--ensemble", "doubled:3,2.5"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"), [("a,b", ["a", "b"]), ('"a,1", b', ["a,1", "b"]), ("x\ny\rz", ["x", "y", "z"])]
+)
+def test_names_are_read_over_line_breaks(text: str, names: list[str]) -> None:
+    assert fields(text) == names

@@ -102,6 +102,7 @@ def test_a_teacher_that_agrees_changes_nothing(method: MethodName, problem: Prob
     np.testing.assert_allclose(gpc.learning_curve(taught, method, sizes).error, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_teacher_of_another_size_scales_the_error() -> None:
     """The kernel of the student times a number, written as another kernel, so that the power is projected on nodes."""
     for inputs in (gpc.Gaussian(1), gpc.Sample(np.random.default_rng(0).normal(size=(200, 1)))):
@@ -119,6 +120,7 @@ def test_numbers_against_the_simulated_truth() -> None:
     assert lc.notes == ()
 
 
+@pytest.mark.slow
 def test_a_graph_with_other_normalisation() -> None:
     nu = [0.1, 0.3, 1.0, 3.0, 10.0]
     problem = gpc.GraphProblem(
@@ -162,6 +164,7 @@ def wave(X: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(2) * np.sin(2 * np.pi * X[:, 0]) + 0.5)
 
 
+@pytest.mark.slow
 def test_one_function_by_values_and_by_coefficients_agree() -> None:
     noise, sizes = 0.05, [0, 1, 10, 100]
     coefficients = [0.5, 1.0]  # the constant, and one of two waves of the second eigenvalue

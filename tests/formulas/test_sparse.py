@@ -187,6 +187,7 @@ def test_points_that_are_placed_with_care_are_better_than_random_ones(placement:
     assert placed.error[0] < 0.8 * random.error[0]
 
 
+@pytest.mark.slow
 def test_large_data_sets_by_features_of_the_true_function(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     X, test = TORUS.inputs.draw(900, rng), (TORUS.inputs.draw(50, rng), np.full(50, 1 / 50))

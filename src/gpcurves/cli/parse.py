@@ -48,7 +48,11 @@ def names(name: str, text: str) -> list[str]:
 
 def fields(text: str) -> list[str]:
     """Read names separated by commas, which those between quotation marks may have."""
-    return [field.strip() for row in csv.reader([text], skipinitialspace=True) for field in row]
+    try:
+        rows = list(csv.reader(text.splitlines(keepends=True), skipinitialspace=True))
+    except csv.Error as error:
+        raise InputError(f"names must be separated by commas: {error}") from error
+    return [field.strip() for row in rows for field in row]
 
 
 def metavar(kind: Any) -> str | None:
