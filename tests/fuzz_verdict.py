@@ -124,7 +124,7 @@ def _look_into_results(call: Call, stdout: str, folder: Path) -> Iterator[str]:
             continue
         kind = path.suffix.lower()
         if kind == ".csv":
-            yield from _check_csv(name, content.decode())
+            yield from _check_csv(name, content.decode(errors="surrogateescape"))
         elif kind == ".json":
             yield from _check_json(name, content.decode())
         ends = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>", ".html": b"</html>"}
