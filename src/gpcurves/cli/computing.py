@@ -20,7 +20,7 @@ from gpcurves.methods import METHODS, Kind
 from gpcurves.methods.base import Request
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.parameters import parameters_of
-from gpcurves.numerics.validation import positive, sizes
+from gpcurves.numerics.validation import FloatArray, positive, sizes
 from gpcurves.problem import Problem
 from gpcurves.quantities import MSE, QUANTITIES
 
@@ -90,7 +90,9 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
         excesses = [goals.answer_excess(request, int(at.max()), excess) for request in sparse]
     except KeyboardInterrupt:
         stopped, excesses = True, []
-    longer = _continue_to_goals(curves, requests, answers) if output.is_shown(given) else curves
+    longer = curves
+    if output.is_shown(given):
+        longer = _pass_through(_continue_to_goals(curves, requests, answers), requests, at, excesses)
     output.emit_curves(longer, answers, given, excesses=excesses, deviation=deviation)
     if stopped:
         tell("gpcurves: interrupted before all goals were answered")
@@ -143,6 +145,20 @@ def _continue_to_goals(curves: CurveSet, requests: Sequence[Request], answers: S
         sizes = np.concatenate((curve.sizes, np.unique(np.ceil(more)) if curves.axis == "n" else more))
         with suppress(NumericalError):  # a curve that cannot be continued ends where it did
             longer[label] = request.curve(np.unique(sizes))
+    return CurveSet(longer, curves.skipped)
+
+
+def _pass_through(
+    curves: CurveSet, requests: Sequence[Request], at: FloatArray, excesses: Sequence[goals.InducingGoal]
+) -> CurveSet:
+    """Return curves along m with the numbers of inducing points that are enough, so that a picture shows the error there."""
+    longer = dict(curves)
+    found = {goal.m for goal in excesses}
+    for (label, curve), request in zip(curves.items(), requests, strict=True):
+        if found and curve.m is not None and len(np.unique(curve.m)) > 1:
+            m = tuple(sorted({*np.unique(curve.m).astype(int).tolist(), *found}))
+            options: Any = request.options
+            longer[label] = replace(request, options=replace(options, m=m)).curve(at)
     return CurveSet(longer, curves.skipped)
 
 
