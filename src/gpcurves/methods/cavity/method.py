@@ -46,6 +46,8 @@ class Precision(MethodOptions):
     def objection(self, problem: Problem, given: Collection[str]) -> str | None:
         if "local" in given and problem.ensemble is not None and problem.kernel.normalise != "local":
             return f"local belongs to local normalisation, and the kernel's is {problem.kernel.normalise}"
+        if "local" in given and self.local == "paper" and problem.ensemble is not None and problem.teacher is not None:
+            return "local='paper' is for a well-specified model, and here student and teacher differ"
         return super().objection(problem, given)
 
 
@@ -177,8 +179,6 @@ class Cavity(Sampled):
         from gpcurves.methods.cavity.taught_experiments import VERTICES, TaughtData
 
         given = isinstance(problem.graph, Graph)
-        if not given and options.local == "paper":
-            raise InputError("local='paper' is for a well-specified model, and here student and teacher differ")
         # on an ensemble messages need no more digits than the average over graphs has
         tolerance = options.tolerance if given else min(1e-3 * options.precision, 1e-5)
         note = None if given else "the average is over large graphs of the ensemble, not of infinitely large ones"
