@@ -555,3 +555,23 @@ def test_three_matrices_of_three_thousand_examples_are_all_that_memory_must_hold
     done = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert 2e8 < int(done.stdout) * 1024 < 4.2e8  # 2.2e8 for three matrices, 1e8 for Python and its libraries
+
+
+THREADS = """
+from gpcurves import RBF, Problem, Torus, learning_curve
+print(*learning_curve(Problem(RBF(0.1), Torus(2), 0.05), "simulation", [300, 500], datasets=2, rng=5).error.tolist())
+"""
+
+
+def test_numbers_do_not_depend_on_threads_even_in_a_new_process() -> None:
+    """The BLAS of SciPy is loaded when it is first used; loaded within the limit of one thread, it would have many."""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", THREADS],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    }
+    assert len(found) == 1

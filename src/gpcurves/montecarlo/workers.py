@@ -70,6 +70,7 @@ _one_at_a_time = threading.Lock()
 
 
 def _do(function: Function, tasks: Sequence[int]) -> Batch:
+    import scipy.linalg  # noqa: F401  (its BLAS must be loaded before the limit: what is loaded later has none)
     from threadpoolctl import threadpool_limits
 
     with _one_at_a_time, threadpool_limits(1):
