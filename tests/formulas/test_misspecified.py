@@ -192,6 +192,7 @@ def test_one_function_by_values_and_by_coefficients_agree() -> None:
     np.testing.assert_allclose(lc.error, truth.error, rtol=0.15)
 
 
+@pytest.mark.slow
 def test_one_function_on_other_inputs() -> None:
     square = gpc.Teacher(function=lambda X: X[:, 0] ** 2, noise=0.1)
     inputs: list[Any] = [gpc.Gaussian(1), gpc.Box(1), gpc.Discrete([[0.0], [1.0], [2.0]])]

@@ -241,6 +241,7 @@ def test_cycles_are_admitted_and_measured() -> None:
     assert f"off by up to {100 * max(map(abs, off)):.2g} %" in note
 
 
+@pytest.mark.slow
 def test_the_loop_error_is_that_of_the_truth_within_a_third_and_drawn_as_a_band() -> None:
     problem = walk(gpc.as_graph(networkx.grid_2d_graph(14, 14)), 10, "local", 0.1)
     nu = [0.3, 0.8]

@@ -408,6 +408,7 @@ def published(noise: float, kernel: GraphKernel, nu: list[float], **options: Any
     return learning_curve(GraphProblem(ErdosRenyi(3), kernel, noise), "simulation", nu=nu, **options)
 
 
+@pytest.mark.slow
 def test_published_numbers_on_erdos_renyi_graphs() -> None:
     # about 0.661, 0.087, 0.0117, which is good to about half of a last digit and more
     curve = published(0.1, LOCAL, [0.1, 1.0, 5.0], vertices=500, graphs=20, datasets=2, rng=11)
@@ -454,6 +455,7 @@ def test_isolated_vertices_make_a_shoulder_under_local_normalisation_only() -> N
     assert part["global"] < 0.08
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("student", "teacher"), [(LOCAL, GLOBAL), (GLOBAL, LOCAL)], ids=["local", "global"])
 def test_mismatched_curves_rise_to_a_maximum_at_low_noise(student: GraphKernel, teacher: GraphKernel) -> None:
     nu = [0.0, 0.1, 0.25, 0.4, 0.6, 0.8, 1.5]
@@ -508,6 +510,7 @@ def test_all_data_sets_are_on_the_graph_that_is_given() -> None:
     assert ensemble.diagnostics == {"drawn": 5}
 
 
+@pytest.mark.slow
 def test_fractions_of_an_example_are_exact_on_average() -> None:
     assert examples([0.26], 10, 0.39)[0] == 2
     assert examples([0.26], 10, 0.41)[0] == 3

@@ -143,6 +143,7 @@ def test_gibbs_sampling_of_one_label_is_exact(noise: Any) -> None:
     assert np.mean(runs) == pytest.approx(exact, abs=0.03)
 
 
+@pytest.mark.slow
 def test_the_error_rate_after_one_label() -> None:
     problem = gpc.Problem(gpc.RBF(0.1), CIRCLE, gpc.Probit())
     curve = gpc.learning_curve(

@@ -53,6 +53,7 @@ def real(seed: int = 0) -> gpc.Forecast:
     return gpc.forecast(GRID, pd.Series(draw(GRID, 0.05, seed)[pick], index=pick, name="head"), rng=1)
 
 
+@pytest.mark.slow
 def test_curves_are_near_the_truth_for_functions_from_the_prior() -> None:
     """The logarithm of expected over true RMSE, before what real networks have taught, averaged over functions."""
     off: dict[int, list[float]] = {60: [], 120: []}
