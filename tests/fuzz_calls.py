@@ -61,7 +61,18 @@ RESUMED = [
     "--store",
 ]
 Rng = random.Random
-_QUANTITIES = ("mse", "training", "nlpd", "evidence", "error-rate", "sign-error-rate", "log-loss", "mae")
+_QUANTITIES = (
+    "mse",
+    "noisy-mse",
+    "noisy-rmse",
+    "training",
+    "nlpd",
+    "evidence",
+    "error-rate",
+    "sign-error-rate",
+    "log-loss",
+    "mae",
+)
 
 
 @dataclass

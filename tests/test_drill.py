@@ -336,7 +336,7 @@ def test_a_new_quantity() -> None:
     )
     code, _, err = command(*words, "--goal", "0.1", "--methods", "lc")
     assert code == 0
-    assert "For a RMSE of 0.1" in err
+    assert "For an RMSE of 0.1" in err
     assert "left out" in command(*words)[2]
 
 

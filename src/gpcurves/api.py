@@ -20,7 +20,7 @@ from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray, Sizes, names_of, nonnegative, sizes
 from gpcurves.observations import Observation
 from gpcurves.problem import Problem, SpectrumProblem, as_problem
-from gpcurves.quantities import MSE, QUANTITIES
+from gpcurves.quantities import MSE, NOISY, QUANTITIES, Quantity
 from gpcurves.spectra import Spectrum
 
 Methods = MethodName | Method[Any] | Literal["all"] | Iterable[MethodName | Method[Any]]
@@ -35,6 +35,7 @@ def learning_curve(
     nu: Sizes | None = None,
     noise: float | Observation | None = None,
     quantity: Any = MSE.name,
+    noisy: Any = False,
     **options: Any,
 ) -> LearningCurve:
     """Return the average error after n examples, or after nu examples per vertex of a graph.
@@ -54,6 +55,9 @@ def learning_curve(
         Noise variance, for a bare spectrum only.
     quantity
         What to compute: "mse", the mean squared error, unless given; ``gpcurves.QUANTITIES`` lists them.
+    noisy
+        Whether errors are against new noisy targets, as a test set has them, instead of the noise-free function: short for the
+        quantity "noisy-mse". Its root, "noisy-rmse", is what `forecast` speaks of.
     **options
         Options of the method: ``help(type(gpcurves.METHODS[method].Options()))`` lists them. Random methods also take
         ``rng`` (seed), ``workers``, ``store`` and ``progress``, see `gpcurves.montecarlo.Run`.
@@ -65,7 +69,8 @@ def learning_curve(
     >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(4)
     array([1.    , 0.5249, 0.0267])
     """
-    (curve,) = learning_curves(problem, n, [method], nu=nu, noise=noise, quantity=quantity, **options).values()
+    about = {"noise": noise, "quantity": quantity, "noisy": noisy}
+    (curve,) = learning_curves(problem, n, [method], nu=nu, **about, **options).values()
     return curve
 
 
@@ -77,6 +82,7 @@ def learning_curves(
     nu: Sizes | None = None,
     noise: float | Observation | None = None,
     quantity: Any = MSE.name,
+    noisy: Any = False,
     **options: Any,
 ) -> CurveSet:
     """Return the curves of several methods.
@@ -89,7 +95,7 @@ def learning_curves(
     asked = as_problem(problem, noise)
     at = sizes_of(asked, n, nu)
     given = {name: value for name, value in options.items() if value is not None or name == "workers"}
-    what = QUANTITIES[quantity].name
+    what = quantity_of(quantity, noisy).name
     requests, skipped = request_curves(asked, at, methods, given, read_run(given), quantity=what)
     return compute_curves(requests, at, skipped)[0]
 
@@ -311,6 +317,18 @@ def vertex_variances(
     checked = chosen.check(problem, np.array([at]), own, chosen.VarianceOptions)
     variances: VarianceDistribution = chosen.variances(problem, at, checked, replace(run, rng=run.seed()))
     return variances
+
+
+def quantity_of(quantity: Any, noisy: object) -> Quantity:
+    """Return the quantity asked for; ``noisy`` is short for the error against noisy targets."""
+    if not isinstance(noisy, bool | np.bool_):
+        raise InputError(f"noisy must be True or False, got {noisy!r}")
+    what = QUANTITIES[quantity]
+    if noisy and what is not MSE:
+        raise InputError(
+            f"noisy=True asks for the quantity {NOISY.name}, and quantity for {what.name}: give one of them"
+        )
+    return NOISY if noisy else what
 
 
 def sizes_of(problem: Problem, n: object, nu: object) -> FloatArray:

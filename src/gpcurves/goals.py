@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gpcurves.api import default_method, read_run, request_curves
+from gpcurves.api import default_method, quantity_of, read_run, request_curves
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import GoalUnreachableError, InputError, NumericalError
 from gpcurves.graphs import Graph
@@ -49,6 +49,7 @@ def required_n(
     *,
     noise: float | Observation | None = None,
     quantity: Any = MSE.name,
+    noisy: Any = False,
     **options: Any,
 ) -> int:
     """Return the smallest number of examples at which the method's error is at most ``error``.
@@ -64,6 +65,8 @@ def required_n(
         answer is in labels: eigenvalue theory promises too much if noise is low. An ensemble has no number of labels.
     quantity
         What ``error`` is: "mse", or another quantity that falls with more examples, such as an error rate.
+    noisy
+        Whether the error is against noisy targets instead of the noise-free function: short for the quantity "noisy-mse".
     **options
         Options of a random method, and its seed ``rng``.
 
@@ -80,7 +83,7 @@ def required_n(
             "learning_curve(...).reaches(error) finds them on a curve, and --goal on the command line solves for them"
         )
     given = {name: value for name, value in options.items() if value is not None}
-    what = QUANTITIES[quantity]
+    what = quantity_of(quantity, noisy)
     if not what.falls:
         raise InputError(f"a goal needs a quantity that falls with more examples, and {what.name} does not always")
     run = read_run({"rng": 0} | given)

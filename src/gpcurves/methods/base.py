@@ -21,6 +21,7 @@ from gpcurves.curve import LearningCurve
 from gpcurves.curve import MethodName as MethodName
 from gpcurves.designs import Random
 from gpcurves.errors import GPCurvesError, InputError, NotApplicableError, NumericalError, TooLargeError, check_name
+from gpcurves.methods.converting import measure
 from gpcurves.montecarlo import Run
 from gpcurves.numerics import validation
 from gpcurves.numerics.parameters import check_parameters, parameters_of
@@ -155,7 +156,7 @@ class Method(ABC, Generic[State]):
 
     def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
         """Say why this method does not give a quantity of a problem, or return None if it does."""
-        if quantity not in self.quantities:
+        if quantity not in self.quantities and QUANTITIES[quantity].of_error is None:
             return f"it gives {', '.join(self.quantities)}, and the quantity asked for is {quantity}"
         reason = QUANTITIES[quantity].condition(problem)
         return None if reason is None else f"of the quantity {quantity}: {reason}"
@@ -288,7 +289,7 @@ class Request:
         method, problem = self.method, self.problem
         try:
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what is not finite is found below
-                result = method.measure(self.state, sizes, self.quantity)
+                result = measure(method, self.state, problem, sizes, self.quantity)
         except (OverflowError, ZeroDivisionError) as error:  # of Python's numbers; those of NumPy become infinite
             raise NumericalError(f"method {method.name!r} leaves the range of double precision") from error
         names = [each.name for each in fields(Result) if each.name not in ("interrupted", "sizes")]
