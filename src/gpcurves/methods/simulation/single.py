@@ -63,7 +63,7 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
     if problem.teacher is not None:
         raise InputError("the error at a point is the posterior variance only if student and teacher agree")
     X, Y = _check_inputs(problem, "examples", examples), _check_inputs(problem, "at", at)
-    prior = Prior(problem.kernel, problem.inputs, problem.noise)
+    prior = Prior.of(problem)
     factor = Factor.from_matrix(prior.observe(X))
     if factor.size < len(X):
         raise NumericalError(f"double precision resolves only {factor.size} of {len(X)} examples: add noise")
@@ -83,7 +83,7 @@ def one_data_set(
     check_graph_size(problem, at, size, Run())
     experiment = LocalErrors(problem, (at,), seed_of(rng), (), size, 1)
     graph, generator = experiment.draw_graph(0)
-    _, counts = draw_counts((at,), size, generator.spawn(1)[0])
+    _, counts = draw_counts((at,), size, generator.spawn(1)[0], experiment.weights)
     return graph, counts[0], experiment.errors(*experiment.covariances(graph), counts)[0]
 
 
