@@ -91,7 +91,7 @@ class ErrorMap(Shown, ReadOnly):
 def local_errors(
     problem: Problem, n: float | None = None, *, nu: float | None = None, at: object = None, **options: Any
 ) -> ErrorMap:
-    """Return the error at every place after n examples, by local theory: where will the model be wrong?
+    """Return the error at every place after n examples, by local theory: where the model will be wrong.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def local_errors(
     >>> clumped = gpc.Problem(gpc.RBF(0.2), gpc.Gaussian(dim=1), noise=0.001)
     >>> found = gpc.local_errors(clumped, 80, at=[0.0, 0.6])
     >>> found.error[-2:].round(4)  # in the middle, and where inputs are rare
-    array([0.0001, 0.0075])
+    array([0.0001, 0.0015])
     """
     from gpcurves.api import sizes_of
 

@@ -29,22 +29,27 @@ class ErrorMapView(View):
 
     def scene(self) -> Scene:
         found = self.result
-        title = f"{found.problem.describe()}\n{found.describe()}"
         if found.graph is None and found.at.shape[1] == 1:
-            return _over_input(found, title)
+            return _over_input(found)
         what = "vertex" if found.graph is not None else "place"
         levels = {f"mean {found.mean:.3g}": (found.mean, Stroke(_MEAN, "dash", 1.2))}
         label = f"error of a {what} at {found.problem.axis} = {found.size:g}"
-        return histogram(found.error, found.weights, None, label, levels, title)
+        return histogram(found.error, found.weights, None, label, levels, found.problem.describe())
 
     def draw(self, ax: Any = None) -> Display:
         found = self.result
         if found.graph is None or found.graph.vertices > MOST_VERTICES:
             return super().draw(ax)
-        often = found.training > 1.5 / len(found.training)
-        label, title = "average squared error", f"{found.problem.describe()}\n{found.describe()}"
-        marked = often if often.any() else None
-        return draw_graph(found.graph, found.error, marked=marked, label=label, title=title, seen="labelled often", ax=ax)
+        often = (found.training > 1.5 / len(found.training)).astype(np.float64)
+        return draw_graph(
+            found.graph,
+            found.error,
+            marked=often,
+            label="average squared error",
+            title=found.describe(),
+            seen="labelled often",
+            ax=ax,
+        )
 
     def notebook(self) -> str:
         worst = self.result.worst(12)
@@ -56,7 +61,7 @@ def _written(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _over_input(found: ErrorMap, title: str) -> Scene:
+def _over_input(found: ErrorMap) -> Scene:
     x = found.at[:, 0]
     order = np.argsort(x, kind="stable")
     x, error, prior = x[order], found.error[order], found.prior[order]
@@ -66,9 +71,9 @@ def _over_input(found: ErrorMap, title: str) -> Scene:
     seen = (x >= low) & (x <= high)
     # the histogram stands on the floor of the picture, below the curve
     top, bottom = 1.3 * float(prior[seen].max()), 0.5 * float(error[seen].min())
-    bottom = bottom * (bottom / top) ** _HEIGHT
+    bottom = (bottom / top**_HEIGHT) ** (1 / (1 - _HEIGHT))
     y = Axis("average squared error at x", bottom, top, log=True, short="error")
-    scene = Scene(Axis("x", low, high, short="x"), y, title)
+    scene = Scene(Axis("x", low, high, short="x"), y, found.problem.describe(), found.describe())
     edges, heights = _histogram(x, shares[0], low, high)
     across = np.repeat(edges, 2)[1:-1]
     floor = np.full(len(across), bottom)
