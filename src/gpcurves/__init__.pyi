@@ -52,6 +52,8 @@ from gpcurves.kernels import RationalQuadratic as RationalQuadratic
 from gpcurves.methods import METHODS as METHODS
 from gpcurves.methods.cavity.beliefs import belief_propagation as belief_propagation
 from gpcurves.methods.formulas.degenerate import degenerate_best as degenerate_best
+from gpcurves.methods.simulation.posterior import Posterior as Posterior
+from gpcurves.methods.simulation.posterior import posterior as posterior
 from gpcurves.methods.simulation.single import PredictionVectors as PredictionVectors
 from gpcurves.methods.simulation.single import posterior_variance as posterior_variance
 from gpcurves.methods.simulation.single import prediction_vectors as prediction_vectors
