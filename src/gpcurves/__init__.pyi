@@ -42,6 +42,7 @@ from gpcurves.inputs import Torus as Torus
 from gpcurves.inputs import Univariate as Univariate
 from gpcurves.kernels import OU as OU
 from gpcurves.kernels import RBF as RBF
+from gpcurves.kernels import FeatureKernel as FeatureKernel
 from gpcurves.kernels import GammaExponential as GammaExponential
 from gpcurves.kernels import Linear as Linear
 from gpcurves.kernels import Matern as Matern
