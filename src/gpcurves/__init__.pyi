@@ -66,6 +66,7 @@ from gpcurves.observations import Likelihood as Likelihood
 from gpcurves.observations import Logit as Logit
 from gpcurves.observations import Probit as Probit
 from gpcurves.observations import StudentT as StudentT
+from gpcurves.observations import UnevenNoise as UnevenNoise
 from gpcurves.problem import GraphProblem as GraphProblem
 from gpcurves.problem import ModelProblem as ModelProblem
 from gpcurves.problem import Problem as Problem

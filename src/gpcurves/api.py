@@ -210,7 +210,8 @@ def _refuse_unused(
 
 def default_method(problem: Problem) -> Method[Any]:
     """Return the method that answers questions about goals best."""
-    return next(method for method in METHODS.values() if problem.axis in method.axes and method.answers(problem))
+    known = [method for method in METHODS.values() if problem.axis in method.axes and method.answers(problem)]
+    return next((method for method in known if method.objection(problem) is None), known[0])
 
 
 def read_run(options: Mapping[str, Any]) -> Run:
@@ -271,7 +272,7 @@ def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
     if isinstance(problem, Spectrum):
         return SpectrumProblem(problem, plain) if name == "noise" else None
     assert isinstance(problem, Problem)
-    if name in ("kernel", "inputs", "noise", "observation", "teacher", "design"):
+    if name in ("kernel", "inputs", "noise", "observation", "teacher", "design", "test"):
         return replace(problem, **{"observation" if name == "noise" else name: plain})
     found = []
     for piece in ("kernel", "inputs", "observation", "design"):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MethodName = Literal[
     "lc", "lc1", "uc", "d", "mw", "plaskota", "ov", "lo", "uo", "info", "two", "degenerate", "mckay", "master", "wv",
-    "simulation", "eigenvalue", "cavity",
+    "simulation", "eigenvalue", "cavity", "local",
     "sor", "vfe", "fitc", "sor-simulation", "vfe-simulation", "fitc-simulation", "pitc", "bcm",
 ]  # fmt: skip
 """Methods of the package, so that a name that is misspelt is a typing error; at run time, any that are registered."""

@@ -43,6 +43,8 @@ class Inputs(Piece, ABC, family="input distribution"):
     """What sizes of training sets are counted in: "n" examples, or "nu" examples per vertex of a graph."""
     enumerable: ClassVar[bool] = False
     """Whether ``nodes`` are all inputs that there are, so that noise-free examples can leave nothing to learn."""
+    homogeneous: ClassVar[bool] = False
+    """Whether all inputs are alike for every kernel that fits, so that the error is the same everywhere."""
 
     def __eq__(self, other: object) -> bool:
         # dataclasses compare their fields, which fails for arrays: what holds arrays compares as plain data

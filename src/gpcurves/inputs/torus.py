@@ -52,6 +52,8 @@ _TO_SERIES = np.cos(np.outer(_ORDERS, _ANGLES)) * (np.where(_ORDERS == 0, 1.0, 2
 class Torus(_Uniform):
     """Uniform on [0, 1]^dim with opposite faces joined; the kernel is summed over all its periodic images."""
 
+    homogeneous = True
+
     def line_rule(self, count: int) -> Nodes:
         return np.arange(count) / count, np.full(count, 1.0 / count)
 

@@ -21,6 +21,8 @@ from gpcurves.curve import LearningCurve
 from gpcurves.curve import MethodName as MethodName
 from gpcurves.designs import Random
 from gpcurves.errors import GPCurvesError, InputError, NotApplicableError, NumericalError, TooLargeError, check_name
+from gpcurves.methods.conditions import needs_kernel as needs_kernel
+from gpcurves.methods.conditions import needs_noise as needs_noise
 from gpcurves.methods.converting import measure
 from gpcurves.montecarlo import Run
 from gpcurves.numerics import validation
@@ -125,6 +127,7 @@ class Method(ABC, Generic[State]):
     quantities: Collection[str] = (MSE.name,)  # what it can give, by name; see `gpcurves.quantities`
     misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
     any_labels: bool = False  # whether labels may be of any kind (an `Observation` without Gaussian noise)
+    uneven: bool = False  # whether noise, labelling and test inputs may differ from place to place
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
     default: bool = False  # whether it answers goals for all problems along its axes
     optimistic: bool = False  # whether it expects too few examples if noise is low, as eigenvalues of graphs do
@@ -136,11 +139,13 @@ class Method(ABC, Generic[State]):
         if problem.axis not in self.axes:
             graphs = "nu" in self.axes
             return "it is for graphs, and this is not one" if graphs else "it is not for graphs, and this is one"
-        if problem.observation.gaussian_noise is None and not self.any_labels:
+        if not self.uneven and (reason := problem.uneven) is not None:
+            return reason
+        if problem.observation.gaussian_noise is None and not (self.any_labels or problem.observation.uneven):
             return f"it needs Gaussian noise, and labels are {problem.observation!r}"
         if problem.teacher is not None and not self.misspecified:
             return "the model must be well specified (student and teacher agree), and here they differ"
-        labelled = problem.observation.gaussian_noise is None
+        labelled = problem.observation.gaussian_noise is None and not problem.observation.uneven
         if problem.teacher is not None and labelled and self.kind is not Kind.ESTIMATE:
             return f"for a misspecified model it needs Gaussian noise, and labels are {problem.observation!r}"
         if problem.design != Random() and self.scope is not Scope.EVERY_DATASET and self.kind is not Kind.ESTIMATE:
@@ -174,7 +179,7 @@ class Method(ABC, Generic[State]):
 
         A simulation takes long, so that it is asked for, unless little theory applies.
         """
-        usual = problem.teacher is None and problem.design == Random()
+        usual = problem.teacher is None and problem.design == Random() and problem.uneven is None
         return "" if self.kind is Kind.ESTIMATE and usual and not self.answers(problem) else None
 
     def option_names(self) -> set[str]:
@@ -438,13 +443,3 @@ def gives(quantity: str, *names: str) -> Callable[[Measured], Measured]:
         return function
 
     return enter
-
-
-def needs_kernel(problem: Problem) -> str | None:
-    """Return why there is no kernel, or None if there is one."""
-    return "it needs the kernel and the inputs, and a bare spectrum has neither" if problem.kernel is None else None
-
-
-def needs_noise(problem: Problem) -> str | None:
-    """Return why there is no noise, or None if there is."""
-    return None if problem.noise > 0 else "the noise must be greater than 0, got 0"

@@ -8,3 +8,4 @@ from gpcurves.observations.likelihood import Likelihood as Likelihood
 from gpcurves.observations.logit import Logit as Logit
 from gpcurves.observations.probit import Probit as Probit
 from gpcurves.observations.student import StudentT as StudentT
+from gpcurves.observations.uneven import UnevenNoise as UnevenNoise

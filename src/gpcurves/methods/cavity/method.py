@@ -105,7 +105,7 @@ def _has_edges(problem: Problem) -> str | None:
     return None
 
 
-def _has_messages(problem: Problem) -> str | None:
+def has_messages(problem: Problem) -> str | None:
     """Return why a kernel has no messages, or None."""
     if problem.teacher is not None and problem.true_kernel is None:
         return "the true function must come from a kernel between vertices, and here it is one function"
@@ -117,6 +117,11 @@ def _has_messages(problem: Problem) -> str | None:
     if problem.teacher is not None and 0 in sizes:
         return "of a misspecified model both kernels must couple neighbours, and one is a multiple of the identity"
     return None
+
+
+def _even_if_taught(problem: Problem) -> str | None:
+    """Return why a misspecified model is too uneven, or None."""
+    return None if problem.teacher is None or problem.uneven is None else f"for a misspecified model {problem.uneven}"
 
 
 @register
@@ -137,9 +142,10 @@ class Cavity(Sampled):
     promise = "exact on trees and in the limit of large random graphs; approximate on graphs with short cycles"
     source = "Urry & Sollich 2013, section 4; local normalisation exact"
     needs = "noise > 0, a graph or an ensemble of graphs"
-    conditions = (needs_noise, _has_edges, _has_messages)
+    conditions = (needs_noise, _has_edges, has_messages, _even_if_taught)
     axes = ("nu",)
     misspecified = True
+    uneven = True
     Options = CavityOptions
     VarianceOptions = CavityVarianceOptions
 
@@ -241,7 +247,7 @@ class Cavity(Sampled):
                 "the graph has cycles, so that this is an approximation; by how much is not measured for a misspecified model"
             )
             return {}
-        found = loop_errors(experiment.problem, experiment.nu, experiment.seed, experiment.kappa)
+        found = loop_errors(experiment)
         worst = int(np.argmax(abs(found.off)))
         notes.append(
             f"the graph has cycles, so that this is an approximation: compared with dense algebra on {found.vertices:,} "
@@ -254,7 +260,7 @@ class Cavity(Sampled):
         """Return the local posterior variances: their distribution, by vertex and by degree."""
         from gpcurves.methods.cavity.beliefs import belief_propagation
         from gpcurves.methods.cavity.population import population_error
-        from gpcurves.methods.simulation.vertices import draw_counts
+        from gpcurves.methods.simulation.vertices import draw_counts, weights_of
 
         _check_size(nu)
         if problem.teacher is not None:
@@ -278,17 +284,18 @@ class Cavity(Sampled):
             return VarianceDistribution(result.variance, result.degree, problem, nu, weights=result.weight)
         needed = 32.0 * options.datasets * graph.vertices
         check_memory(needed, f"the variances of {options.datasets:,} data sets", "ask for fewer data sets")
-        seed = run.seed()
+        seed, counted = run.seed(), weights_of(problem.test_inputs)
         values = []
         for task in range(options.datasets):
-            _, counts = draw_counts((nu,), graph.vertices, stream(seed, task).spawn(1)[0])
+            _, counts = draw_counts((nu,), graph.vertices, stream(seed, task).spawn(1)[0], weights_of(problem.inputs))
             values.append(belief_propagation(problem, counts[0]).variance)
         return VarianceDistribution(
             np.concatenate(values),
             np.tile(graph.neighbours, len(values)).astype(np.float64),
             problem,
             nu,
-            vertex=np.tile(np.arange(graph.vertices), len(values)),
+            None if counted is None else np.tile(counted / len(values), len(values)),
+            np.tile(np.arange(graph.vertices), len(values)),
         )
 
 

@@ -17,8 +17,8 @@ cumulative sums too.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -40,11 +40,18 @@ _ALGORITHM = 1  # changes whenever the numbers of a data set would, so that old 
 
 @dataclass(frozen=True)
 class Prior:
-    """A covariance function on inputs, with noise."""
+    """A covariance function on inputs, with noise, which may differ from input to input."""
 
     kernel: Kernel
     inputs: Inputs
-    noise: float
+    noise: float  # the smallest, if it depends on the input
+    noise_at: Callable[[FloatArray], FloatArray] | None = field(default=None, kw_only=True)  # None if it does not
+
+    @classmethod
+    def of(cls, problem: Problem) -> Prior:
+        """Return what the student believes."""
+        uneven = problem.observation.uneven
+        return cls(problem.kernel, problem.inputs, problem.least_noise, noise_at=problem.noise_at if uneven else None)
 
     def between(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         """Return the covariances between the rows of X and those of Y (of X itself if not given)."""
@@ -57,7 +64,7 @@ class Prior:
     def observe(self, X: FloatArray) -> FloatArray:
         """Return the covariances of noisy observations, ready for LAPACK."""
         K = np.ascontiguousarray(self.between(X))
-        K.ravel()[:: len(K) + 1] += self.noise
+        K.ravel()[:: len(K) + 1] += self.noise if self.noise_at is None else self.noise_at(X)
         return K.T  # symmetric, and in LAPACK's order without a copy
 
 
@@ -131,11 +138,11 @@ class DataSets:
         rng = stream(self.seed, task)
         X = problem.design.draw(problem, max(self.sizes), rng)
         test = self.fixed_test or self._draw_test(rng)
-        student = Prior(problem.kernel, problem.inputs, problem.noise)
+        student = Prior.of(problem)
         taught = problem.teacher
         teacher = None if taught is None else TruePrior(problem.true_kernel, problem.inputs, taught.noise, taught)
         known = np.arange(len(X) + 1)  # how many examples teach something, among the first n
-        noise_free = problem.noise == 0 and teacher is None
+        noise_free = problem.observation.gaussian_noise == 0 and teacher is None
         if noise_free:
             X, known = without_repeats(X)
         factor = Factor.from_matrix(student.observe(X))
@@ -151,7 +158,7 @@ class DataSets:
             replaced = min(self.sizes[k] for k in np.flatnonzero(lost))
         results: dict[str, FloatArray | float] = {"error": curve[chosen], "replaced": replaced}
         if self.also:
-            also = dict(zip(("training", "empirical"), training_errors(problem.noise, factor, len(X)), strict=True))
+            also = dict(zip(("training", "empirical"), training_errors(student.noise, factor, len(X)), strict=True))
             results |= {name: also[name][known][chosen] for name in self.also}
         return results
 
@@ -159,12 +166,12 @@ class DataSets:
     def _all_inputs(self) -> int | None:
         """How many different inputs there are, if they are finitely many and all of them are test points."""
         test = self.fixed_test
-        if not (isinstance(test, TestPoints) and self.problem.inputs.enumerable):
+        if not (isinstance(test, TestPoints) and self.problem.inputs.enumerable and self.problem.test is None):
             return None
         return len(np.unique(test.points[test.weights > 0], axis=0))
 
     def _draw_test(self, rng: np.random.Generator) -> TestPoints:
-        points = self.problem.inputs.draw(self.test_points, rng)
+        points = self.problem.test_inputs.draw(self.test_points, rng)
         return TestPoints(points, np.full(len(points), 1.0 / len(points)))
 
     def memory(self) -> float:
@@ -180,11 +187,12 @@ class DataSets:
 
 def exact_test(problem: Problem) -> Test | None:
     """Return a test average without sampling noise, or None if there is none."""
-    inputs, kernel, true_kernel = problem.inputs, problem.kernel, problem.true_kernel
+    inputs, kernel, true_kernel = problem.test_inputs, problem.kernel, problem.true_kernel
     if true_kernel is None:
         return TestPoints(*inputs.nodes(_ALL)) if inputs.enumerable else None
     closed, cross = inputs.overlap(kernel, kernel), inputs.overlap(kernel, true_kernel)
-    if closed is not None and cross is not None:
+    alike = type(inputs).kernel_matrix is type(problem.inputs).kernel_matrix  # or both periodic
+    if closed is not None and cross is not None and alike:
         return ClosedForm(closed, cross)
     nodes = inputs.exact_nodes((kernel, true_kernel))
     return None if nodes is None else TestPoints(*nodes)

@@ -80,7 +80,7 @@ class LabelledDataSets:
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         problem, rng = self.problem, stream(self.seed, task)
         X = problem.design.draw(problem, max(self.sizes), rng)
-        test = problem.inputs.draw(self.test_points, rng)
+        test = problem.test_inputs.draw(self.test_points, rng)
         everywhere, teacher = np.concatenate((X, test)), problem.teacher
         if teacher is not None and teacher.function is not None:
             values = teacher.values(everywhere)

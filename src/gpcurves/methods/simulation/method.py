@@ -127,7 +127,7 @@ class SimulationOptions(DataSetSizes):
 
     def _inference_objection(self, problem: Problem) -> str | None:
         observation = problem.observation
-        if observation.gaussian_noise is not None:
+        if observation.gaussian_noise is not None or observation.uneven:
             return "inference is exact with Gaussian noise: leave it out"
         if self.inference not in observation.inferences:
             known = " or ".join(map(repr, observation.inferences))
@@ -152,7 +152,7 @@ def _random_vertices(problem: Problem) -> str | None:
 def _can_infer(problem: Problem) -> str | None:
     """Return why a function cannot be inferred from labels, or None."""
     observation = problem.observation
-    if observation.gaussian_noise is not None:
+    if observation.gaussian_noise is not None or observation.uneven:
         return None
     if problem.axis == "nu":
         return f"on a graph it needs Gaussian noise, and labels are {observation!r}"
@@ -180,6 +180,7 @@ class Simulation(Sampled):
     integers = True
     any_labels = True
     misspecified = True
+    uneven = True
     quantities = (MSE.name, *SCORES, "error-rate", "sign-error-rate", "log-loss")
     Options = SimulationOptions
     VarianceOptions = DataSetSizes
@@ -193,6 +194,8 @@ class Simulation(Sampled):
     def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
         if problem.axis == "nu" and quantity in SCORES:
             return f"on graphs it gives {MSE.name}, and the quantity asked for is {quantity}"
+        if quantity in SCORES and (reason := problem.uneven) is not None:
+            return f"of the quantity {quantity}: {reason}"
         if problem.observation.gaussian_noise is None and quantity in SCORES:
             return f"{quantity} needs Gaussian noise, and labels are {problem.observation!r}"
         return super().quantity_objection(problem, quantity)
@@ -211,7 +214,7 @@ class Simulation(Sampled):
         if problem.axis == "nu":
             size, per_task = options.size(problem), _datasets_per_task(problem, options)
             return VertexDataSets(problem, (), run.seed(), options.among, size, per_task)
-        if problem.observation.gaussian_noise is None:
+        if problem.observation.gaussian_noise is None and not problem.observation.uneven:
             how = options.inference or problem.observation.inferences[0]
             return LabelledDataSets(problem, (), run.seed(), options.test_points or TEST_POINTS, how)
         about = (options.test_points or _TEST_POINTS, options.also, problem.true_variance, exact_test(problem))
@@ -282,7 +285,9 @@ class Simulation(Sampled):
         degrees = np.repeat(estimate.values["degrees"], per_task, axis=0)
         own = isinstance(problem.graph, Graph)
         vertex = np.tile(np.arange(size), len(values)) if own else None
-        return VarianceDistribution(values.ravel(), degrees.ravel(), problem, nu, vertex=vertex)
+        counted = experiment.test_weights
+        weights = None if counted is None else np.tile(counted / len(values), len(values))
+        return VarianceDistribution(values.ravel(), degrees.ravel(), problem, nu, weights, vertex)
 
 
 def _count_tasks(problem: Problem, options: DataSetSizes) -> tuple[int, int]:

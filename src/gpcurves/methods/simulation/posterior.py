@@ -3,7 +3,8 @@ r"""What is known about one function after labels at given inputs: its posterior
 Every label counts as a Gaussian one with the precision :math:`\tau_i` and the value :math:`t_i`: its own with Gaussian noise, and the
 factor that expectation propagation or Laplace's method puts in its place otherwise. With :math:`S = \mathrm{diag}\,\tau`,
 :math:`B = 1+S^{1/2}KS^{1/2} = LL^T` and :math:`W = L^{-1}S^{1/2}C(X, x)`, means are :math:`m(x)+W^TL^{-1}S^{1/2}(t-m(X))` and covariances
-:math:`C(x, x')-W^TW'` (Rasmussen & Williams 2006, 2.25, 2.26). Without noise `K` itself is factorised.
+:math:`C(x, x')-W^TW'` (Rasmussen & Williams 2006, 2.25, 2.26). With Gaussian noise :math:`K+S^{-1}` is factorised instead, so that some
+of it may be zero.
 """
 
 from __future__ import annotations
@@ -58,15 +59,13 @@ class Posterior(Shown):
 
     def _learn(self, K: FloatArray, labels: FloatArray) -> tuple[Factor, FloatArray, FloatArray, float]:
         """Return a factor of the covariances, the scale of its rows, the targets of regression, and the evidence if it is known."""
-        n, noise, evidence = len(K), self.problem.observation.gaussian_noise, math.nan
-        if noise is not None:
-            precision, target = np.full(n, 1 / noise if noise else math.inf), labels
+        n, noises, evidence = len(K), self.problem.observation.noise_at(self.problem.inputs, self.examples), math.nan
+        if noises is not None:
+            scale, target, B = np.ones(n), labels, np.asfortranarray(K)
+            B.ravel(order="K")[:: n + 1] += noises
         else:
             precision, linear, evidence = self._infer(K, labels)
             target = np.divide(linear, precision, out=np.zeros(n), where=precision > 0)
-        if noise == 0:
-            scale, B = np.ones(n), np.asfortranarray(K)
-        else:
             scale = np.sqrt(precision)
             B = np.asfortranarray(scale[:, None] * K * scale)
             B.ravel(order="K")[:: n + 1] += 1.0
@@ -185,7 +184,7 @@ def posterior(
         mean = float(as_numbers(mean, "mean must be a number or a function of inputs", ()))
         if not math.isfinite(mean):
             raise InputError(f"mean must be finite, got {mean}")
-    if observation.gaussian_noise is not None:
+    if observation.noise_at(problem.inputs, X) is not None:
         if inference is not None:
             raise InputError("inference is for labels of other kinds: with Gaussian noise the posterior is exact")
         return Posterior(problem, X, y, mean, "exact")

@@ -9,14 +9,17 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.errors import NumericalError
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.groups import members
+from gpcurves.inputs import Inputs, Vertices
 from gpcurves.montecarlo import Shape, stream
 from gpcurves.numerics.cholesky import factorise, factorise_pivoted, invert_lower, solve_factorised, solve_lower
 from gpcurves.numerics.validation import FloatArray
@@ -54,7 +57,10 @@ class GraphExperiment:
         problem, graph = self.problem, self.problem.graph
         plain: dict[str, Any] = {"task": self.task, "algorithm": _ALGORITHM, "nu": self.nu, "rng": self.seed}
         plain["graph"] = graph.to_dict() if isinstance(graph, Ensemble) else graph.digest
-        plain |= {"kernel": problem.kernel.to_dict(), "noise": problem.noise}
+        noisy = problem.observation
+        plain |= {"kernel": problem.kernel.to_dict(), "noise": noisy.to_dict() if noisy.uneven else problem.noise}
+        uneven = {"weights": self.weights, "test": self.test_weights}
+        plain |= {name: value.tolist() for name, value in uneven.items() if value is not None}
         if problem.teacher is not None:
             own = problem.teacher.graph is not None or problem.true_kernel is None
             plain["teacher"] = [
@@ -63,6 +69,37 @@ class GraphExperiment:
             ]
         given = {name: getattr(self, name) for name in self.settings}
         return plain | {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """How often each vertex of a given graph is labelled; None if all are labelled alike."""
+        return weights_of(self.problem.inputs)
+
+    @property
+    def test_weights(self) -> FloatArray | None:
+        """How much each vertex of a given graph counts in averages; None if all count the same."""
+        return weights_of(self.problem.test_inputs)
+
+    @cached_property
+    def noise(self) -> float | FloatArray:
+        """The noise variance, or that of each vertex."""
+        graph = self.problem.graph
+        if not self.problem.observation.uneven or not isinstance(graph, Graph):
+            return self.problem.noise
+        return self.problem.noise_at(np.arange(float(graph.vertices))[:, None])
+
+    def summary(self, local: FloatArray, masks: Sequence[npt.NDArray[np.bool_]]) -> list[float]:
+        """Return the average of local errors, their variance over vertices, and their sum over each group, divided by all."""
+        weights = self.test_weights
+        if weights is None:
+            return [local.mean(), local.var(), *(local[mask].sum() / len(local) for mask in masks)]
+        mean = float(weights @ local)
+        counted = weights * local
+        return [mean, float(weights @ (local - mean) ** 2), *(counted[mask].sum() for mask in masks)]
+
+    def share(self, mask: npt.NDArray[np.bool_]) -> float:
+        """Return how much a group of vertices counts."""
+        return float(mask.mean() if self.test_weights is None else self.test_weights[mask].sum())
 
     @property
     def fields(self) -> Mapping[str, Shape]:
@@ -112,7 +149,7 @@ class OnGraphs(GraphExperiment):
         covariances = self.covariances(graph)
         datasets = []
         for own in rng.spawn(self.datasets):
-            order, counts = draw_counts(self.nu, graph.vertices, own)
+            order, counts = draw_counts(self.nu, graph.vertices, own, self.weights)
             ascending = self.errors(*covariances, counts)
             datasets.append([ascending[k] for k in np.argsort(order).tolist()])
         return graph, datasets
@@ -120,10 +157,9 @@ class OnGraphs(GraphExperiment):
     def errors(self, C: FloatArray, true: FloatArray | None, growing: Sequence[IntArray]) -> list[FloatArray]:
         """Return the error of every vertex for nested training counts."""
         if true is None:
-            return curve_variances(C, growing, self.problem.noise)
+            return curve_variances(C, growing, self.noise)
         assert self.problem.teacher is not None
-        levels = self.problem.noise, self.problem.teacher.noise
-        return [mismatched_errors(C, true, counts, *levels) for counts in growing]
+        return [mismatched_errors(C, true, counts, self.noise, self.problem.teacher.noise) for counts in growing]
 
 
 @dataclass(frozen=True)
@@ -137,10 +173,8 @@ class VertexDataSets(OnGraphs):
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         graph, datasets = self.local_errors(task)
         masks = [members(graph, name) for name in self.among]
-        rows = np.array(
-            [[[e.mean(), e.var(), *(e[m].sum() / len(e) for m in masks)] for e in data] for data in datasets]
-        )
-        return self.as_fields(rows.mean(axis=0), [float(mask.mean()) for mask in masks])
+        rows = np.array([[self.summary(errors, masks) for errors in data] for data in datasets])
+        return self.as_fields(rows.mean(axis=0), map(self.share, masks))
 
 
 @dataclass(frozen=True)
@@ -165,20 +199,34 @@ def examples(nu: Sequence[float], vertices: int, fraction: float = 0.5) -> IntAr
     return np.where(integer, np.rint(exact), np.floor(exact + fraction)).astype(np.int64)
 
 
-def draw_counts(nu: Sequence[float], vertices: int, rng: np.random.Generator) -> tuple[IntArray, list[IntArray]]:
-    """Draw nested data sets: return the order in which nu ascend, and how often each vertex occurs, in this order."""
+def weights_of(inputs: Inputs) -> FloatArray | None:
+    """Return the probabilities of the vertices of a given graph, or None if all are the same."""
+    return inputs.weights if isinstance(inputs, Vertices) else None
+
+
+def draw_counts(
+    nu: Sequence[float], vertices: int, rng: np.random.Generator, weights: FloatArray | None = None
+) -> tuple[IntArray, list[IntArray]]:
+    """Draw nested data sets: return the order in which nu ascend, and how often each vertex occurs, in this order.
+
+    ``weights`` are the probabilities of the vertices; all are the same if None.
+    """
     sizes = examples(nu, vertices, rng.random())
     order = np.argsort(sizes, kind="stable")
-    return order, training_counts(sizes[order], vertices, rng)
+    return order, training_counts(sizes[order], vertices, rng, weights)
 
 
-def training_counts(sizes: IntArray, vertices: int, rng: np.random.Generator) -> list[IntArray]:
-    """Draw how often each vertex occurs in nested data sets of ascending sizes, uniformly."""
+def training_counts(
+    sizes: IntArray, vertices: int, rng: np.random.Generator, weights: FloatArray | None = None
+) -> list[IntArray]:
+    """Draw how often each vertex occurs in nested data sets of ascending sizes, uniformly unless there are weights."""
     counts = []
     total = np.zeros(vertices, dtype=np.int64)
     for more in np.diff(sizes, prepend=0).tolist():
         if more > _MANY_EXAMPLES:
-            total = total + rng.multinomial(more, np.full(vertices, 1.0 / vertices))
+            total = total + rng.multinomial(more, np.full(vertices, 1.0 / vertices) if weights is None else weights)
+        elif weights is not None:
+            total = total + np.bincount(rng.choice(vertices, size=more, p=weights), minlength=vertices)
         else:  # one by one, so that the first examples are the same whatever other sizes are asked for
             total = total + np.bincount(rng.integers(vertices, size=more), minlength=vertices)
         counts.append(total)
@@ -186,7 +234,7 @@ def training_counts(sizes: IntArray, vertices: int, rng: np.random.Generator) ->
 
 
 def curve_variances(
-    C: FloatArray, counts: Sequence[IntArray], noise: float, *, safe_noise: float = _SAFE_NOISE
+    C: FloatArray, counts: Sequence[IntArray], noise: float | FloatArray, *, safe_noise: float = _SAFE_NOISE
 ) -> list[FloatArray]:
     """Return the posterior variance of every vertex for nested training counts, by whichever way is cheaper.
 
@@ -200,21 +248,26 @@ def curve_variances(
     o = np.array([(count > 0).sum() for count in counts], dtype=float)
     updating = (m**3 / 3 + m**2 * V + 2 * m * V * V).sum()
     afresh = (2 * o**3 / 3 + o**2 * (V - o)).sum()
-    if afresh <= updating or noise < safe_noise * C.diagonal().max():
+    if afresh <= updating or np.min(noise) < safe_noise * C.diagonal().max():
         return [posterior_variances(C, count, noise) for count in counts]
     P = C.copy()
     result = []
     for more in added:
         seen = np.flatnonzero(more)
         if len(seen):
-            L, _ = _factor(P, seen, noise / more[seen])
+            L, _ = _factor(P, seen, per_vertex(noise, seen) / more[seen])
             W = solve_lower(L, P[seen])
             P -= W.T @ W
         result.append(_clip_rounding(P.diagonal(), float(C.diagonal().max())))
     return result
 
 
-def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatArray:
+def per_vertex(noise: float | FloatArray, vertices: IntArray) -> float | FloatArray:
+    """Return the noise variance at some vertices: one number if it is the same everywhere."""
+    return noise[vertices] if isinstance(noise, np.ndarray) else noise
+
+
+def posterior_variances(C: FloatArray, counts: IntArray, noise: float | FloatArray) -> FloatArray:
     r"""Return the diagonal of :math:`C - C_o(C_{oo} + \mathrm{diag}(\sigma^2/\gamma))^{-1}C_o^T`.
 
     At an observed vertex this is :math:`s - s^2(A^{-1})_{ii}` with :math:`s = \sigma^2/\gamma_i`, which keeps its relative
@@ -224,9 +277,9 @@ def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatA
     result = C.diagonal().copy()
     if len(o) == 0:
         return result
-    noises, largest = noise / counts[o], float(result.max())
+    noises, largest = per_vertex(noise, o) / counts[o], float(result.max())
     L, order = _factor(C, o, noises)
-    if len(L) < len(o) or noise == 0:  # some observations say nothing new
+    if len(L) < len(o) or noises.min() == 0:  # some observations say nothing new
         W = solve_lower(L, C[order])
         result -= np.einsum("ij,ij->j", W, W)
         # no more is left at an observed vertex than the noise of its own targets, exactly zero without noise
@@ -245,7 +298,9 @@ def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatA
     return _clip_rounding(result, largest)
 
 
-def mismatched_errors(C: FloatArray, true: FloatArray, counts: IntArray, noise: float, true_noise: float) -> FloatArray:
+def mismatched_errors(
+    C: FloatArray, true: FloatArray, counts: IntArray, noise: float | FloatArray, true_noise: float
+) -> FloatArray:
     r"""Return the squared error of the student's prediction at every vertex, averaged exactly over teachers.
 
     With :math:`B = C_{\cdot o}(C_{oo}+\mathrm{diag}(\sigma^2/\gamma))^{-1}` it is :math:`C^*_{jj} - 2(BC^*_{o\cdot})_{jj} +
@@ -254,7 +309,7 @@ def mismatched_errors(C: FloatArray, true: FloatArray, counts: IntArray, noise: 
     o = np.flatnonzero(counts)
     if len(o) == 0:
         return true.diagonal().copy()
-    L, order = _factor(C, o, noise / counts[o])
+    L, order = _factor(C, o, per_vertex(noise, o) / counts[o])
     if len(order) == len(o):
         B = solve_factorised(L, C[order])
     else:  # targets that the student thinks impossible: least squares, which is what little noise tends to
