@@ -42,6 +42,7 @@ from gpcurves.inputs import Torus as Torus
 from gpcurves.inputs import Univariate as Univariate
 from gpcurves.kernels import OU as OU
 from gpcurves.kernels import RBF as RBF
+from gpcurves.kernels import FeatureKernel as FeatureKernel
 from gpcurves.kernels import GammaExponential as GammaExponential
 from gpcurves.kernels import Linear as Linear
 from gpcurves.kernels import Matern as Matern
@@ -54,6 +55,8 @@ from gpcurves.methods.cavity.beliefs import belief_propagation as belief_propaga
 from gpcurves.methods.formulas.degenerate import degenerate_best as degenerate_best
 from gpcurves.methods.local.errors import ErrorMap as ErrorMap
 from gpcurves.methods.local.errors import local_errors as local_errors
+from gpcurves.methods.simulation.posterior import Posterior as Posterior
+from gpcurves.methods.simulation.posterior import posterior as posterior
 from gpcurves.methods.simulation.single import PredictionVectors as PredictionVectors
 from gpcurves.methods.simulation.single import posterior_variance as posterior_variance
 from gpcurves.methods.simulation.single import prediction_vectors as prediction_vectors

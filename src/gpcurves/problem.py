@@ -143,6 +143,14 @@ class Problem:
             return self.noise
         return float(self.noise_at(self.inputs.nodes(_MANY)[0]).min())
 
+    @cached_property
+    def target_noise(self) -> float:
+        """The average variance of Gaussian noise of test targets: the teacher's if there is one."""
+        if not self.observation.uneven or self.teacher is not None:
+            return self.true_noise
+        X, weights = self.test_inputs.nodes(_MANY)
+        return float(weights @ self.noise_at(X))
+
     @property
     def axis(self) -> str:
         """What sizes of training sets are counted in: "n" examples, or "nu" examples per vertex of a graph."""

@@ -65,14 +65,14 @@ def define(quantity: Quantity) -> Quantity:
 
 
 def _needs_gaussian(problem: Problem) -> str | None:
-    if problem.observation.gaussian_noise is None:
+    if problem.observation.gaussian_noise is None and not problem.observation.uneven:
         return f"it needs Gaussian noise, and labels are {problem.observation!r}"
     return None
 
 
 def _needs_noise(problem: Problem) -> str | None:
-    if (reason := _needs_gaussian(problem)) is not None:
-        return reason
+    if problem.observation.gaussian_noise is None:
+        return f"it needs Gaussian noise, and labels are {problem.observation!r}"
     return None if problem.noise > 0 else "it needs noise greater than 0, got 0"
 
 
@@ -84,7 +84,7 @@ NOISY = define(
         "error against noisy targets",
         "mean squared error against new noisy targets: the error against the function plus the noise variance",
         condition=_needs_gaussian,
-        of_error=lambda problem, error: error + problem.true_noise,
+        of_error=lambda problem, error: error + problem.target_noise,
         slope=lambda problem, error: np.ones_like(error),
     )
 )
@@ -95,8 +95,8 @@ NOISY_RMSE = define(
         "RMSE",
         "root of the mean squared error against new noisy targets, as in gpcurves plan",
         condition=_needs_gaussian,
-        of_error=lambda problem, error: np.sqrt(error + problem.true_noise),
-        slope=lambda problem, error: 0.5 / np.sqrt(error + problem.true_noise),
+        of_error=lambda problem, error: np.sqrt(error + problem.target_noise),
+        slope=lambda problem, error: 0.5 / np.sqrt(error + problem.target_noise),
     )
 )
 TRAINING = define(

@@ -48,6 +48,13 @@ def test_a_simulated_test_set_agrees() -> None:
     assert truth.error[0] == pytest.approx(np.mean(found), abs=3 * np.std(found) / np.sqrt(300))
 
 
+def test_uneven_noise_is_averaged_over_test_inputs() -> None:
+    noise = gpc.UnevenNoise(lambda X: 0.01 + X[:, 0] ** 2 / 2)
+    problem = gpc.Problem(gpc.RBF(0.1), gpc.Gaussian(dim=1), noise)
+    plain, noisy = (gpc.learning_curve(problem, "local", n=[0, 20], noisy=each).error for each in (False, True))
+    assert np.allclose(noisy - plain, 0.01 + 1 / 24, rtol=1e-6)
+
+
 def test_goals_and_reproduction() -> None:
     at = gpc.required_n(PROBLEM, 0.03)
     assert gpc.required_n(PROBLEM, 0.08, noisy=True) == at

@@ -85,7 +85,8 @@ def test_matrix_is_the_formula_at_every_pair(name: str) -> None:
 
 
 def test_every_kernel_class_is_in_the_registry() -> None:
-    classes = {name for name, cls in kernel_base.Kernel.known.items() if not inspect.isabstract(cls)} - {"DotProduct"}
+    classes = {name for name, cls in kernel_base.Kernel.known.items() if not inspect.isabstract(cls)}
+    classes -= {"DotProduct", "FeatureKernel"}  # a base class, and one that cannot be saved: it has tests of its own
     assert classes == {type(part).__name__ for kernel in KERNELS.values() for part in parts(kernel)}
 
 

@@ -6,6 +6,7 @@ from gpcurves.kernels.base import Polynomial as Polynomial
 from gpcurves.kernels.base import Product as Product
 from gpcurves.kernels.base import Sum as Sum
 from gpcurves.kernels.base import as_kernel as as_kernel
+from gpcurves.kernels.features import FeatureKernel as FeatureKernel
 from gpcurves.kernels.stationary import OU as OU
 from gpcurves.kernels.stationary import RBF as RBF
 from gpcurves.kernels.stationary import GammaExponential as GammaExponential

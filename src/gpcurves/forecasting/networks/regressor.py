@@ -27,7 +27,7 @@ from gpcurves.forecasting.networks.large import LargeFit, choose_large
 from gpcurves.forecasting.networks.observed import FEWEST_LABELS, Observed, vertex_numbers
 from gpcurves.forecasting.networks.posterior import (
     MOST_MEMBERS,
-    Posterior,
+    NetworkPosterior,
     default_settings,
     extend,
     find_posterior,
@@ -201,7 +201,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self.attributes_ is not None:
             found = add_attributes(found, graph, self.fitted_.vertices, self.attributes_)
         self.candidates_: tuple[Candidate, ...] = tuple(found)
-        self.posterior_: Posterior = find_posterior(self.candidates_, self.fitted_, self.settings_, most=most)
+        self.posterior_: NetworkPosterior = find_posterior(self.candidates_, self.fitted_, self.settings_, most=most)
         if self.fitted_ is not observed:
             self.posterior_ = extend(self.posterior_, observed)
 

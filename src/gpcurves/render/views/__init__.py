@@ -24,6 +24,7 @@ VIEWS = {
     "Diagnosis": "gpcurves.render.views.variances:DiagnosisView",
     "ErrorMap": "gpcurves.render.views.places:ErrorMapView",
     "VarianceDistribution": "gpcurves.render.views.variances:VariancesView",
+    "Posterior": "gpcurves.render.views.posterior:PosteriorView",
     "DataFrame": "gpcurves.render.views:TableView",
     "Display": "gpcurves.render.views:PictureView",
 }
