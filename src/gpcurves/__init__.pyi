@@ -53,6 +53,8 @@ from gpcurves.kernels import RationalQuadratic as RationalQuadratic
 from gpcurves.methods import METHODS as METHODS
 from gpcurves.methods.cavity.beliefs import belief_propagation as belief_propagation
 from gpcurves.methods.formulas.degenerate import degenerate_best as degenerate_best
+from gpcurves.methods.local.errors import ErrorMap as ErrorMap
+from gpcurves.methods.local.errors import local_errors as local_errors
 from gpcurves.methods.simulation.posterior import Posterior as Posterior
 from gpcurves.methods.simulation.posterior import posterior as posterior
 from gpcurves.methods.simulation.single import PredictionVectors as PredictionVectors

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from gpcurves.cli import computing, parse, pieces
+from gpcurves.cli import computing, parse, pieces, uneven
 from gpcurves.cli.options import READ, Command, Given, Option, Part, output_options, run_options
 from gpcurves.curve import CurveSet
 from gpcurves.methods import METHODS
@@ -23,8 +23,10 @@ def _parts() -> list[Part]:
         pieces.LIKELIHOODS.options,
         *computing.size_options("n", "0,1:1000:log:40"),
         Option("--goal-excess", section="What to compute", metavar="NUMBER", help=excess),
+        uneven.map_option("input"),
         pieces.KERNELS.teacher_options,
         partial(computing.method_options, "n", datasets="simulate"),
+        uneven.test_options,
         *run_options(),
         *output_options(CurveSet),
     ]
@@ -49,7 +51,11 @@ def curve(given: Given) -> int | None:
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.1 --n 500 --inducing 9,20 --goal-excess 0.1 --methods sor
       gpcurves curve --kernel rbf --lengthscale 0.1 --likelihood probit --quantity error-rate --n 0:60:5 --simulate 50
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.05 --methods lc --quantity nlpd --teacher-kernel ou
+      gpcurves curve --kernel rbf --lengthscale 0.2 --inputs gaussian --test-inputs box --noise 0.01 --methods local
+      gpcurves curve --kernel rbf --lengthscale 0.2 --inputs gaussian --noise 0.001 --map 80 --out map.png
     """
+    if given["map"] is not None:
+        return uneven.show_map(given, pieces.build_vector_problem)
     adding = ["simulation"] if given.has("method__datasets") else []
     if adding and given["methods"].strip() != "all":
         named = parse.names("--methods", given["methods"])

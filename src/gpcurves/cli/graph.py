@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from gpcurves.cli import computing, parse, pieces
+from gpcurves.cli import computing, parse, pieces, uneven
 from gpcurves.cli.options import Command, Given, Option, Part, output_options, run_options
 from gpcurves.curve import CurveSet
 from gpcurves.problem import Problem
@@ -18,8 +18,10 @@ def _parts() -> list[Part]:
         *pieces.graph_options(),
         pieces.GRAPH_KERNELS.options,
         pieces.LIKELIHOODS.options,
+        *uneven.vertex_options(),
         *computing.size_options("nu", "0.1:10:log:20"),
         Option("--deviation", section="What to compute", metavar="NUMBER", help=scale),
+        uneven.map_option("vertex"),
         pieces.GRAPH_KERNELS.teacher_options,
         partial(computing.method_options, "nu"),
         *run_options(),
@@ -41,7 +43,10 @@ def graph(given: Given) -> int | None:
       gpcurves graph --ensemble regular:3 --noise 0.1 --methods mckay,simulation --graphs 5 --out curves.png
       gpcurves graph --edges network.csv --normalise local --noise 0.1 --nu 0.1:5:log:10 --goal 0.05
       gpcurves graph --ensemble er:3 --noise 0.0001 --teacher-normalise local --methods cavity,simulation --nu 0.1:2:0.1
+      gpcurves graph --edges network.csv --noise 0.1 --label-weights often.csv --map 0.5 --out map.png
     """
+    if given["map"] is not None:
+        return uneven.show_map(given, _build_problem)
     return computing.answer(given, _build_problem)
 
 

@@ -11,6 +11,7 @@ from gpcurves import graphs
 from gpcurves.cli import parse
 from gpcurves.cli.options import INTEGER, READ, Family, File, Given, Option
 from gpcurves.cli.streams import tell
+from gpcurves.cli.uneven import build_test_inputs, has_vertex_noise, read_vertices
 from gpcurves.designs import Design
 from gpcurves.errors import InputError, check_name
 from gpcurves.graphs import Ensemble, Graph, GraphKernel, Labels
@@ -169,14 +170,15 @@ def build_vector_problem(given: Given) -> Problem:
     if given["spectrum"] is not None:
         for each in given.context.command.params:
             part = getattr(each, "group", "") or str(each.name)
-            if part.startswith(("kernel", "inputs", "design", "teacher")) and given.has(str(each.name)):
+            if part.startswith(("kernel", "inputs", "design", "teacher", "test")) and given.has(str(each.name)):
                 raise InputError(f"--spectrum replaces the kernel and the inputs: {each.opts[0]} is not used")
         return SpectrumProblem(parse.spectrum(given["spectrum"]), LIKELIHOODS.build(given))
     kernel = KERNELS.build(given)
     dim = {} if kernel.input_dim is None else {"dim": kernel.input_dim}  # as many as the kernel has lengthscales
     inputs, observation = INPUTS.build(given, **dim), LIKELIHOODS.build(given)
     teacher = _build_teacher(given, KERNELS, observation)
-    return Problem(kernel, inputs, observation, teacher, DESIGNS.build(given))
+    test = build_test_inputs(given, inputs.dim)
+    return Problem(kernel, inputs, observation, teacher, DESIGNS.build(given), test=test)
 
 
 def build_fitted_kernel(given: Given) -> GraphKernel | Literal["fit"]:
@@ -191,8 +193,10 @@ def build_fitted_kernel(given: Given) -> GraphKernel | Literal["fit"]:
 
 def build_graph_problem(given: Given, graph: Graph | Ensemble) -> Problem:
     """Return the problem on a graph that was given."""
-    kernel, observation = GRAPH_KERNELS.build(given), LIKELIHOODS.build(given)
-    return GraphProblem(graph, kernel, observation, _build_teacher(given, GRAPH_KERNELS, observation))
+    kernel = GRAPH_KERNELS.build(given)
+    noise, weights = read_vertices(given, graph)
+    observation = noise if noise is not None and has_vertex_noise(given) else LIKELIHOODS.build(given)
+    return GraphProblem(graph, kernel, observation, _build_teacher(given, GRAPH_KERNELS, observation), **weights)
 
 
 def _build_teacher(given: Given, family: Family, observation: Observation) -> Teacher | None:

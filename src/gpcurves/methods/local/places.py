@@ -57,23 +57,23 @@ class FeaturePlaces(Places):
 
     @classmethod
     def of(
-        cls, covariances: Callable[[IntArray, IntArray], FloatArray], prior: FloatArray, weights: FloatArray, rank: int
+        cls, covariances: Callable[[int], FloatArray], prior: FloatArray, weights: FloatArray, rank: int
     ) -> FeaturePlaces:
         """Find features of places that are labelled with these weights, at most ``rank`` of them.
 
+        ``covariances`` returns those of all places with one of them, so that no matrix between all places is needed.
         Pivots are taken where the most variance is left, weighted: where labels never are, nothing is learnt either.
         """
         count = len(prior)
         rows = np.empty((min(rank, int((weights > 0).sum())), count))
         left = prior.copy()
         score = np.minimum(weights * (weights > 0).sum(), 1.0)
-        everyone, size = np.arange(count), 0
+        size = 0
         while size < len(rows):
             pivot = int(np.argmax(score * left))
             if score[pivot] * left[pivot] <= _NEGLECTED * prior.max():
                 break
-            column = covariances(everyone, np.array([pivot]))[:, 0]
-            rows[size] = (column - rows[:size].T @ rows[:size, pivot]) / np.sqrt(left[pivot])
+            rows[size] = (covariances(pivot) - rows[:size].T @ rows[:size, pivot]) / np.sqrt(left[pivot])
             left = np.maximum(left - rows[size] ** 2, 0.0)
             left[pivot] = 0.0
             size += 1

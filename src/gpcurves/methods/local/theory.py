@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,6 +18,7 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 MOST_DENSE = 5_000  # vertices up to which covariances between all of them are used
+_SAME_PLACE = 1e-8  # places that are nearer than this are the same point of a grid
 _UNIFORM = 1e-12  # prior variances that differ by less are the same
 
 
@@ -87,16 +89,38 @@ def theory_of(problem: Problem, nodes: int, rank: int, also: FloatArray | None =
         f"local theory at {len(places):,} places with {min(rank, len(X)):,} features",
         "ask for fewer nodes or a lower rank",
     )
-    inputs, kernel = problem.inputs, problem.kernel
-    features = FeaturePlaces.of(
-        lambda rows, columns: inputs.kernel_matrix(kernel, places[rows], places[columns]),
-        inputs.variances(kernel, places),
-        weights,
-        rank,
-    )
+    prior = problem.inputs.variances(problem.kernel, places)
+    features = FeaturePlaces.of(_covariances(problem, places), prior, weights, rank)
     every = [each for each in (problem.inputs, problem.test) if each is not None]
     whole = all(each.enumerable and (not isinstance(each, Sample) or len(each.points) <= nodes) for each in every)
     return Theory(problem, places, weights, test, features, whole)
+
+
+def _covariances(problem: Problem, places: FloatArray) -> Callable[[int], FloatArray]:
+    """Return a function that gives the covariances of all places with one of them.
+
+    On a grid of homogeneous inputs the places look alike from each of them, and sums over periodic images, which take long, are
+    needed for one alone.
+    """
+    inputs, kernel = problem.inputs, problem.kernel
+
+    def directly(place: int) -> FloatArray:
+        return inputs.kernel_matrix(kernel, places, places[place : place + 1])[:, 0]
+
+    if not inputs.homogeneous:
+        return directly
+    order, first = np.lexsort(places.T), directly(0)
+
+    def shifted(place: int) -> FloatArray:
+        apart = np.round((places - places[place]) % 1.0, 9) % 1.0
+        same = np.lexsort(apart.T)
+        if abs(apart[same] - places[order]).max() > _SAME_PLACE:
+            return directly(place)
+        column = np.empty_like(first)
+        column[same] = first[order]
+        return column
+
+    return shifted
 
 
 def _on_graph(problem: Problem) -> Theory:

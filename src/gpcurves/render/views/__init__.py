@@ -22,6 +22,7 @@ VIEWS = {
     "CurveSet": "gpcurves.render.views.curves:CurvesView",
     "Forecast": "gpcurves.render.views.forecast:ForecastView",
     "Diagnosis": "gpcurves.render.views.variances:DiagnosisView",
+    "ErrorMap": "gpcurves.render.views.places:ErrorMapView",
     "VarianceDistribution": "gpcurves.render.views.variances:VariancesView",
     "Posterior": "gpcurves.render.views.posterior:PosteriorView",
     "DataFrame": "gpcurves.render.views:TableView",
