@@ -113,7 +113,9 @@ def request_curves(
         named = [
             method
             for method in METHODS.values()
-            if problem.axis in method.axes and (method.second is None or method.second in options)
+            if problem.axis in method.axes
+            and (method.second is None or method.second in options)
+            and not method.aside(problem)
         ]
     else:
         named = list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method)))

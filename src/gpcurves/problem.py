@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Self
 
-from gpcurves.designs import Design, Random
+from gpcurves.designs import Design, Random, as_design
 from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble, Graph, GraphKernel, as_graph
 from gpcurves.inputs import Eigenvalues, Inputs, RandomVertices, Sample, Vertices
@@ -36,7 +36,7 @@ class Problem:
     teacher
         The true kernel (or function) and noise, if the data come from another process than the model assumes.
     design
-        How training inputs are chosen; drawn at random unless given.
+        How training inputs are chosen, such as ``Greedy()`` or the name "greedy"; drawn at random unless given.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Problem:
         inputs: Inputs,
         noise: float | Observation | None = None,
         teacher: Teacher | None = None,
-        design: Design | None = None,
+        design: Design | str | None = None,
         *,
         observation: Observation | None = None,
     ) -> None:
@@ -69,18 +69,18 @@ class Problem:
             raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {inputs!r}")
         if teacher is not None and not isinstance(teacher, Teacher):
             raise InputError(f"a teacher must be a Teacher(kernel, noise), got {teacher!r}")
-        if design is not None and not isinstance(design, Design):
-            raise InputError(f"a design must be a rule that chooses inputs such as Random(), got {design!r}")
         set_ = object.__setattr__
         set_(self, "kernel", None if kernel is None and isinstance(inputs, Eigenvalues) else check_kernel(kernel))
         set_(self, "inputs", inputs)
         set_(self, "observation", as_observation(noise if observation is None else observation))
         set_(self, "teacher", teacher)
-        set_(self, "design", Random() if design is None else design)
+        set_(self, "design", as_design(design))
         if (reason := inputs.objection(self.kernel)) is not None:
             raise InputError(reason)
         if teacher is not None and (reason := teacher.objection(inputs)) is not None:
             raise InputError(f"of the teacher: {reason}")
+        if (reason := self.design.objection(self)) is not None:
+            raise InputError(reason)
 
     @property
     def axis(self) -> str:
@@ -225,9 +225,13 @@ class Problem:
 
 
 def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one)
-    graph: object, kernel: GraphKernel, noise: float | Observation, teacher: Teacher | None = None
+    graph: object,
+    kernel: GraphKernel,
+    noise: float | Observation,
+    teacher: Teacher | None = None,
+    design: Design | str | None = None,
 ) -> Problem:
-    """Return the problem of learning on the vertices of a graph, of which examples are drawn uniformly.
+    """Return the problem of learning on the vertices of a graph, of which examples are drawn uniformly unless a design is given.
 
     Parameters
     ----------
@@ -239,9 +243,11 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
         The noise variance, at least 0, or an observation.
     teacher
         The true kernel and noise, if the data come from another process than the model assumes.
+    design
+        How vertices are chosen, "greedy" or "greedy-variance"; drawn at random unless given.
     """
     inputs = RandomVertices(graph) if isinstance(graph, Ensemble) else Vertices(as_graph(graph))
-    return Problem(kernel, inputs, noise, teacher)
+    return Problem(kernel, inputs, noise, teacher, design)
 
 
 def SpectrumProblem(  # noqa: N802  (as above)

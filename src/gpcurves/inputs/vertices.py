@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,8 @@ from gpcurves.inputs.base import Inputs, Nodes
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import Spectrum
 from gpcurves.spectra.nystrom import Truth
+
+_EVEN = 1e-9  # differences between vertices that rounding errors explain
 
 
 class _OnGraph(Inputs):
@@ -79,6 +82,9 @@ class Vertices(_OnGraph):
     def largest_variance(self, kernel: Any) -> float | None:
         return float(kernel.on(self.graph).variances.max())
 
+    def homogeneous(self, kernel: Any) -> bool:
+        return _is_homogeneous(self.graph, kernel)
+
     def to_dict(self) -> dict[str, Any]:
         return {"type": "Vertices", "graph": self.graph.to_dict()}
 
@@ -88,6 +94,23 @@ class Vertices(_OnGraph):
 
     def __repr__(self) -> str:
         return repr(self.graph)
+
+
+@lru_cache(maxsize=8)
+def _is_homogeneous(graph: Graph, kernel: GraphKernel) -> bool:
+    """Tell whether every function of the covariance matrix has a constant diagonal.
+
+    A walk-regular graph has: one whose vertices all have equally many closed walks of each length, such as a graph with a
+    symmetry that takes any vertex to any other.
+    """
+    covariance = kernel.on(graph)
+    if np.ptp(covariance.variances) > _EVEN * covariance.variances.max():
+        return False
+    check_dense(graph, 5)
+    values, vectors = np.linalg.eigh(covariance.matrix())
+    groups = np.flatnonzero(np.diff(values, prepend=-np.inf) > _EVEN * values[-1])  # of equal eigenvalues
+    shares = np.add.reduceat(vectors**2, groups, axis=1)
+    return bool(np.ptp(shares, axis=0).max() < _EVEN * graph.vertices)
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,6 +21,8 @@ from gpcurves.curve import LearningCurve
 from gpcurves.curve import MethodName as MethodName
 from gpcurves.designs import Random
 from gpcurves.errors import GPCurvesError, InputError, NotApplicableError, NumericalError, TooLargeError, check_name
+from gpcurves.methods.conditions import needs_kernel as needs_kernel
+from gpcurves.methods.conditions import needs_noise as needs_noise
 from gpcurves.montecarlo import Run
 from gpcurves.numerics import validation
 from gpcurves.numerics.parameters import check_parameters, parameters_of
@@ -127,6 +129,9 @@ class Method(ABC, Generic[State]):
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
     default: bool = False  # whether it answers goals for all problems along its axes
     optimistic: bool = False  # whether it expects too few examples if noise is low, as eigenvalues of graphs do
+    aside: Callable[[Problem], bool] = staticmethod(lambda problem: False)  # whether "all" leaves it out without a word
+    every_design: Callable[[Problem, str | None], bool] = staticmethod(lambda problem, quantity: False)
+    """Whether a quantity (or any, for None) of a method that is about averages holds for chosen inputs of a problem as well."""
     explicit: Callable[[Problem, float], float] | None = None  # returns the examples at an error, if that is simple
     Options: ClassVar[type[MethodOptions]] = MethodOptions
 
@@ -142,8 +147,8 @@ class Method(ABC, Generic[State]):
         labelled = problem.observation.gaussian_noise is None
         if problem.teacher is not None and labelled and self.kind is not Kind.ESTIMATE:
             return f"for a misspecified model it needs Gaussian noise, and labels are {problem.observation!r}"
-        if problem.design != Random() and self.scope is not Scope.EVERY_DATASET and self.kind is not Kind.ESTIMATE:
-            return f"inputs must be drawn at random, and here they are chosen by {problem.design!r}"
+        if (reason := self._design_objection(problem, None)) is not None:
+            return reason
         for condition in self.conditions:
             if (reason := condition(problem)) is not None:
                 return reason
@@ -153,8 +158,16 @@ class Method(ABC, Generic[State]):
                 return f"n must be integers, got {broken[0]:g}"
         return None
 
+    def _design_objection(self, problem: Problem, quantity: str | None) -> str | None:
+        usual = problem.design == Random() or self.scope is Scope.EVERY_DATASET or self.kind is Kind.ESTIMATE
+        if usual or self.every_design(problem, quantity):
+            return None
+        return f"inputs must be drawn at random, and here they are chosen by {problem.design!r}"
+
     def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
         """Say why this method does not give a quantity of a problem, or return None if it does."""
+        if (reason := self._design_objection(problem, quantity)) is not None:
+            return reason
         if quantity not in self.quantities:
             return f"it gives {', '.join(self.quantities)}, and the quantity asked for is {quantity}"
         reason = QUANTITIES[quantity].condition(problem)
@@ -319,9 +332,7 @@ class Formula(Method[tuple[Problem, Problem | None]]):
     ``measures`` are functions that make other quantities of the errors, by name; `gives` adds one.
     """
 
-    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(
-        lambda problem, sizes: None
-    )  # a note, if there is one
+    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(lambda problem, sizes: None)  # a note, or None
     negative = "the formula gives a negative error at n = {:g}: it means nothing there"  # a note on such values
 
     def __init__(self, function: Function, spectral: bool, **about: Any) -> None:
@@ -437,13 +448,3 @@ def gives(quantity: str, *names: str) -> Callable[[Measured], Measured]:
         return function
 
     return enter
-
-
-def needs_kernel(problem: Problem) -> str | None:
-    """Return why there is no kernel, or None if there is one."""
-    return "it needs the kernel and the inputs, and a bare spectrum has neither" if problem.kernel is None else None
-
-
-def needs_noise(problem: Problem) -> str | None:
-    """Return why there is no noise, or None if there is."""
-    return None if problem.noise > 0 else "the noise must be greater than 0, got 0"
