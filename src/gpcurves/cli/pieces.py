@@ -9,7 +9,7 @@ import click
 
 from gpcurves import graphs
 from gpcurves.cli import parse
-from gpcurves.cli.options import INTEGER, READ, Family, File, Given, Option
+from gpcurves.cli.options import INTEGER, READ, Family, File, Given, Option, read_options
 from gpcurves.cli.streams import tell
 from gpcurves.designs import Design
 from gpcurves.errors import InputError, check_name
@@ -28,6 +28,7 @@ INPUTS = Family(Inputs, "inputs", "torus", "Inputs")
 LIKELIHOODS = Family(Observation, "likelihood", "gaussian", "Labels")
 FILES = (".graphml", ".gml", ".gexf", ".net", ".adjlist", ".json", ".mtx")
 DESIGNS = Family(Design, "design", "random", "Inputs")
+VERTEX_DESIGNS = Family(Design, "design", "random", "Labels", without=("candidates",))  # all vertices are candidates
 
 
 def graph_options() -> list[Option]:
@@ -176,7 +177,19 @@ def build_vector_problem(given: Given) -> Problem:
     dim = {} if kernel.input_dim is None else {"dim": kernel.input_dim}  # as many as the kernel has lengthscales
     inputs, observation = INPUTS.build(given, **dim), LIKELIHOODS.build(given)
     teacher = _build_teacher(given, KERNELS, observation)
-    return Problem(kernel, inputs, observation, teacher, DESIGNS.build(given))
+    return Problem(kernel, inputs, observation, teacher, build_designs(given, DESIGNS)[0])
+
+
+def build_designs(given: Given, family: Family) -> list[Design]:
+    """Return the designs that were given, separated by commas; an option must belong to one of them."""
+    chosen = given.context.params.get("design")
+    names = [family.root.named(each).name for each in parse.names("--design", chosen)] if chosen else ["random"]
+    if len(names) == 1:
+        return [family.root.named(names[0])(**family.arguments(given, names[0], family.option))]
+    for option, _ in given.of(family.option):
+        if not set(names) & set(option.owners):
+            raise InputError(f"none of the designs {', '.join(names)} takes {option.flag}")
+    return [family.root.named(name)(**read_options(given, family.option, name)) for name in names]
 
 
 def build_fitted_kernel(given: Given) -> GraphKernel | Literal["fit"]:
@@ -192,7 +205,8 @@ def build_fitted_kernel(given: Given) -> GraphKernel | Literal["fit"]:
 def build_graph_problem(given: Given, graph: Graph | Ensemble) -> Problem:
     """Return the problem on a graph that was given."""
     kernel, observation = GRAPH_KERNELS.build(given), LIKELIHOODS.build(given)
-    return GraphProblem(graph, kernel, observation, _build_teacher(given, GRAPH_KERNELS, observation))
+    teacher = _build_teacher(given, GRAPH_KERNELS, observation)
+    return GraphProblem(graph, kernel, observation, teacher, build_designs(given, VERTEX_DESIGNS)[0])
 
 
 def _build_teacher(given: Given, family: Family, observation: Observation) -> Teacher | None:
