@@ -5,8 +5,17 @@ from gpcurves.api import learning_curve as learning_curve
 from gpcurves.api import learning_curves as learning_curves
 from gpcurves.api import sweep as sweep
 from gpcurves.api import vertex_variances as vertex_variances
+from gpcurves.choosing import DesignCurves as DesignCurves
+from gpcurves.choosing import chosen_inputs as chosen_inputs
+from gpcurves.choosing import compare_designs as compare_designs
 from gpcurves.curve import CurveSet as CurveSet
 from gpcurves.curve import LearningCurve as LearningCurve
+from gpcurves.designs import Greedy as Greedy
+from gpcurves.designs import GreedyVariance as GreedyVariance
+from gpcurves.designs import Grid as Grid
+from gpcurves.designs import LatinHypercube as LatinHypercube
+from gpcurves.designs import Random as Random
+from gpcurves.designs import Sobol as Sobol
 from gpcurves.errors import GoalUnreachableError as GoalUnreachableError
 from gpcurves.errors import GPCurvesError as GPCurvesError
 from gpcurves.errors import InputError as InputError

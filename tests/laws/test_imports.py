@@ -34,6 +34,7 @@ LAYERS += [
     "methods",
     "api",
     "goals",
+    "choosing",
     "tables",
     "forecasting",
     "saved",

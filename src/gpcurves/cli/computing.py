@@ -71,7 +71,7 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     quantity = QUANTITIES[given["quantity"]]
     if errors and not quantity.falls:
         raise InputError(f"--goal needs a quantity that falls with more examples, and {quantity.name} does not always")
-    options, flags = read_options(given)
+    options, flags = read_given(given)
     named = given["methods"].strip()
     methods = named if named == "all" else [*parse.names("--methods", named), *adding]
     run = Run(given["rng"], given["workers"] or 1, given["store"], False if given["quiet"] else None)
@@ -113,7 +113,7 @@ def _read_excess(given: Given, requests: Sequence[Request]) -> float:
     return positive("--goal-excess", parse.number("--goal-excess", asked))
 
 
-def read_options(given: Given) -> tuple[dict[str, Any], dict[str, str]]:
+def read_given(given: Given) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what is on the command line of options of methods and of how to run, and the flag of each, by name."""
     options: dict[str, Any] = {name: given[name] for name in ("rng", "workers", "store") if given.has(name)}
     flags = {name: f"--{name}" for name in options}

@@ -9,7 +9,7 @@ import click
 
 from gpcurves import graphs
 from gpcurves.cli import parse
-from gpcurves.cli.options import INTEGER, READ, Family, File, Given, Option
+from gpcurves.cli.options import INTEGER, READ, Family, File, Given, Option, read_options
 from gpcurves.cli.streams import tell
 from gpcurves.cli.uneven import build_test_inputs, has_vertex_noise, read_vertices
 from gpcurves.designs import Design
@@ -29,6 +29,7 @@ INPUTS = Family(Inputs, "inputs", "torus", "Inputs")
 LIKELIHOODS = Family(Observation, "likelihood", "gaussian", "Labels")
 FILES = (".graphml", ".gml", ".gexf", ".net", ".adjlist", ".json", ".mtx")
 DESIGNS = Family(Design, "design", "random", "Inputs")
+VERTEX_DESIGNS = Family(Design, "design", "random", "Labels", without=("candidates",))  # all vertices are candidates
 
 
 def graph_options() -> list[Option]:
@@ -178,7 +179,19 @@ def build_vector_problem(given: Given) -> Problem:
     inputs, observation = INPUTS.build(given, **dim), LIKELIHOODS.build(given)
     teacher = _build_teacher(given, KERNELS, observation)
     test = build_test_inputs(given, inputs.dim)
-    return Problem(kernel, inputs, observation, teacher, DESIGNS.build(given), test=test)
+    return Problem(kernel, inputs, observation, teacher, build_designs(given, DESIGNS)[0], test=test)
+
+
+def build_designs(given: Given, family: Family) -> list[Design]:
+    """Return the designs that were given, separated by commas; an option must belong to one of them."""
+    chosen = given.context.params.get("design")
+    names = [family.root.named(each).name for each in parse.names("--design", chosen)] if chosen else ["random"]
+    if len(names) == 1:
+        return [family.root.named(names[0])(**family.arguments(given, names[0], family.option))]
+    for option, _ in given.of(family.option):
+        if not set(names) & set(option.owners):
+            raise InputError(f"none of the designs {', '.join(names)} takes {option.flag}")
+    return [family.root.named(name)(**read_options(given, family.option, name)) for name in names]
 
 
 def build_fitted_kernel(given: Given) -> GraphKernel | Literal["fit"]:
@@ -196,7 +209,8 @@ def build_graph_problem(given: Given, graph: Graph | Ensemble) -> Problem:
     kernel = GRAPH_KERNELS.build(given)
     noise, weights = read_vertices(given, graph)
     observation = noise if noise is not None and has_vertex_noise(given) else LIKELIHOODS.build(given)
-    return GraphProblem(graph, kernel, observation, _build_teacher(given, GRAPH_KERNELS, observation), **weights)
+    teacher, design = _build_teacher(given, GRAPH_KERNELS, observation), build_designs(given, VERTEX_DESIGNS)[0]
+    return GraphProblem(graph, kernel, observation, teacher, design, **weights)
 
 
 def _build_teacher(given: Given, family: Family, observation: Observation) -> Teacher | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,8 @@ from gpcurves.spectra import Spectrum
 from gpcurves.spectra.nystrom import Truth, matrix_spectrum
 
 _SUM = 1e-9  # how far the sum of weights may be from 1
+
+_EVEN = 1e-9  # differences between vertices that rounding errors explain
 
 
 class _OnGraph(Inputs):
@@ -138,6 +141,9 @@ class Vertices(_OnGraph):
     def largest_variance(self, kernel: Any) -> float | None:
         return float(kernel.on(self.graph).variances.max())
 
+    def homogeneous(self, kernel: Any) -> bool:
+        return _is_homogeneous(self.graph, kernel)
+
     def to_dict(self) -> dict[str, Any]:
         plain = {"type": "Vertices", "graph": self.graph.to_dict()}
         return plain if self.weights is None else {**plain, "weights": self.weights.tolist()}
@@ -148,6 +154,23 @@ class Vertices(_OnGraph):
 
     def __repr__(self) -> str:
         return repr(self.graph) if self.weights is None else f"{self.graph!r}, labelled unevenly"
+
+
+@lru_cache(maxsize=8)
+def _is_homogeneous(graph: Graph, kernel: GraphKernel) -> bool:
+    """Tell whether every function of the covariance matrix has a constant diagonal.
+
+    A walk-regular graph has: one whose vertices all have equally many closed walks of each length, such as a graph with a
+    symmetry that takes any vertex to any other.
+    """
+    covariance = kernel.on(graph)
+    if np.ptp(covariance.variances) > _EVEN * covariance.variances.max():
+        return False
+    check_dense(graph, 5)
+    values, vectors = np.linalg.eigh(covariance.matrix())
+    groups = np.flatnonzero(np.diff(values, prepend=-np.inf) > _EVEN * values[-1])  # of equal eigenvalues
+    shares = np.add.reduceat(vectors**2, groups, axis=1)
+    return bool(np.ptp(shares, axis=0).max() < _EVEN * graph.vertices)
 
 
 @dataclass(frozen=True, repr=False)

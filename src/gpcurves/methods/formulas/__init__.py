@@ -4,6 +4,7 @@ from gpcurves.methods.formulas import (  # noqa: F401
     approximations,
     bounds,
     degenerate,
+    grid,
     labels,
     large_graphs,
     scores,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves.methods.simulation.dataset import Prior
+from gpcurves.methods.simulation.dataset import Prior, draw_by_size
 from gpcurves.methods.simulation.inference import (
     Covariances,
     Features,
@@ -78,6 +78,10 @@ class LabelledDataSets:
         return Probit(level) if problem.observation.classes else GaussianNoise(level)
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
+        return draw_by_size(self, task)
+
+    def draw_nested(self, task: int) -> Mapping[str, FloatArray | float]:
+        """Draw one data set, of which the first n examples are the data set of size n."""
         problem, rng = self.problem, stream(self.seed, task)
         X = problem.design.draw(problem, max(self.sizes), rng)
         test = problem.test_inputs.draw(self.test_points, rng)

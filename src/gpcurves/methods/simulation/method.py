@@ -17,14 +17,14 @@ from gpcurves.methods.sampled import QUANTILES, Sampled, average_over_groups, re
 from gpcurves.methods.simulation.dataset import DataSets, exact_test
 from gpcurves.methods.simulation.labels import TEST_POINTS, LabelledDataSets
 from gpcurves.methods.simulation.scores import SCORES, Scores
-from gpcurves.methods.simulation.vertices import LocalErrors, VertexDataSets
+from gpcurves.methods.simulation.vertices import LocalErrors, OnGraphs, VertexDataSets, VertexInformation
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, average
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, integer, positive
 from gpcurves.problem import Problem
-from gpcurves.quantities import MSE
+from gpcurves.quantities import INFORMATION, MSE
 
 GRAPHS, _DATASETS, _VERTICES, _PER_GRAPH, _ON_GRAPH = 20, 200, 500, 10, 100
 _FIRST, _FIRST_GRAPHS, _MOST = 32, 10, 100_000  # how much is drawn before the precision is looked at, and at most
@@ -142,13 +142,6 @@ def _known_function(problem: Problem) -> str | None:
     return None
 
 
-def _random_vertices(problem: Problem) -> str | None:
-    """Return why the examples on a graph cannot be drawn, or None."""
-    if problem.axis == "nu" and problem.design != Random():
-        return f"on a graph examples are drawn at random, and here they are chosen by {problem.design!r}"
-    return None
-
-
 def _can_infer(problem: Problem) -> str | None:
     """Return why a function cannot be inferred from labels, or None."""
     observation = problem.observation
@@ -175,7 +168,7 @@ class Simulation(Sampled):
     promise = "the truth, up to its standard error"
     source = "Sollich & Halees 2002, eqs. (3) and (4); Urry & Sollich 2013, eqs. (9) to (12)"
     needs = "a kernel and inputs, integer n; or a graph or an ensemble of graphs"
-    conditions = (needs_kernel, _random_vertices, _known_function, _can_infer)
+    conditions = (needs_kernel, _known_function, _can_infer)
     axes = ("n", "nu")
     integers = True
     any_labels = True
@@ -191,9 +184,17 @@ class Simulation(Sampled):
     def spare(self, problem: Problem) -> str | None:
         return spare_dense_algebra(problem) or super().spare(problem)
 
+    def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
+        reason = super().objection(problem, sizes)
+        if reason is None and sizes is not None and problem.ensemble is None:
+            return problem.design.count_objection(problem, sizes * problem.examples_per_size)
+        return reason
+
     def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
-        if problem.axis == "nu" and quantity in SCORES:
-            return f"on graphs it gives {MSE.name}, and the quantity asked for is {quantity}"
+        if quantity == "nlpd" and problem.design != Random():
+            return f"nlpd is of the next of random inputs, and here they are chosen by {problem.design!r}"
+        if problem.axis == "nu" and quantity in SCORES and quantity != INFORMATION.name:
+            return f"on graphs it gives {MSE.name} and {INFORMATION.name}, and the quantity asked for is {quantity}"
         if quantity in SCORES and (reason := problem.uneven) is not None:
             return f"of the quantity {quantity}: {reason}"
         if problem.observation.gaussian_noise is None and quantity in SCORES:
@@ -204,6 +205,10 @@ class Simulation(Sampled):
         experiment, enough, run = state
         if isinstance(experiment, LabelledDataSets):
             experiment = replace(experiment, quantity=quantity)
+        elif isinstance(experiment, VertexDataSets) and quantity != MSE.name:
+            experiment = VertexInformation(
+                experiment.problem, (), run.seed(), (), experiment.vertices, experiment.datasets
+            )
         elif quantity != MSE.name:
             experiment = Scores(experiment.problem, (), run.seed(), quantity)
         return self.evaluate((experiment, enough, run), sizes)
@@ -220,8 +225,8 @@ class Simulation(Sampled):
         about = (options.test_points or _TEST_POINTS, options.also, problem.true_variance, exact_test(problem))
         return DataSets(problem, (), run.seed(), *about)
 
-    def check_sizes(self, experiment: DataSets | VertexDataSets | LabelledDataSets | Scores, run: Run) -> None:
-        if isinstance(experiment, VertexDataSets):
+    def check_sizes(self, experiment: DataSets | OnGraphs | LabelledDataSets | Scores, run: Run) -> None:
+        if isinstance(experiment, OnGraphs):
             check_graph_size(experiment.problem, max(experiment.nu), experiment.vertices, run)
             return
         what = f"a simulation of n = {max(experiment.sizes)} with {run.workers} worker(s)"
@@ -229,19 +234,23 @@ class Simulation(Sampled):
 
     def stop(self, problem: Problem, options: SimulationOptions) -> Stop:
         count, most = _count_tasks(problem, options)
+        if _is_determined(problem):
+            return Stop(2, 2)
         if options.precision is None:
             return Stop(count, count)
         first = _FIRST if problem.axis == "n" else _FIRST_GRAPHS
         return Stop(min(first, most), most, options.precision)
 
     def summarise(
-        self, experiment: DataSets | VertexDataSets | LabelledDataSets | Scores, estimate: Estimate
+        self,
+        experiment: DataSets | VertexDataSets | VertexInformation | LabelledDataSets | Scores,
+        estimate: Estimate,
     ) -> Result:
         problem = experiment.problem
         error, stderr = estimate.mean("error"), estimate.stderr("error")
         details = {key: estimate.quantile("error", level) for key, level in QUANTILES.items()}
         notes = estimate.notes(self.unit(problem))
-        if isinstance(experiment, Scores):
+        if isinstance(experiment, Scores | VertexInformation):
             about = {"drawn": estimate.count}
             return Result(error, stderr, details=details, diagnostics=about, notes=tuple(notes))
         if isinstance(experiment, VertexDataSets):
@@ -298,8 +307,20 @@ def _count_tasks(problem: Problem, options: DataSetSizes) -> tuple[int, int]:
     return options.datasets or default, options.datasets or _MOST
 
 
+def _is_determined(problem: Problem) -> bool:
+    """Tell whether all data sets of a size are the same, and averages over test inputs exact.
+
+    Two of them say all there is to say: they differ if the closed form of the average loses its digits after all.
+    """
+    if not problem.design.deterministic or problem.ensemble is not None:
+        return False
+    return problem.axis == "nu" or (problem.observation.gaussian_noise is not None and exact_test(problem) is not None)
+
+
 def _datasets_per_task(problem: Problem, options: DataSetSizes) -> int:
-    return (options.datasets or _PER_GRAPH) if problem.ensemble is not None else 1
+    if problem.ensemble is None or problem.design.deterministic:  # one design says all about a graph
+        return 1
+    return options.datasets or _PER_GRAPH
 
 
 def is_large(problem: Problem) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from gpcurves.graphs.graph import IntArray
-from gpcurves.methods.base import Kind, Result, Scope, needs_kernel, needs_noise, register
+from gpcurves.methods.base import Condition, Kind, Result, Scope, needs_kernel, needs_noise, register
 from gpcurves.methods.sampled import Sampled
 from gpcurves.methods.sparse.inducing import InducingOptions, place
 from gpcurves.methods.sparse.theory import RESOLVED, Nodes, Student
@@ -133,7 +133,7 @@ class InducingMethod(Sampled):
     scope = Scope.SPARSE
     second = "m"
     needs = "a kernel and inputs, noise greater than 0, integer n, and m inducing points"
-    conditions = (needs_kernel, needs_noise)
+    conditions: tuple[Condition, ...] = (needs_kernel, needs_noise)
     integers = True
     misspecified = True
 

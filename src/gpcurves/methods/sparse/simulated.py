@@ -136,10 +136,17 @@ class SparseDataSets:
         return 8.0 * (3 * min(n, MOST_PAIRS) ** 2 + 5 * 2_000 * (m + 1_000) + n * self.problem.inputs.dim + 6 * m * m)
 
 
+def _one_by_one(problem: Problem) -> str | None:
+    if problem.design.nested:
+        return None
+    return f"inputs must be chosen one after the other, and {problem.design!r} chooses all of them at once"
+
+
 class SparseSimulation(InducingMethod):
     """An average over data sets of the exact error of an approximation."""
 
     kind = MethodKind.ESTIMATE
+    conditions = (*InducingMethod.conditions, _one_by_one)
     promise = "the true average error of this approximation, up to its standard error"
     Options: ClassVar[type[MethodOptions]] = SparseOptions
     approximation: ClassVar[Kind]

@@ -382,12 +382,18 @@ def _of_sweep(curves: Curves) -> dict[str, Stroke]:
     for at, (label, curve) in enumerate(curves.items()):
         same = [k for k, other in enumerate(everyone) if other.problem == curve.problem]
         settings[label] = same[0], sum(everyone[k].method == curve.method for k in same if k < at)
-    distinct = sorted(set(settings.values()))
+    # a bound that is there once, among several problems, holds for all of them: it has the colour of bounds
+    shared = {
+        label: _LOOKS[heading_of(curve.method)][1][0][0]
+        for label, curve in curves.items()
+        if heading_of(curve.method).endswith("bounds") and sum(c.method == curve.method for c in everyone) == 1
+    }
+    distinct = sorted({setting for label, setting in settings.items() if label not in shared})
     colours = PALETTE if len(distinct) <= len(PALETTE) else _sequence(len(distinct))
     dashes = ("solid", *_DASHES)
     return {
         label: Stroke(
-            colours[distinct.index(settings[label])],
+            shared.get(label) or colours[distinct.index(settings[label])],
             dashes[methods.index(curve.method) % len(dashes)] if curve.method in methods else "solid",
             _LOOKS[heading_of(curve.method)][0],
         )
