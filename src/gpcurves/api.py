@@ -113,7 +113,9 @@ def request_curves(
         named = [
             method
             for method in METHODS.values()
-            if problem.axis in method.axes and (method.second is None or method.second in options)
+            if problem.axis in method.axes
+            and (method.second is None or method.second in options)
+            and (method.compound is None or problem.observation.objection(method.compound) is None)
         ]
     else:
         named = list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method)))
@@ -204,7 +206,8 @@ def _refuse_unused(
 
 def default_method(problem: Problem) -> Method[Any]:
     """Return the method that answers questions about goals best."""
-    return next(method for method in METHODS.values() if problem.axis in method.axes and method.answers(problem))
+    made = (method for method in METHODS.values() if problem.observation.objection(method.compound) is None)
+    return next(method for method in made if problem.axis in method.axes and method.answers(problem))
 
 
 def read_run(options: Mapping[str, Any]) -> Run:

@@ -124,6 +124,7 @@ class Method(ABC, Generic[State]):
     quantities: Collection[str] = (MSE.name,)  # what it can give, by name; see `gpcurves.quantities`
     misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
     any_labels: bool = False  # whether labels may be of any kind (an `Observation` without Gaussian noise)
+    compound: type[Any] | None = None  # the kind of compound labels that it is made for; None for single values
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
     default: bool = False  # whether it answers goals for all problems along its axes
     optimistic: bool = False  # whether it expects too few examples if noise is low, as eigenvalues of graphs do
@@ -132,6 +133,8 @@ class Method(ABC, Generic[State]):
 
     def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
         """Say why this method does not apply, or return None if it does."""
+        if (reason := problem.observation.objection(self.compound)) is not None:
+            return reason
         if problem.axis not in self.axes:
             graphs = "nu" in self.axes
             return "it is for graphs, and this is not one" if graphs else "it is not for graphs, and this is one"
@@ -319,9 +322,7 @@ class Formula(Method[tuple[Problem, Problem | None]]):
     ``measures`` are functions that make other quantities of the errors, by name; `gives` adds one.
     """
 
-    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(
-        lambda problem, sizes: None
-    )  # a note, if there is one
+    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(lambda problem, sizes: None)  # a note, or None
     negative = "the formula gives a negative error at n = {:g}: it means nothing there"  # a note on such values
 
     def __init__(self, function: Function, spectral: bool, **about: Any) -> None:

@@ -1,4 +1,4 @@
-"""What a label is: numbers with Gaussian noise or with outliers, classes, or what a likelihood of your own says."""
+"""What a label is: numbers with Gaussian noise or with outliers, classes, of several tasks, or what a likelihood of your own says."""
 
 from gpcurves.observations.base import Observation as Observation
 from gpcurves.observations.gaussian import GaussianNoise as GaussianNoise
@@ -8,3 +8,5 @@ from gpcurves.observations.likelihood import Likelihood as Likelihood
 from gpcurves.observations.logit import Logit as Logit
 from gpcurves.observations.probit import Probit as Probit
 from gpcurves.observations.student import StudentT as StudentT
+from gpcurves.observations.tasks import Fidelities as Fidelities
+from gpcurves.observations.tasks import Tasks as Tasks

@@ -23,6 +23,7 @@ VIEWS = {
     "Forecast": "gpcurves.render.views.forecast:ForecastView",
     "Diagnosis": "gpcurves.render.views.variances:DiagnosisView",
     "VarianceDistribution": "gpcurves.render.views.variances:VariancesView",
+    "Mix": "gpcurves.render.views.mixes:MixView",
     "DataFrame": "gpcurves.render.views:TableView",
     "Display": "gpcurves.render.views:PictureView",
 }
