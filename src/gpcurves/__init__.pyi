@@ -52,6 +52,8 @@ from gpcurves.kernels import RationalQuadratic as RationalQuadratic
 from gpcurves.methods import METHODS as METHODS
 from gpcurves.methods.cavity.beliefs import belief_propagation as belief_propagation
 from gpcurves.methods.formulas.degenerate import degenerate_best as degenerate_best
+from gpcurves.methods.functionals.posterior import LinearPosterior as LinearPosterior
+from gpcurves.methods.functionals.posterior import linear_posterior as linear_posterior
 from gpcurves.methods.simulation.single import PredictionVectors as PredictionVectors
 from gpcurves.methods.simulation.single import posterior_variance as posterior_variance
 from gpcurves.methods.simulation.single import prediction_vectors as prediction_vectors
@@ -60,6 +62,9 @@ from gpcurves.methods.tasks.mix import Mix as Mix
 from gpcurves.methods.tasks.mix import cheapest_mix as cheapest_mix
 from gpcurves.methods.tasks.theory import task_errors as task_errors
 from gpcurves.methods.variances import VarianceDistribution as VarianceDistribution
+from gpcurves.observations import Averages as Averages
+from gpcurves.observations import Derivatives as Derivatives
+from gpcurves.observations import Differences as Differences
 from gpcurves.observations import Fidelities as Fidelities
 from gpcurves.observations import GaussianNoise as GaussianNoise
 from gpcurves.observations import LaplaceNoise as LaplaceNoise
@@ -68,6 +73,7 @@ from gpcurves.observations import Logit as Logit
 from gpcurves.observations import Probit as Probit
 from gpcurves.observations import StudentT as StudentT
 from gpcurves.observations import Tasks as Tasks
+from gpcurves.observations import TemporalDifferences as TemporalDifferences
 from gpcurves.problem import GraphProblem as GraphProblem
 from gpcurves.problem import ModelProblem as ModelProblem
 from gpcurves.problem import Problem as Problem

@@ -12,7 +12,7 @@ import numpy as np
 from gpcurves.designs import Random
 from gpcurves.graphs.graph import IntArray
 from gpcurves.inputs import Vertices
-from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel
+from gpcurves.methods.base import Condition, Kind, MethodOptions, Result, needs_kernel
 from gpcurves.methods.sampled import QUANTILES, Sampled, remarks
 from gpcurves.methods.simulation.dataset import ClosedForm, Prior, Test, TestPoints, errors, exact_test
 from gpcurves.methods.simulation.method import at_least
@@ -144,7 +144,7 @@ class CompoundSimulation(Sampled):
     axes = ("n", "nu")
     integers = True
     any_labels = True
-    conditions = (needs_kernel, at_random)
+    conditions: tuple[Condition, ...] = (needs_kernel, at_random)
     Options = CompoundOptions
 
     def unit(self, problem: Problem) -> str:

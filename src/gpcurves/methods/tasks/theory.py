@@ -162,7 +162,6 @@ class TaskTheory(Method[tuple[Problem, JointCurves]]):
     needs = "labels of several tasks"
     axes = ("n", "nu")
     any_labels = True
-    default = True
     compound = TaskLabels
     conditions = (_one_graph,)
 

@@ -88,8 +88,9 @@ class MixView(View):
         counts, cost = search.exchange(np.array(mix.counts, dtype=np.float64), other, target, shares)
         counts = counts[np.isfinite(cost)]
         counts = counts[np.argsort(counts[:, other])]
-        inside = np.searchsorted(counts[:, other], wide)
-        return counts[: inside + 1, other], counts[: inside + 1, target]
+        across = np.linspace(0.0, wide, 4 * _POINTS)
+        # where other labels alone are enough, and where they are not enough together, the line has ended
+        return across, np.interp(across, counts[:, other], counts[:, target], left=np.nan, right=np.nan)
 
     def page(self) -> str:
         scene = self.scene()
