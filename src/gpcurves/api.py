@@ -131,7 +131,10 @@ def request_curves(
         chosen = [method for method in chosen if method in asked]
         skipped = {method.name: why for method in named if method not in chosen and (why := reasons[method.name])}
         if not chosen:
-            raise NotApplicableError(f"no method applies: {next(iter(skipped.values()))}")
+            made = [
+                skipped[method.name] for method in named if method.compound is not None
+            ]  # says more than the others
+            raise NotApplicableError(f"no method applies: {[*made, *skipped.values()][0]}")
     _refuse_unused(problem, {method: taken[method][1] for method in chosen}, options, flags or {})
     if not everything:
         for method in chosen:

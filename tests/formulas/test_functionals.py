@@ -19,7 +19,7 @@ from gpcurves.methods.simulation import dataset
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.observations import Observation
 from gpcurves.observations.functionals import Functional
-from gpcurves.observations.temporal import Chain
+from gpcurves.observations.temporal import MarkovChain
 
 POINTS = gpc.Discrete(np.array([0.0, 0.2, 0.35, 0.7, 0.9]), np.array([0.1, 0.3, 0.2, 0.25, 0.15]))
 CHANCE = np.random.default_rng(0).dirichlet(np.ones(5), 5)
@@ -57,7 +57,9 @@ def test_the_equation_retyped(name: str) -> None:
 def test_the_second_moment_is_that_of_the_rows(name: str) -> None:
     observation = DISCRETE[name]
     if name == "returns":  # whose noise is mixed as the values are
-        np.testing.assert_allclose(observation.moments(POINTS).second, np.diag(Chain.of(CHANCE, POINTS).stationary))
+        np.testing.assert_allclose(
+            observation.moments(POINTS).second, np.diag(MarkovChain.of(CHANCE, POINTS).stationary)
+        )
         return
     rows = observation.rows(POINTS, 40_000, np.random.default_rng(1))
     at = np.searchsorted(POINTS.points[:, 0], rows.points[:, 0])
@@ -203,7 +205,7 @@ def test_rewards_without_an_end_have_no_last_row() -> None:
 
 
 def test_a_walk_has_the_transitions_of_its_chain() -> None:
-    chain = Chain.of(CHANCE, POINTS)
+    chain = MarkovChain.of(CHANCE, POINTS)
     np.testing.assert_allclose(chain.stationary @ CHANCE, chain.stationary, atol=1e-12)
     states = chain.walk(40_000, np.random.default_rng(5))
     pairs = np.zeros((5, 5))
@@ -211,7 +213,7 @@ def test_a_walk_has_the_transitions_of_its_chain() -> None:
     np.testing.assert_allclose(pairs / pairs.sum(axis=1, keepdims=True), CHANCE, atol=0.02)
     np.testing.assert_allclose(np.bincount(states) / 40_000, chain.stationary, atol=0.01)
     star = gpc.GraphProblem(networkx.star_graph(3), WALK, 0.1).inputs
-    np.testing.assert_allclose(Chain.of(None, star).stationary, [0.5, 1 / 6, 1 / 6, 1 / 6])
+    np.testing.assert_allclose(MarkovChain.of(None, star).stationary, [0.5, 1 / 6, 1 / 6, 1 / 6])
 
 
 @pytest.mark.parametrize("n", [1, 3, 12])

@@ -10,7 +10,7 @@ import numpy as np
 from gpcurves.inputs import Inputs, Torus
 from gpcurves.kernels import Kernel
 from gpcurves.kernels.derivatives import differentiable_terms, too_many_images
-from gpcurves.observations.functionals import NODES, Functional, Moments, Rows, noise_parameter
+from gpcurves.observations.functionals import NODES, Functional, Moments, LabelRows, noise_parameter
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,12 +26,12 @@ class Derivatives(Functional):
     name = "derivatives"
     variance: float = noise_parameter()
 
-    def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> Rows:
+    def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> LabelRows:
         import scipy.sparse
 
         dim = inputs.dim
         points = np.repeat(inputs.draw(-(-count // dim), rng), dim, axis=0)[:count]
-        return Rows(points, scipy.sparse.eye_array(count, format="csr"), np.arange(count) % dim)
+        return LabelRows(points, scipy.sparse.eye_array(count, format="csr"), np.arange(count) % dim)
 
     def moments(self, inputs: Inputs) -> Moments:
         points, weights = inputs.nodes(2 * NODES // (1 + inputs.dim))

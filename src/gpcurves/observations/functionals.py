@@ -24,7 +24,7 @@ NODES = 600  # that stand for continuous inputs in theory
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LabelRows:
     """Labels as rows of weights on evaluations at points."""
 
     points: FloatArray
@@ -55,7 +55,7 @@ class Functional(Observation):
     variance: float
 
     @abstractmethod
-    def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> Rows:
+    def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> LabelRows:
         """Draw the rows of ``count`` labels."""
 
     @abstractmethod
@@ -81,12 +81,12 @@ def noise_parameter() -> Any:
     return parameter(help="Noise variance of a label", check=nonnegative, label="noise", flag="noise")
 
 
-def block_rows(points: FloatArray, block: FloatArray) -> Rows:
+def block_rows(points: FloatArray, block: FloatArray) -> LabelRows:
     """Return rows that each have the same weights on the next few points."""
     import scipy.sparse
 
     count = len(points) // len(block)
-    return Rows(points, scipy.sparse.kron(scipy.sparse.eye_array(count), block[None, :], format="csr"))
+    return LabelRows(points, scipy.sparse.kron(scipy.sparse.eye_array(count), block[None, :], format="csr"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,7 +107,7 @@ class Averages(Functional):
         2, help="Inputs that a label averages over", check=partial(integer, minimum=1, maximum=1000), flag="averaged"
     )
 
-    def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> Rows:
+    def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> LabelRows:
         return block_rows(inputs.draw(count * self.count, rng), np.full(self.count, 1 / self.count))
 
     def moments(self, inputs: Inputs) -> Moments:
@@ -129,7 +129,7 @@ class Differences(Functional):
     name = "differences"
     variance: float = noise_parameter()
 
-    def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> Rows:
+    def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> LabelRows:
         return block_rows(inputs.draw(2 * count, rng), np.array([1.0, -1.0]))
 
     def moments(self, inputs: Inputs) -> Moments:

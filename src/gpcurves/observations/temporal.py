@@ -21,7 +21,7 @@ from gpcurves.inputs import Discrete, Inputs, Vertices
 from gpcurves.numerics.frozen import frozen_array
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, as_numbers, integer, nonnegative
-from gpcurves.observations.functionals import Functional, Moments, Rows, noise_parameter
+from gpcurves.observations.functionals import Functional, Moments, LabelRows, noise_parameter
 
 _MOST_STATES = 3_000
 _ROUNDING = 1e-9
@@ -129,10 +129,10 @@ class TemporalDifferences(Functional):
         )
         return matrix[np.flatnonzero(kept)]
 
-    def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> Rows:
+    def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> LabelRows:
         import scipy.sparse
 
-        chain = Chain.of(self.transitions, inputs)
+        chain = MarkovChain.of(self.transitions, inputs)
         length = count + 1 if self.episode is None else self.episode
         episodes = 1 if self.episode is None else -(-count // length)
         states = np.concatenate([chain.walk(length, rng) for _ in range(episodes)])
@@ -140,14 +140,14 @@ class TemporalDifferences(Functional):
         seen, column = np.unique(states, return_inverse=True)
         visits = scipy.sparse.csr_array((np.ones(len(states)), (np.arange(len(states)), column)))
         matrix = self.weights(len(states), ends)[:count]
-        return Rows(chain.points[seen], matrix @ visits, mixing=matrix if self.dynamics == "stochastic" else None)
+        return LabelRows(chain.points[seen], matrix @ visits, mixing=matrix if self.dynamics == "stochastic" else None)
 
     def moments(self, inputs: Inputs) -> Moments:
         """Return the second moment of a reward in the stationary state.
 
         With the noise of returns, rewards say what labels of the values themselves would.
         """
-        chain = Chain.of(self.transitions, inputs)
+        chain = MarkovChain.of(self.transitions, inputs)
         points, test = inputs.nodes(len(chain.points))
         weights = chain.stationary
         if self.dynamics == "stochastic":
@@ -159,7 +159,7 @@ class TemporalDifferences(Functional):
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class MarkovChain:
     """A Markov chain over the points of an input distribution, and how often each is visited in the long run."""
 
     points: FloatArray
@@ -167,7 +167,7 @@ class Chain:
     stationary: FloatArray
 
     @classmethod
-    def of(cls, transitions: FloatArray | None, inputs: Inputs) -> Chain:
+    def of(cls, transitions: FloatArray | None, inputs: Inputs) -> MarkovChain:
         """Return the chain with these transitions, or the random walk of a graph, which never visits isolated vertices."""
         if transitions is not None:
             assert isinstance(inputs, Discrete)

@@ -18,7 +18,7 @@ from gpcurves.methods.functionals.theory import exists
 from gpcurves.methods.simulation.dataset import ClosedForm, Prior, Test
 from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.observations.functionals import Functional, Rows
+from gpcurves.observations.functionals import Functional, LabelRows
 from gpcurves.problem import Problem
 
 
@@ -26,7 +26,7 @@ from gpcurves.problem import Problem
 class FunctionalPrior(Prior):
     """Labels by their numbers, in a column, as if these were inputs; test inputs are function values."""
 
-    labels: Rows
+    labels: LabelRows
 
     def between(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         assert Y is not None
@@ -41,7 +41,7 @@ class FunctionalPrior(Prior):
         return np.asfortranarray(K + self.noise * noise_matrix(self.labels))
 
 
-def noise_matrix(labels: Rows) -> FloatArray:
+def noise_matrix(labels: LabelRows) -> FloatArray:
     """Return the covariance of the noise of labels, in units of the noise variance."""
     if labels.mixing is None:
         return np.eye(labels.weights.shape[0])
@@ -67,7 +67,7 @@ class FunctionalDataSets(CompoundDataSets):
         return LabelSet(prior, numbers, {"error": (test, problem.true_variance)}, np.arange(count + 1))
 
 
-def _mixed(test: ClosedForm, rows: Rows) -> ClosedForm:
+def _mixed(test: ClosedForm, rows: LabelRows) -> ClosedForm:
     """Return the test average of labels, from that of evaluations, which is computed once."""
     B = rows.weights @ (rows.weights @ test.same(rows.points)).T
     B = (B + B.T) / 2
