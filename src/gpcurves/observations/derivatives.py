@@ -10,7 +10,7 @@ import numpy as np
 from gpcurves.inputs import Inputs, Torus
 from gpcurves.kernels import Kernel
 from gpcurves.kernels.derivatives import differentiable_terms, too_many_images
-from gpcurves.observations.functionals import NODES, Functional, Moments, LabelRows, noise_parameter
+from gpcurves.observations.functionals import NODES, Functional, LabelRows, Moments, noise_parameter
 
 
 @dataclass(frozen=True, repr=False)

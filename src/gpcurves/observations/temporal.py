@@ -21,7 +21,7 @@ from gpcurves.inputs import Discrete, Inputs, Vertices
 from gpcurves.numerics.frozen import frozen_array
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, as_numbers, integer, nonnegative
-from gpcurves.observations.functionals import Functional, Moments, LabelRows, noise_parameter
+from gpcurves.observations.functionals import Functional, LabelRows, Moments, noise_parameter
 
 _MOST_STATES = 3_000
 _ROUNDING = 1e-9
