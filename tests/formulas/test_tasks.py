@@ -71,6 +71,7 @@ def test_labels_are_apportioned_at_every_size() -> None:
     wanted = np.arange(1, 1001)[:, None] * np.array([0.5, 0.3, 0.2])
     assert abs(counts - wanted).max() < 1
     np.testing.assert_array_equal(counts[99], [50, 30, 20])
+    np.testing.assert_array_equal(gpc.Fidelities(0.5, cheap_share=0.8).order(5), [0, 0, 1, 0, 0])
     assert set(gpc.Fidelities(0.5, cheap_share=0.0).order(5).tolist()) == {1}
 
 
