@@ -207,6 +207,12 @@ def test_bad_costs(costs: Any, sentence: str) -> None:
         gpc.cheapest_mix(MIXED, 0.05, costs)
 
 
+def test_labels_that_cost_nothing_are_counted_all_the_same() -> None:
+    free = gpc.cheapest_mix(MIXED, 0.05, [0, 1])
+    fewer = gpc.task_errors(MIXED, [[free.counts[0] - 1, free.counts[1]], [1e9, free.counts[1] - 1]])[:, 1]
+    assert (fewer > 0.05).all()
+
+
 def test_a_goal_that_no_mix_reaches() -> None:
     with pytest.raises(gpc.GoalUnreachableError, match="no mix of labels reaches the error 1e-30"):
         gpc.cheapest_mix(on_circle(gpc.Fidelities(0.9, noise=0.1, cheap_noise=0.1)), 1e-30, [1, 2])

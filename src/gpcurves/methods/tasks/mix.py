@@ -295,11 +295,11 @@ class MixSearch:
         if len(counts) > _MOST_ROUNDED:
             return np.asarray(np.ceil(counts - 1e-9))
         ways = np.array(list(itertools.product(*zip(np.floor(counts), np.ceil(counts), strict=True))))
-        best, cost = np.ceil(counts), float(np.ceil(counts) @ self.costs)
+        found = [np.ceil(counts)[None]]
         for task in range(len(counts)):
             rows = np.unique(np.where(np.arange(len(counts)) == task, 0.0, ways), axis=0)
             rows[:, task] = np.ceil(self.needed(rows, task) * (1 - 1e-9))
-            paid = np.where(np.isinf(rows).any(axis=1), np.inf, np.nan_to_num(rows, posinf=0.0) @ self.costs)
-            if paid.min() < cost:
-                best, cost = rows[int(np.argmin(paid))], float(paid.min())
-        return np.asarray(best)
+            found.append(rows[np.isfinite(rows).all(axis=1)])
+        every = np.concatenate(found)
+        # of several that cost the same, the one with the fewest labels: those that cost nothing are not worth any number
+        return np.asarray(every[np.lexsort((every.sum(axis=1), every @ self.costs))[0]])
