@@ -122,6 +122,7 @@ def request_curves(
             if problem.axis in method.axes
             and (method.second is None or method.second in options)
             and not method.aside(problem)
+            and (method.compound is None or problem.observation.mismatch(method.compound) is None)
         ]
     else:
         named = list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method)))
@@ -137,7 +138,10 @@ def request_curves(
         chosen = [method for method in chosen if method in asked]
         skipped = {method.name: why for method in named if method not in chosen and (why := reasons[method.name])}
         if not chosen:
-            raise NotApplicableError(f"no method applies: {next(iter(skipped.values()))}")
+            made = [
+                skipped[method.name] for method in named if method.compound is not None
+            ]  # says more than the others
+            raise NotApplicableError(f"no method applies: {[*made, *skipped.values()][0]}")
     _refuse_unused(problem, at, {method: taken[method][1] for method in chosen}, options, flags or {})
     if not everything:
         for method in chosen:
@@ -213,7 +217,8 @@ def _refuse_unused(
 
 def default_method(problem: Problem) -> Method[Any]:
     """Return the method that answers questions about goals best."""
-    known = [method for method in METHODS.values() if problem.axis in method.axes and method.answers(problem)]
+    made = [method for method in METHODS.values() if problem.observation.mismatch(method.compound) is None]
+    known = [method for method in made if problem.axis in method.axes and method.answers(problem)]
     return next((method for method in known if method.objection(problem) is None), known[0])
 
 

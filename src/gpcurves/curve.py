@@ -26,6 +26,7 @@ MethodName = Literal[
     "lc", "lc1", "uc", "d", "mw", "plaskota", "ov", "lo", "uo", "info", "two", "degenerate", "grid", "mckay", "master", "wv",
     "simulation", "eigenvalue", "cavity", "local",
     "sor", "vfe", "fitc", "sor-simulation", "vfe-simulation", "fitc-simulation", "pitc", "bcm",
+    "tasks", "tasks-simulation", "functionals", "functionals-simulation",
 ]  # fmt: skip
 """Methods of the package, so that a name that is misspelt is a typing error; at run time, any that are registered."""
 SCHEMA = 3  # version of the JSON layout; it changes when a reader would have to

@@ -73,7 +73,8 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
         raise InputError(f"--goal needs a quantity that falls with more examples, and {quantity.name} does not always")
     options, flags = read_given(given)
     named = given["methods"].strip()
-    methods = named if named == "all" else [*parse.names("--methods", named), *adding]
+    made = [name for name in adding if problem.observation.mismatch(METHODS[name].compound) is None]
+    methods = named if named == "all" else [*parse.names("--methods", named), *made]
     run = Run(given["rng"], given["workers"] or 1, given["store"], False if given["quiet"] else None)
     requests, skipped = request_curves(problem, at, methods, options, run, flags, quantity.name)
     excess = _read_excess(given, requests)

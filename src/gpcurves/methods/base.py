@@ -61,6 +61,7 @@ class Method(ABC, Generic[State]):
     misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
     any_labels: bool = False  # whether labels may be of any kind (an `Observation` without Gaussian noise)
     uneven: bool = False  # whether noise, labelling and test inputs may differ from place to place
+    compound: type[Any] | None = None  # the kind of compound labels that it is made for; None for single values
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
     default: bool = False  # whether it answers goals for all problems along its axes
     optimistic: bool = False  # whether it expects too few examples if noise is low, as eigenvalues of graphs do
@@ -72,6 +73,8 @@ class Method(ABC, Generic[State]):
 
     def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
         """Say why this method does not apply, or return None if it does."""
+        if (reason := problem.observation.mismatch(self.compound)) is not None:
+            return reason
         if problem.axis not in self.axes:
             graphs = "nu" in self.axes
             return "it is for graphs, and this is not one" if graphs else "it is not for graphs, and this is one"

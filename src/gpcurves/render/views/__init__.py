@@ -25,6 +25,7 @@ VIEWS = {
     "ErrorMap": "gpcurves.render.views.places:ErrorMapView",
     "VarianceDistribution": "gpcurves.render.views.variances:VariancesView",
     "Posterior": "gpcurves.render.views.posterior:PosteriorView",
+    "Mix": "gpcurves.render.views.mixes:MixView",
     "DataFrame": "gpcurves.render.views:TableView",
     "Display": "gpcurves.render.views:PictureView",
 }
