@@ -3,6 +3,7 @@
 from gpcurves.methods.formulas import (  # noqa: F401
     approximations,
     bounds,
+    decay,
     degenerate,
     labels,
     large_graphs,
