@@ -54,6 +54,7 @@ from gpcurves.kernels import PowerSeries as PowerSeries
 from gpcurves.kernels import RationalQuadratic as RationalQuadratic
 from gpcurves.methods import METHODS as METHODS
 from gpcurves.methods.cavity.beliefs import belief_propagation as belief_propagation
+from gpcurves.methods.formulas.bounds import plaskota_bound as plaskota_bound
 from gpcurves.methods.formulas.decay import Asymptotics as Asymptotics
 from gpcurves.methods.formulas.decay import asymptotics as asymptotics
 from gpcurves.methods.formulas.degenerate import degenerate_best as degenerate_best

@@ -7,6 +7,7 @@ from gpcurves.methods.formulas import (  # noqa: F401
     degenerate,
     labels,
     large_graphs,
+    markov,
     scores,
     williams_vivarelli,
 )

@@ -11,6 +11,7 @@ from gpcurves.curve import dump
 from gpcurves.methods import METHODS
 from gpcurves.methods.formulas.decay import Asymptotics
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.quantities import MSE
 from gpcurves.render.page import tagged
 from gpcurves.render.scene import Axis, Line, Scene, Stroke
 from gpcurves.render.views import View
@@ -49,8 +50,8 @@ class DecayView(View):
         error = METHODS["lc"](law.problem, n)
         low = max(float(error[error > 0].min()), float(error[0]) * _DEEPEST)
         x = Axis("number of examples n", float(n[0]), float(n[-1]), True, "n")
-        y = Axis("mean squared error", low / 1.5, float(error[0]) * 2, True, "error")
-        scene = Scene(x, y, f"{law.problem.describe()}", " ".join(law.sentences()))
+        y = Axis(MSE.title, low / 1.5, float(error[0]) * 2, True, MSE.short)
+        scene = Scene(x, y, law.problem.describe(), " ".join(law.sentences()))
 
         def add(values: FloatArray, stroke: Stroke, name: str, words: str) -> None:
             shown = np.where((values > y.low) & (values < y.high), values, np.nan)
