@@ -47,10 +47,12 @@ from gpcurves.inputs import Box as Box
 from gpcurves.inputs import Discrete as Discrete
 from gpcurves.inputs import Gaussian as Gaussian
 from gpcurves.inputs import Sample as Sample
+from gpcurves.inputs import Sphere as Sphere
 from gpcurves.inputs import Torus as Torus
 from gpcurves.inputs import Univariate as Univariate
 from gpcurves.kernels import OU as OU
 from gpcurves.kernels import RBF as RBF
+from gpcurves.kernels import ArcCosine as ArcCosine
 from gpcurves.kernels import FeatureKernel as FeatureKernel
 from gpcurves.kernels import GammaExponential as GammaExponential
 from gpcurves.kernels import Linear as Linear
@@ -58,9 +60,13 @@ from gpcurves.kernels import Matern as Matern
 from gpcurves.kernels import Matern32 as Matern32
 from gpcurves.kernels import Matern52 as Matern52
 from gpcurves.kernels import Polynomial as Polynomial
+from gpcurves.kernels import PowerSeries as PowerSeries
 from gpcurves.kernels import RationalQuadratic as RationalQuadratic
 from gpcurves.methods import METHODS as METHODS
 from gpcurves.methods.cavity.beliefs import belief_propagation as belief_propagation
+from gpcurves.methods.formulas.bounds import plaskota_bound as plaskota_bound
+from gpcurves.methods.formulas.decay import Asymptotics as Asymptotics
+from gpcurves.methods.formulas.decay import asymptotics as asymptotics
 from gpcurves.methods.formulas.degenerate import degenerate_best as degenerate_best
 from gpcurves.methods.functionals.posterior import LinearPosterior as LinearPosterior
 from gpcurves.methods.functionals.posterior import linear_posterior as linear_posterior

@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gpcurves.designs import Random
-from gpcurves.methods.base import Kind, Scope, formula, gives, needs_noise
+from gpcurves.errors import InputError
+from gpcurves.methods.base import METHODS, Kind, Scope, formula, gives, needs_noise
 from gpcurves.methods.formulas.parametric import Scaled
 from gpcurves.numerics.roots import bisect
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, points
 from gpcurves.problem import Problem
 from gpcurves.spectra import Spectrum
 
@@ -105,10 +106,39 @@ def plaskota(problem: Problem, n: FloatArray) -> FloatArray:
     chosen, `S` may be `n` times the largest prior variance, which bounds the error of every choice. Without
     noise `k = n` and the bound is that of Micchelli and Wahba.
     """
-    spectrum, noise, n = problem.spectrum, problem.noise, _examples(problem, n, integers=True)
+    n = _examples(problem, n, integers=True)
+    return _plaskota(problem, n, n * _budget(problem))
+
+
+def plaskota_bound(problem: Problem, X: npt.ArrayLike) -> FloatArray:
+    r"""Return Plaskota's lower bound on the error after the first n = 0, 1, 2, ... of the inputs that you have.
+
+    It depends on them through their prior variances alone, :math:`S = \sum_{l\le n} C(x_l,x_l)`. If the prior variance is uniform it is
+    the method "plaskota"; if not, that bounds the average over data sets, and this one yours.
+
+    Parameters
+    ----------
+    problem
+        A problem on vectors with a kernel.
+    X
+        Training inputs, one per row.
+    """
+    if problem.kernel is None or problem.axis != "n":
+        raise InputError("a bound for given inputs needs a problem on vectors with a kernel")
+    method = METHODS["plaskota"]
+    rows = points("X", X)
+    method.refuse(method.objection(problem))
+    if rows.shape[1] != problem.inputs.dim:
+        raise InputError(f"X must have {problem.inputs.dim} columns as the inputs, got {rows.shape[1]}")
+    known = np.concatenate(([0.0], np.cumsum(problem.inputs.variances(problem.kernel, rows))))
+    return _plaskota(problem, np.arange(len(rows) + 1.0), known)
+
+
+def _plaskota(problem: Problem, n: FloatArray, budget: FloatArray) -> FloatArray:
+    """Return the bound for n inputs whose prior variances sum to ``budget``."""
+    spectrum, noise = problem.spectrum, problem.noise
     if noise == 0:
         return spectrum.beyond(n)
-    budget = n * _budget(problem)
     with np.errstate(over="ignore"):  # tiny noise: infinity means that every observation is worth while
         k = np.minimum(n, _count_worth_observing(spectrum, budget / noise))
     return noise / np.where(n > 0, budget + k * noise, 1.0) * spectrum.root_sum(k) ** 2 + spectrum.beyond(k)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 VIEWS = {
     "LearningCurve": "gpcurves.render.views.curves:CurvesView",
     "CurveSet": "gpcurves.render.views.curves:CurvesView",
+    "Asymptotics": "gpcurves.render.views.decay:DecayView",
     "Forecast": "gpcurves.render.views.forecast:ForecastView",
     "Diagnosis": "gpcurves.render.views.variances:DiagnosisView",
     "ErrorMap": "gpcurves.render.views.places:ErrorMapView",

@@ -18,6 +18,8 @@ from gpcurves.errors import InputError
 from gpcurves.goals import Goal, InducingGoal
 from gpcurves.graphs import Graph
 from gpcurves.methods import METHODS, Kind, Scope
+from gpcurves.methods.base import Formula
+from gpcurves.methods.formulas.decay import asymptotics, objection
 from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.problem import Problem
 from gpcurves.quantities import MSE, QUANTITIES, Quantity
@@ -153,6 +155,7 @@ class CurvesView(View):
             sentences([*(goal.sentence for goal in self.goals), *map(str, self.excesses)]),
             embed(self.scene()),
             _goal_table(self.goals, self.curves.axis),
+            listed("How fast the error falls", _decay(self.curves)),
             _numbers(*self.lines),
             inducing.claims(self.curves),
             _guarantees(self.curves),
@@ -163,6 +166,16 @@ class CurvesView(View):
 
     def notebook(self) -> str:
         return f"{tagged('p', self.heading)}{_numbers(*self.lines)}"
+
+
+def _decay(curves: CurveSet) -> list[str]:
+    """Return how the error falls with many examples, if there is theory for the one problem of these curves."""
+    theory = [METHODS.get(curve.method) for curve in curves.values()]
+    if len(curves.problems) > 1 or not any(isinstance(each, Formula) and each.spectral for each in theory):
+        return []
+    if shown_in(curves) != [MSE] or objection(curves.problem) is not None:
+        return []
+    return asymptotics(curves.problem).sentences()
 
 
 def _entries(goal: Goal) -> list[dict[str, Any]]:
