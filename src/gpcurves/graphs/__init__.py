@@ -1,5 +1,7 @@
 """Learning on graphs: graphs and their ensembles, kernels between vertices, and the regular tree."""
 
+from gpcurves.graphs.blocks import PreferentialAttachment as PreferentialAttachment
+from gpcurves.graphs.blocks import StochasticBlockModel as StochasticBlockModel
 from gpcurves.graphs.ensembles import DegreeDistribution as DegreeDistribution
 from gpcurves.graphs.ensembles import Ensemble as Ensemble
 from gpcurves.graphs.ensembles import ErdosRenyi as ErdosRenyi

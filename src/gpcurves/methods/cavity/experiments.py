@@ -61,7 +61,7 @@ class Replicas(GraphExperiment):
         problem = self.problem
         assert problem.ensemble is not None
         results = population_curve(
-            problem.ensemble.degree_distribution(),
+            problem.ensemble.vertex_types(),
             problem.kernel.vertex_model(),
             problem.noise,
             self.nu,
@@ -76,13 +76,23 @@ class Replicas(GraphExperiment):
         rows = []
         for each in results:
             variance = each.weight @ (each.variance - each.weight @ each.variance) ** 2
-            sums = [_weigh(each, name) @ each.variance for name in self.among]
+            sums = [_group_sum(each, name) for name in self.among]
             rows.append([each.error, each.stderr, variance, each.converged, each.sweeps, *sums])
         return self.as_fields(np.array(rows), [float(_weigh(results[0], name).sum()) for name in self.among])
 
 
+def _group_sum(result: PopulationResult, group: str) -> float:
+    """Return the error of a group times its share; of a block it is known from all sweeps, of others from the last one."""
+    weights = _weigh(result, group)
+    if group.startswith("block="):
+        return float(weights.sum() * result.type_errors[int(group.removeprefix("block=")) - 1])
+    return float(weights @ result.variance)
+
+
 def _weigh(result: PopulationResult, group: str) -> FloatArray:
-    """Return the weights of the vertices of a group, which is one by degree, and 0 for all others."""
+    """Return the weights of the vertices of a group, which is a block or one by degree, and 0 for all others."""
+    if group.startswith("block="):
+        return np.where(result.kind == int(group.removeprefix("block=")) - 1, result.weight, 0.0)
     degree = {"isolated": 0, "ends": 1}.get(group)
     if degree is None:
         degree = int(float(group.partition("=")[2]))

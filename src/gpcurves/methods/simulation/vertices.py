@@ -61,8 +61,16 @@ class GraphExperiment:
                 problem.teacher.to_dict() if own else problem.true_kernel.to_dict(),
                 problem.teacher.noise,
             ]
+        told = [name for name in self.among if name.startswith("attribute:")]
+        if told and isinstance(graph, Graph):  # attributes are no part of a graph's own digest
+            plain["members"] = [np.packbits(members(graph, name)).tobytes().hex() for name in told]
         given = {name: getattr(self, name) for name in self.settings}
         return plain | {name: value for name, value in given.items() if value is not None}
+
+    def label_weights(self, graph: Graph) -> FloatArray | None:
+        """Return how likely an example is at each vertex of the graph of a task; None if all are equally likely."""
+        ensemble = self.problem.ensemble
+        return None if ensemble is None else ensemble.label_weights(graph)
 
     @property
     def fields(self) -> Mapping[str, Shape]:
@@ -112,7 +120,7 @@ class OnGraphs(GraphExperiment):
         covariances = self.covariances(graph)
         datasets = []
         for own in rng.spawn(self.datasets):
-            order, counts = draw_counts(self.nu, graph.vertices, own)
+            order, counts = draw_counts(self.nu, graph.vertices, own, self.label_weights(graph))
             ascending = self.errors(*covariances, counts)
             datasets.append([ascending[k] for k in np.argsort(order).tolist()])
         return graph, datasets
@@ -165,20 +173,26 @@ def examples(nu: Sequence[float], vertices: int, fraction: float = 0.5) -> IntAr
     return np.where(integer, np.rint(exact), np.floor(exact + fraction)).astype(np.int64)
 
 
-def draw_counts(nu: Sequence[float], vertices: int, rng: np.random.Generator) -> tuple[IntArray, list[IntArray]]:
+def draw_counts(
+    nu: Sequence[float], vertices: int, rng: np.random.Generator, weights: FloatArray | None = None
+) -> tuple[IntArray, list[IntArray]]:
     """Draw nested data sets: return the order in which nu ascend, and how often each vertex occurs, in this order."""
     sizes = examples(nu, vertices, rng.random())
     order = np.argsort(sizes, kind="stable")
-    return order, training_counts(sizes[order], vertices, rng)
+    return order, training_counts(sizes[order], vertices, rng, weights)
 
 
-def training_counts(sizes: IntArray, vertices: int, rng: np.random.Generator) -> list[IntArray]:
-    """Draw how often each vertex occurs in nested data sets of ascending sizes, uniformly."""
+def training_counts(
+    sizes: IntArray, vertices: int, rng: np.random.Generator, weights: FloatArray | None = None
+) -> list[IntArray]:
+    """Draw how often each vertex occurs in nested data sets of ascending sizes: uniformly, or by weights that sum to 1."""
     counts = []
     total = np.zeros(vertices, dtype=np.int64)
     for more in np.diff(sizes, prepend=0).tolist():
         if more > _MANY_EXAMPLES:
-            total = total + rng.multinomial(more, np.full(vertices, 1.0 / vertices))
+            total = total + rng.multinomial(more, np.full(vertices, 1.0 / vertices) if weights is None else weights)
+        elif weights is not None:
+            total = total + np.bincount(rng.choice(vertices, size=more, p=weights), minlength=vertices)
         else:  # one by one, so that the first examples are the same whatever other sizes are asked for
             total = total + np.bincount(rng.integers(vertices, size=more), minlength=vertices)
         counts.append(total)

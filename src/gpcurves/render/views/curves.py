@@ -24,7 +24,7 @@ from gpcurves.quantities import MSE, QUANTITIES, Quantity
 from gpcurves.render.page import Html, as_html, document, listed, sentences, table, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, plain
-from gpcurves.render.views import View, inducing
+from gpcurves.render.views import View, groups, inducing
 
 _SIZES = {
     "n": ("number of examples n", "n"),
@@ -76,14 +76,14 @@ class CurvesView(View):
     @cached_property
     def lines(self) -> tuple[CurveSet, str]:
         """The curves as lines along one axis, and that axis."""
-        return inducing.unfold(self.curves)
+        return inducing.unfold(groups.unfold(self.curves))
 
     def to_csv(self) -> str:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         names = self.curves.columns
         writer.writerow(names)
-        for label, curve in self.curves.items():
+        for label, curve in groups.unfold(self.curves).items():
             unknown = np.full(len(curve.sizes), np.nan)
             stderr = unknown if curve.stderr is None else curve.stderr
             counts = [curve.sizes] + ([unknown if curve.m is None else curve.m] if "m" in names else [])
