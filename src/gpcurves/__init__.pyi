@@ -36,6 +36,11 @@ from gpcurves.graphs import as_graph as as_graph
 from gpcurves.graphs import read_graph as read_graph
 from gpcurves.graphs.diagnosis import Diagnosis as Diagnosis
 from gpcurves.graphs.diagnosis import diagnose as diagnose
+from gpcurves.guarantees import Certificate as Certificate
+from gpcurves.guarantees import PacBayes as PacBayes
+from gpcurves.guarantees import certificate as certificate
+from gpcurves.guarantees import pac_bayes as pac_bayes
+from gpcurves.guarantees import required_holdout as required_holdout
 from gpcurves.inputs import Box as Box
 from gpcurves.inputs import Discrete as Discrete
 from gpcurves.inputs import Gaussian as Gaussian

@@ -34,6 +34,7 @@ LAYERS += [
     "methods",
     "api",
     "goals",
+    "guarantees",
     "tables",
     "forecasting",
     "saved",

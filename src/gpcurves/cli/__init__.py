@@ -21,6 +21,7 @@ from gpcurves.errors import GPCurvesError, InputError
 
 _LONGEST_REASON = 200  # characters of what an unexpected exception says
 _COMMANDS = {
+    "certify": "Bound the error of a model with a confidence, or say how many rows that takes.",
     "curve": "Compute the average error after n examples.",
     "diagnose": "Report how uneven prior variances are over a graph.",
     "draw": "Draw a graph, coloured by the error of one data set.",
@@ -60,6 +61,7 @@ def cli() -> None:
       gpcurves predict network.csv --labels known.csv --out all.csv
       gpcurves plan data.csv --target y --goal-rmse 0.1
       gpcurves plan --edges network.csv --labels known.csv --goal-rmse 2.5 --report plan.html
+      gpcurves certify --mistakes 3 --rows 100
       gpcurves methods
       gpcurves figures
     """
