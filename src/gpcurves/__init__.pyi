@@ -35,7 +35,6 @@ from gpcurves.graphs import StochasticBlockModel as StochasticBlockModel
 from gpcurves.graphs import as_graph as as_graph
 from gpcurves.graphs import read_graph as read_graph
 from gpcurves.graphs.diagnosis import Diagnosis as Diagnosis
-from gpcurves.graphs.diagnosis import diagnose as diagnose
 from gpcurves.guarantees import Certificate as Certificate
 from gpcurves.guarantees import PacBayes as PacBayes
 from gpcurves.guarantees import certificate as certificate
@@ -58,6 +57,7 @@ from gpcurves.kernels import Polynomial as Polynomial
 from gpcurves.kernels import RationalQuadratic as RationalQuadratic
 from gpcurves.methods import METHODS as METHODS
 from gpcurves.methods.cavity.beliefs import belief_propagation as belief_propagation
+from gpcurves.methods.cavity.trust import diagnose as diagnose
 from gpcurves.methods.formulas.degenerate import degenerate_best as degenerate_best
 from gpcurves.methods.simulation.single import PredictionVectors as PredictionVectors
 from gpcurves.methods.simulation.single import posterior_variance as posterior_variance

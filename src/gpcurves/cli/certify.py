@@ -28,6 +28,7 @@ def _parts() -> list[Option]:
         ),
         Option("--models", default="1", section=_BOTH, metavar="COUNT", help=models),
         Option("--json", "as_json", is_flag=True, help="Write JSON instead of text to stdout."),
+        Option("--quiet", "-q", is_flag=True, help="The numbers only."),
     ]
 
 
@@ -56,7 +57,7 @@ def certify(given: Given) -> None:
     if given["as_json"]:
         echo_data(json.dumps(data, indent=1) + "\n")
     else:
-        echo_data("\n".join([*lines, WHY_NOT_VC]) + "\n")
+        echo_data("\n".join(lines[2:] if given["quiet"] else [*lines, WHY_NOT_VC]) + "\n")
 
 
 def _common(given: Given) -> dict[str, float]:

@@ -78,6 +78,13 @@ class GraphCovariance:
             result[linked] = self._diagonal_at(linked)
         return frozen(result)
 
+    def diagonal_at(self, vertices: IntArray) -> FloatArray:
+        """Return some entries of the kernel's diagonal before normalisation, without computing the others."""
+        result = np.full(len(vertices), self.kernel.eigenvalue(np.zeros(1))[0])
+        linked = ~self.graph.isolated[vertices]
+        result[linked] = self._diagonal_at(vertices[linked])
+        return result
+
     def _diagonal_at(self, vertices: IntArray) -> FloatArray:
         """Return entries of the diagonal from sparse products in blocks of rows."""
         # The diagonal needs walks of half the length, which meet few vertices of a large graph: rows start sparse, unless
