@@ -24,6 +24,7 @@ from gpcurves.graphs import DegreeDistribution as DegreeDistribution
 from gpcurves.graphs import DiffusionKernel as DiffusionKernel
 from gpcurves.graphs import ErdosRenyi as ErdosRenyi
 from gpcurves.graphs import Graph as Graph
+from gpcurves.graphs import GraphKernelSum as GraphKernelSum
 from gpcurves.graphs import MaternGraphKernel as MaternGraphKernel
 from gpcurves.graphs import PolynomialWalkKernel as PolynomialWalkKernel
 from gpcurves.graphs import PowerLaw as PowerLaw
@@ -32,6 +33,7 @@ from gpcurves.graphs import RandomRegular as RandomRegular
 from gpcurves.graphs import RandomWalkKernel as RandomWalkKernel
 from gpcurves.graphs import RegularisedLaplacianKernel as RegularisedLaplacianKernel
 from gpcurves.graphs import StochasticBlockModel as StochasticBlockModel
+from gpcurves.graphs import VertexAttributeKernel as VertexAttributeKernel
 from gpcurves.graphs import as_graph as as_graph
 from gpcurves.graphs import read_graph as read_graph
 from gpcurves.graphs.diagnosis import Diagnosis as Diagnosis

@@ -42,6 +42,7 @@ def test_the_effective_diameter_is_that_of_all_distances(name: str) -> None:
 def test_samples_of_large_graphs_are_close(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = nx.watts_strogatz_graph(1500, 6, 0.1, seed=2)
     whole = gpc.diagnose(graph)
+    assert whole.shape.sources > 100  # measured before there are limits
     monkeypatch.setattr(shape, "_PAIRS", 2e4)
     monkeypatch.setattr(shape, "_STEPS", 2e5)
     monkeypatch.setattr(diagnosis, "_WORK", 1e5)

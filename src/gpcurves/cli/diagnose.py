@@ -14,7 +14,7 @@ from gpcurves.graphs import diagnosis as about
 from gpcurves.methods.cavity.trust import diagnose as examine
 
 _VERTICES = 500
-_KERNELS = replace(pieces.GRAPH_KERNELS, without=("normalise",))
+_KERNELS = replace(pieces.GRAPH_KERNELS, without=("normalise", "variance"))
 
 
 @click.command(

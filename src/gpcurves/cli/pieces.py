@@ -23,7 +23,7 @@ from gpcurves.teacher import Teacher
 
 KERNELS = Family(Kernel, "kernel", None, "Kernel")
 GRAPH_KERNELS = Family(GraphKernel, "kernel", "random-walk", "Kernel")
-FITTED_KERNELS = Family(GraphKernel, "kernel", "fit", "Kernel")
+FITTED_KERNELS = Family(GraphKernel, "kernel", "fit", "Kernel", without=("variance",))
 INPUTS = Family(Inputs, "inputs", "torus", "Inputs")
 LIKELIHOODS = Family(Observation, "likelihood", "gaussian", "Labels")
 FILES = (".graphml", ".gml", ".gexf", ".net", ".adjlist", ".json", ".mtx")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpcurves.errors import NotApplicableError
 from gpcurves.graphs.graph import Graph, IntArray, as_graph
 from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel
 from gpcurves.graphs.shape import GraphShape, graph_shape
@@ -168,7 +169,12 @@ def diagnose(graph: object, kernel: GraphKernel | None = None) -> Diagnosis:
     kernel
         The kernel; a random walk of 10 steps with a = 2 if None. Its own normalisation is not used.
     """
-    globally = (RandomWalkKernel() if kernel is None else kernel).normalised("global")
+    examined = RandomWalkKernel() if kernel is None else kernel
+    if not examined.spectral:
+        raise NotApplicableError(
+            f"prior variances are diagnosed for one kernel of the graph alone, not for {examined!r}"
+        )
+    globally = examined.raw().normalised("global")
     network = as_graph(graph)
     covariance = globally.on(network)
     if covariance.diagonal_work <= _WORK:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -60,10 +60,11 @@ class Replicas(GraphExperiment):
         """Run populations for all nu, each starting where the one before stopped."""
         problem = self.problem
         assert problem.ensemble is not None
+        scale = problem.kernel.variance
         results = population_curve(
             problem.ensemble.vertex_types(),
             problem.kernel.vertex_model(),
-            problem.noise,
+            problem.noise / scale,  # in units of the kernel's variance, and so are the results
             self.nu,
             normalise=problem.kernel.normalise,
             local=self.local,
@@ -77,7 +78,8 @@ class Replicas(GraphExperiment):
         for each in results:
             variance = each.weight @ (each.variance - each.weight @ each.variance) ** 2
             sums = [_group_sum(each, name) for name in self.among]
-            rows.append([each.error, each.stderr, variance, each.converged, each.sweeps, *sums])
+            averages = scale * each.error, scale * each.stderr, scale**2 * variance, each.converged, each.sweeps
+            rows.append([*averages, *(scale * each for each in sums)])
         return self.as_fields(np.array(rows), [float(_weigh(results[0], name).sum()) for name in self.among])
 
 
@@ -161,7 +163,7 @@ def loop_errors(problem: Problem, nu: Sequence[float], seed: int, kappa: FloatAr
     assert isinstance(graph, Graph)
     rng = stream(seed, 2**31)
     kernel: Any = problem.kernel
-    plain = replace(kernel, normalise="none")
+    plain = kernel.raw()
     entire = graph.vertices <= _WHOLE
     linked = np.flatnonzero(~graph.isolated)
     whole = _Piece.cut(plain, graph, np.arange(graph.vertices), kappa) if entire else None

@@ -272,14 +272,15 @@ class Cavity(Sampled):
             result = population_error(
                 graph.vertex_types(),
                 problem.kernel.vertex_model(),
-                problem.noise,
+                problem.noise / problem.kernel.variance,
                 nu,
                 normalise=problem.kernel.normalise,
                 local=options.local,
                 precision=options.precision,
                 rng=run.rng,
             )
-            return VarianceDistribution(result.variance, result.degree, problem, nu, weights=result.weight)
+            values = problem.kernel.variance * result.variance
+            return VarianceDistribution(values, result.degree, problem, nu, weights=result.weight)
         needed = 32.0 * options.datasets * graph.vertices
         check_memory(needed, f"the variances of {options.datasets:,} data sets", "ask for fewer data sets")
         seed = run.seed()

@@ -43,6 +43,7 @@ def taught_graph(problem: Problem, graph: Graph) -> TaughtGraph:
         else:
             raw = prior_variances(links_of(own), model)
             kappa = {"none": np.ones_like(raw), "global": np.full_like(raw, raw.mean()), "local": raw}[kernel.normalise]
+            kappa = kappa / kernel.variance
         return Chain.of(model, weights, own.degrees, kappa)
 
     chains = chain(problem.kernel, graph), chain(teacher.kernel, true)

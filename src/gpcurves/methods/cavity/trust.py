@@ -44,7 +44,7 @@ def loop_trust(graph: Graph, kernel: GraphKernel) -> LoopTrust:
 
     if is_forest(graph):
         return LoopTrust(0.0, 0.0, "The graph has no cycles: the cavity method is exact on it.")
-    local = kernel.normalised("local")
+    local = kernel.raw().normalised("local")
     try:
         local.vertex_model()
         kappa, _ = normalisers(local, graph)

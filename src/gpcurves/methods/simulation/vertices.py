@@ -61,6 +61,8 @@ class GraphExperiment:
                 problem.teacher.to_dict() if own else problem.true_kernel.to_dict(),
                 problem.teacher.noise,
             ]
+        if isinstance(graph, Graph) and (known := problem.kernel.details_of(graph)):
+            plain["details"] = known
         told = [name for name in self.among if name.startswith("attribute:")]
         if told and isinstance(graph, Graph):  # attributes are no part of a graph's own digest
             plain["members"] = [np.packbits(members(graph, name)).tobytes().hex() for name in told]

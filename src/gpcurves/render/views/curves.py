@@ -226,7 +226,8 @@ def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     lower = [curve.error[order] for curve in same if kind_of(curve) is Kind.LOWER_BOUND]
     upper = [curve.error[order] for curve in same if kind_of(curve) is Kind.UPPER_BOUND]
     problem = bounds[0].problem
-    on_graph = float(problem.axis == "nu" and problem.true_kernel.normalise != "none")  # 0 if it is not known
+    known = problem.axis == "nu" and problem.true_kernel.normalise != "none"
+    on_graph = problem.true_kernel.variance if known else 0.0
     prior = problem.spectrum.trace if problem.axis == "n" else on_graph
     high = np.min([np.full(len(order), prior), *upper], axis=0)
     return bounds[0].sizes[order], np.max([np.zeros(len(order)), *lower], axis=0), high
@@ -299,7 +300,7 @@ def _prior_variance(curves: Curves) -> float:
     for problem in (curve.problem for curve in curves.values()):
         if problem.axis == "nu" and problem.true_kernel.normalise == "none":
             raise InputError("errors in the target's units need a kernel whose average variance is 1: normalise it")
-        found.add(1.0 if problem.axis == "nu" else float(problem.spectrum.trace))
+        found.add(problem.true_kernel.variance if problem.axis == "nu" else float(problem.spectrum.trace))
     if len(found) > 1:
         raise InputError("errors in the target's units need curves with the same prior variance: show them one by one")
     return found.pop()
