@@ -362,7 +362,7 @@ def test_the_list_of_methods(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.split() == list(gpc.METHODS)
 
 
-COMMANDS = ("curve", "graph", "diagnose", "predict", "draw", "mix", "plan", "methods", "figures")
+COMMANDS = ("certify", "curve", "graph", "diagnose", "predict", "draw", "mix", "plan", "methods", "figures")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -377,6 +377,7 @@ def test_every_command_can_be_quiet_and_has_examples(command: str, capsys: pytes
     "command",
     [
         pytest.param("", marks=pytest.mark.slow),
+        "certify",
         "curve",
         "methods",
         pytest.param("plan", marks=pytest.mark.slow),

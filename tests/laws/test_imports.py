@@ -35,6 +35,7 @@ LAYERS += [
     "api",
     "goals",
     "choosing",
+    "guarantees",
     "tables",
     "forecasting",
     "saved",

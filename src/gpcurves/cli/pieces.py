@@ -24,7 +24,7 @@ from gpcurves.teacher import Teacher
 
 KERNELS = Family(Kernel, "kernel", None, "Kernel")
 GRAPH_KERNELS = Family(GraphKernel, "kernel", "random-walk", "Kernel")
-FITTED_KERNELS = Family(GraphKernel, "kernel", "fit", "Kernel")
+FITTED_KERNELS = Family(GraphKernel, "kernel", "fit", "Kernel", without=("variance",))
 INPUTS = Family(Inputs, "inputs", "torus", "Inputs")
 LIKELIHOODS = Family(Observation, "likelihood", "gaussian", "Labels")
 FILES = (".graphml", ".gml", ".gexf", ".net", ".adjlist", ".json", ".mtx")
@@ -146,6 +146,8 @@ def read_ensemble(text: str) -> Ensemble:
     """Return the ensemble with a name and numbers, such as ``powerlaw:2.5,2``; its own numbers if there are none."""
     name, _, rest = text.partition(":")
     kind = Ensemble.named(name)
+    if kind.form:
+        return kind.read(rest)
     parameters = parameters_of(kind)
     several = bool(parameters) and _is_list(parameters[-1])  # the last parameter takes all numbers that are left
     numbers = rest.split(",", len(parameters) - 1 if several else -1) if rest else []
@@ -157,6 +159,8 @@ def read_ensemble(text: str) -> Ensemble:
 
 def _form(kind: type[Ensemble]) -> str:
     """Return how an ensemble is written, such as ``powerlaw:ALPHA,CUTOFF``."""
+    if kind.form:
+        return kind.form
     words = [(each.name.upper(), _is_list(each)) for each in parameters_of(kind)]
     numbers = ",".join(f"{word}0,{word}1,..." if several else word for word, several in words)
     return f"{kind.name}:{numbers}" if numbers else kind.name

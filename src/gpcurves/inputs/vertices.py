@@ -23,6 +23,12 @@ _SUM = 1e-9  # how far the sum of weights may be from 1
 _EVEN = 1e-9  # differences between vertices that rounding errors explain
 
 
+def _share_eigenvectors(kernel: Any, true: Any) -> bool:
+    """Tell whether two kernels have the eigenvectors of `T`."""
+    both = isinstance(true, GraphKernel) and true.spectral and kernel.spectral
+    return both and "local" not in (kernel.normalise, true.normalise)
+
+
 class _OnGraph(Inputs):
     """An input is the number of a vertex."""
 
@@ -122,9 +128,10 @@ class Vertices(_OnGraph):
 
     def taught_spectrum(self, kernel: Any, truth: Truth) -> Spectrum:
         """Return the eigenvalues with the power of true functions: on the same eigenvectors if both kernels have these."""
-        V, true = self.graph.vertices, truth.kernel
+        V = self.graph.vertices
+        true: Any = truth.kernel
         check_dense(self.graph, 5)
-        if isinstance(true, GraphKernel) and "local" not in (kernel.normalise, true.normalise):
+        if _share_eigenvectors(kernel, true):
             t = np.clip(self.graph.eigen[0], -1, 1)
             values, power = (each.eigenvalue(t) / each.on(self.graph).normaliser[0] / V for each in (kernel, true))
             power = np.maximum(power, 0.0)

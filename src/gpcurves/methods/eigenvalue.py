@@ -51,6 +51,14 @@ class GraphEigenvalues(OnGraphs):
         return drawn if about.teacher is None else drawn | {"risky": risky_sizes(on_graph, n).astype(np.float64)}
 
 
+def _labelled_evenly(problem: Problem) -> str | None:
+    """Return why labels are not spread as the theory assumes, or None."""
+    ensemble = problem.ensemble
+    if ensemble is not None and getattr(ensemble, "labelling", None) is not None:
+        return "it assumes labels that are spread evenly over vertices, and here blocks have shares of them"
+    return None
+
+
 @register
 class Eigenvalue(Sampled):
     """The eigenvalue approximation on a given graph, or its average over graphs drawn from an ensemble.
@@ -64,6 +72,7 @@ class Eigenvalue(Sampled):
     promise = "accurate for many examples per vertex, and for few if prior variances are even; not a bound"
     source = "Urry & Sollich 2013, eq. (14)"
     needs = "a graph, or an ensemble of which graphs are drawn"
+    conditions = (_labelled_evenly,)
     axes = ("nu",)
     optimistic = True
     misspecified = True

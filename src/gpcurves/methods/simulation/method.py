@@ -11,7 +11,7 @@ import numpy as np
 from gpcurves.designs import Random
 from gpcurves.errors import InputError, check_name
 from gpcurves.graphs import Graph
-from gpcurves.graphs.groups import check_groups
+from gpcurves.graphs.groups import check_groups, expand_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel, register
 from gpcurves.methods.sampled import QUANTILES, Sampled, average_over_groups, remarks
 from gpcurves.methods.simulation.dataset import DataSets, exact_test
@@ -110,7 +110,8 @@ class SimulationOptions(DataSetSizes):
     )
     among: tuple[str, ...] = parameter(
         (),
-        help="Groups of vertices to average over besides: isolated, ends, dangling, giant, small, degree=K, component=K",
+        help="Groups of vertices to average over besides: isolated, ends, dangling, giant, small, degree=K, component=K; all "
+        "communities of a graph: louvain, spectral:K, attribute:NAME; all blocks of a block model: blocks",
         check=lambda name, value: check_groups(value),
         axis="nu",
     )
@@ -218,7 +219,8 @@ class Simulation(Sampled):
     ) -> DataSets | VertexDataSets | LabelledDataSets:
         if problem.axis == "nu":
             size, per_task = options.size(problem), _datasets_per_task(problem, options)
-            return VertexDataSets(problem, (), run.seed(), options.among, size, per_task)
+            among = expand_groups(problem.graph, options.among)
+            return VertexDataSets(problem, (), run.seed(), among, size, per_task)
         if problem.observation.gaussian_noise is None and not problem.observation.uneven:
             how = options.inference or problem.observation.inferences[0]
             return LabelledDataSets(problem, (), run.seed(), options.test_points or TEST_POINTS, how)

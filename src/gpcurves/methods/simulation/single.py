@@ -80,7 +80,7 @@ def one_data_set(
     experiment = LocalErrors(problem, (at,), seed_of(rng), (), size, 1)
     graph, generator = experiment.draw_graph(0)
     (own,) = generator.spawn(1)
-    _, counts = draw_counts((at,), size, own, experiment.weights, experiment.choose_vertices(graph, own))
+    _, counts = draw_counts((at,), size, own, experiment.label_weights(graph), experiment.choose_vertices(graph, own))
     return graph, counts[0], experiment.errors(*experiment.covariances(graph), counts)[0]
 
 

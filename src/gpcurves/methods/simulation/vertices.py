@@ -70,8 +70,18 @@ class GraphExperiment:
             ]
         if problem.design != Random():
             plain["design"] = problem.design.to_dict()
+        if isinstance(graph, Graph) and (known := problem.kernel.details_of(graph)):
+            plain["details"] = known
+        told = [name for name in self.among if name.startswith("attribute:")]
+        if told and isinstance(graph, Graph):  # attributes are no part of a graph's own digest
+            plain["members"] = [np.packbits(members(graph, name)).tobytes().hex() for name in told]
         given = {name: getattr(self, name) for name in self.settings}
         return plain | {name: value for name, value in given.items() if value is not None}
+
+    def label_weights(self, graph: Graph) -> FloatArray | None:
+        """Return how likely an example is at each vertex of the graph of a task; None if all are equally likely."""
+        ensemble = self.problem.ensemble
+        return self.weights if ensemble is None else ensemble.label_weights(graph)
 
     @property
     def weights(self) -> FloatArray | None:
@@ -154,7 +164,7 @@ class OnGraphs(GraphExperiment):
         datasets = []
         for own in rng.spawn(self.datasets):
             chosen = self.choose_vertices(graph, own)
-            order, counts = draw_counts(self.nu, graph.vertices, own, self.weights, chosen)
+            order, counts = draw_counts(self.nu, graph.vertices, own, self.label_weights(graph), chosen)
             ascending = self.errors(*covariances, counts)
             datasets.append([ascending[k] for k in np.argsort(order).tolist()])
         return graph, datasets
@@ -265,7 +275,7 @@ def draw_counts(
 def training_counts(
     sizes: IntArray, vertices: int, rng: np.random.Generator, weights: FloatArray | None = None
 ) -> list[IntArray]:
-    """Draw how often each vertex occurs in nested data sets of ascending sizes, uniformly unless there are weights."""
+    """Draw how often each vertex occurs in nested data sets of ascending sizes: uniformly, or by weights that sum to 1."""
     counts = []
     total = np.zeros(vertices, dtype=np.int64)
     for more in np.diff(sizes, prepend=0).tolist():

@@ -26,7 +26,7 @@ from gpcurves.quantities import MSE, QUANTITIES, Quantity
 from gpcurves.render.page import Html, as_html, document, listed, sentences, table, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, plain
-from gpcurves.render.views import View, inducing
+from gpcurves.render.views import View, groups, inducing
 
 _SIZES = {
     "n": ("number of examples n", "n"),
@@ -78,14 +78,14 @@ class CurvesView(View):
     @cached_property
     def lines(self) -> tuple[CurveSet, str]:
         """The curves as lines along one axis, and that axis."""
-        return inducing.unfold(self.curves)
+        return inducing.unfold(groups.unfold(self.curves))
 
     def to_csv(self) -> str:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         names = self.curves.columns
         writer.writerow(names)
-        for label, curve in self.curves.items():
+        for label, curve in groups.unfold(self.curves).items():
             unknown = np.full(len(curve.sizes), np.nan)
             stderr = unknown if curve.stderr is None else curve.stderr
             counts = [curve.sizes] + ([unknown if curve.m is None else curve.m] if "m" in names else [])
@@ -239,7 +239,8 @@ def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     lower = [curve.error[order] for curve in same if kind_of(curve) is Kind.LOWER_BOUND]
     upper = [curve.error[order] for curve in same if kind_of(curve) is Kind.UPPER_BOUND]
     problem = bounds[0].problem
-    on_graph = float(problem.axis == "nu" and problem.true_kernel.normalise != "none")  # 0 if it is not known
+    known = problem.axis == "nu" and problem.true_kernel.normalise != "none"
+    on_graph = problem.true_kernel.variance if known else 0.0
     prior = problem.spectrum.trace if problem.axis == "n" else on_graph
     high = np.min([np.full(len(order), prior), *upper], axis=0)
     return bounds[0].sizes[order], np.max([np.zeros(len(order)), *lower], axis=0), high
@@ -312,7 +313,7 @@ def _prior_variance(curves: Curves) -> float:
     for problem in (curve.problem for curve in curves.values()):
         if problem.axis == "nu" and problem.true_kernel.normalise == "none":
             raise InputError("errors in the target's units need a kernel whose average variance is 1: normalise it")
-        found.add(1.0 if problem.axis == "nu" else float(problem.spectrum.trace))
+        found.add(problem.true_kernel.variance if problem.axis == "nu" else float(problem.spectrum.trace))
     if len(found) > 1:
         raise InputError("errors in the target's units need curves with the same prior variance: show them one by one")
     return found.pop()
