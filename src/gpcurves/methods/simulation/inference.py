@@ -21,7 +21,7 @@ from gpcurves.numerics.cholesky import factorise, factorise_pivoted, invert_lowe
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.observations import Observation
 
-_MOST = 200  # iterations
+MOST = 200  # iterations
 _FAINT = 1e-7  # a factor that is weaker than this, relative to the prior, is told from none by a direct formula
 _NEGLECTED = 1e-12  # variance that features may leave out, relative to the prior
 _LOW_RANK = 0.5  # features are used if there are fewer of them than half of the examples
@@ -183,15 +183,15 @@ def expectation_propagation(
         mean, variance = start.predict(*space.after(k))
     else:
         mean, variance = np.zeros(n), space.after(0)[1]
-    precision[k:], linear[k:] = _match(labels[k:], mean, variance, observation)
+    precision[k:], linear[k:] = match(labels[k:], mean, variance, observation)
     share, last = 1.0, np.inf
-    for _ in range(_MOST):
+    for _ in range(MOST):
         belief = space.believe(precision, linear)
         if n == 0:
             return belief
         mean, own = belief.at_examples()
         without = 1 / (1 / own - precision)  # the variance without the own factor of a label
-        new, new_linear = _match(labels, without * (mean / own - linear), without, observation)
+        new, new_linear = match(labels, without * (mean / own - linear), without, observation)
         # Many small changes add up if many labels are about one place: what counts is what all of them do to means and variances.
         root = np.sqrt(own)
         moves = new_linear - linear - (new - precision) * mean, abs(new - precision) * root
@@ -207,7 +207,7 @@ def expectation_propagation(
     return replace(belief, converged=False)
 
 
-def _match(
+def match(
     labels: FloatArray, mean: FloatArray, variance: FloatArray, observation: Observation
 ) -> tuple[FloatArray, FloatArray]:
     """Return the factor that does to a belief what the likelihood does to its mean and variance."""
@@ -232,7 +232,7 @@ def laplace(
     if start is not None and len(start.precision):
         f = K[:, : len(start.weights)] @ start.weights
     weights, height = np.zeros(len(labels)), -np.inf
-    for _ in range(_MOST):
+    for _ in range(MOST):
         log_p, slope, curvature = observation.slopes(labels, f)
         belief = Belief.of(K, curvature, curvature * f + slope)
         new = K @ belief.weights
@@ -249,7 +249,7 @@ def laplace(
                 break
             share /= 2
         f, weights, height = trial, trial_weights, risen
-    raise NumericalError(f"Newton's method for the mode of {len(labels)} labels did not converge in {_MOST} steps")
+    raise NumericalError(f"Newton's method for the mode of {len(labels)} labels did not converge in {MOST} steps")
 
 
 def gibbs(

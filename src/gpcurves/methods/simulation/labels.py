@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,9 +24,10 @@ from gpcurves.observations import GaussianNoise, Observation, Probit
 from gpcurves.observations.classes import Classes
 from gpcurves.problem import Problem
 
-_ALGORITHM = 1  # changes whenever the numbers of a data set would, so that old stores are not mixed with new results
+_ALGORITHM = 2  # changes whenever the numbers of a data set would, so that old stores are not mixed with new results
 _CLASSES = ("mse", "error-rate", "sign-error-rate", "log-loss")
-_TOLERANCE = 1e-3  # of EP, in standard deviations: errors of this size change a squared error by their square
+_TOLERANCE = 1e-3  # of means, in standard deviations: errors of this size change a squared error by their square
+_SMALL_STEP = 4  # examples from one size to the next, up to which beliefs grow instead of being found anew
 TEST_POINTS = 200  # fewer than with Gaussian noise, because functions differ more than test inputs
 
 
@@ -85,28 +86,24 @@ class LabelledDataSets:
         if teacher is not None and teacher.function is not None:
             values = teacher.values(everywhere)
         else:
-            values = _draw_function(Prior(problem.true_kernel, problem.inputs, 0.0), everywhere, rng)
+            true_covariances = Prior(problem.true_kernel, problem.inputs, 0.0).between(everywhere)
+            values = _draw_function(true_covariances, rng)
         labels = self.true_observation.draw(values[: len(X)], X, rng)
         true, truth = self.true_observation, None  # the probability of the class 1 at test inputs
         if isinstance(true, Classes):
             truth = true.probability(values[len(X) :], np.zeros(len(test)))[0]
         student = Prior(problem.kernel, problem.inputs, 0.0)
-        K, cross, prior = student.between(X), student.between(X, test), student.variances(test)
-        space, points = find_space(K, cross) if self.inference == "ep" else (Covariances(K), cross)
+        if teacher is None:
+            K, cross = true_covariances[: len(X), : len(X)], true_covariances[: len(X), len(X) :]
+        else:
+            K, cross = student.between(X), student.between(X, test)
+        prior = student.variances(test)
         means, variances, failed = (np.empty((len(self.sizes), each)) for each in (len(test), len(test), 1))
-        belief: Any = None
-        for place in np.argsort(self.sizes, kind="stable").tolist():
-            n = self.sizes[place]
-            if self.inference == "gibbs":
-                beliefs = gibbs(K[:n, :n], cross[:n], prior, labels[:n], problem.observation, rng)
-            elif self.inference == "ep":
-                belief = expectation_propagation(space.first(n), labels[:n], problem.observation, belief, _TOLERANCE)
-                beliefs = belief.predict(points if isinstance(space, Features) else points[:n], prior)
-            else:
-                belief = laplace(K[:n, :n], labels[:n], problem.observation, belief)
-                beliefs = belief.predict(cross[:n], prior)
-            means[place], variances[place] = beliefs
-            failed[place] = belief is not None and not belief.converged
+        order = np.argsort(self.sizes, kind="stable").tolist()
+        ascending = [self.sizes[place] for place in order]
+        found = infer(K, cross, prior, labels, problem.observation, ascending, self.inference, rng)
+        for place, (mean, variance, converged) in zip(order, found, strict=True):
+            means[place], variances[place], failed[place] = mean, variance, not converged
         measured = self._measure(values[len(X) :], truth, means, variances)
         return measured | {
             "error": measured[self.quantity],
@@ -136,10 +133,39 @@ class LabelledDataSets:
         return 8.0 * (3 * (n + self.test_points) ** 2 + 5 * n * n)
 
 
-def _draw_function(prior: Prior, X: FloatArray, rng: np.random.Generator) -> FloatArray:
+def infer(
+    K: FloatArray,
+    cross: FloatArray,
+    prior: FloatArray,
+    labels: FloatArray,
+    observation: Observation,
+    sizes: Sequence[int],
+    inference: str,
+    rng: np.random.Generator,
+) -> Iterator[tuple[FloatArray, FloatArray, bool]]:
+    """Yield means and variances at points for ascending numbers of labels, and whether inference converged."""
+    space, points = find_space(K, cross) if inference == "ep" else (Covariances(K), cross)
+    if inference != "gibbs" and isinstance(space, Covariances) and max(sizes) <= _SMALL_STEP * len(sizes):
+        from gpcurves.methods.simulation.growing import grow  # compiles, which takes a second
+
+        yield from grow(K, cross, prior, labels, observation, sizes, inference, _TOLERANCE)
+        return
+    belief: Any = None
+    for n in sizes:
+        if inference == "gibbs":
+            yield *gibbs(K[:n, :n], cross[:n], prior, labels[:n], observation, rng), True
+            continue
+        if inference == "ep":
+            belief = expectation_propagation(space.first(n), labels[:n], observation, belief, _TOLERANCE)
+        else:
+            belief = laplace(K[:n, :n], labels[:n], observation, belief, _TOLERANCE)
+        yield *belief.predict(points if isinstance(space, Features) else points[:n], prior), belief.converged
+
+
+def _draw_function(covariances: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draw the values of a function at points; the pivoted factor ends where smooth functions leave nothing more to decide."""
-    C = np.asfortranarray(prior.between(X))
-    factor, order = factorise_pivoted(C, np.finfo(float).eps * len(X) * float(C.diagonal().max()))
-    values = np.empty(len(X))
+    C = np.asfortranarray(covariances)
+    factor, order = factorise_pivoted(C, np.finfo(float).eps * len(C) * float(C.diagonal().max()))
+    values = np.empty(len(C))
     values[order] = factor @ rng.standard_normal(factor.shape[1])
     return values
