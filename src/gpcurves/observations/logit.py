@@ -37,12 +37,14 @@ class Logit(Classes):
         return result, slope
 
     def tilt(self, labels: FloatArray, mean: FloatArray, variance: FloatArray) -> Tilted:
-        # with steps of at most 0.9 units of the function, trapezoidal sums are exact to 1e-9
-        step = min(0.9, 0.9 / float(np.sqrt(np.max(variance, initial=1.0))))
+        # with steps of at most 0.6 units of the function, trapezoidal sums are exact to 1e-10
+        step = min(0.6, 0.6 / float(np.sqrt(np.max(variance, initial=1.0))))
         z = step * np.arange(-np.ceil(8.5 / step), np.ceil(8.5 / step) + 1)
         weights = step * np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
         f = (labels * mean)[..., None] + np.sqrt(variance)[..., None] * z
-        right = scipy.special.expit(np.maximum(f, -700.0))  # beyond, slopes no longer change and numbers would underflow
+        right = scipy.special.expit(
+            np.maximum(f, -700.0)
+        )  # beyond, slopes no longer change and numbers would underflow
         slopes = right * (1 - right)
         total = right @ weights
         slope = slopes @ weights / total

@@ -116,7 +116,7 @@ class Growing:
         n, limit = self.n, _STRONG
         mean, own = np.empty(n), np.empty(n)
         factors = self.precision, self.linear, self.wanted, self.wanted_linear
-        while _alter(self.P, self.mean, self.variance, *factors, self.shift, mean, own) > _WAITING:
+        while _alter(self.P, self.mean, self.variance, factors, self.shift, mean, own) > _WAITING:
             waits = abs(self.wanted[:n] - self.precision[:n])
             self._include(np.flatnonzero(waits * self.variance[:n] > limit))
             limit /= 10
@@ -152,10 +152,7 @@ def _alter(
     P: FloatArray,
     base: FloatArray,
     variance: FloatArray,
-    precision: FloatArray,
-    linear: FloatArray,
-    wanted: FloatArray,
-    wanted_linear: FloatArray,
+    factors: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
     shift: FloatArray,
     mean: FloatArray,
     own: FloatArray,
@@ -166,6 +163,7 @@ def _alter(
     little, two iterations from the last solution are enough.
     """
     n = len(mean)
+    precision, linear, wanted, wanted_linear = factors
     altered = np.zeros(n)
     mean[:], own[:] = base[:n], variance[:n]
     for i in range(n):
@@ -183,7 +181,7 @@ def _alter(
             by = shift[i]
             for j in range(n):
                 mean[j] += by * P[i, j]
-    return np.max(altered / variance[:n])  # type: ignore[no-any-return]
+    return float(np.max(altered / variance[:n]))
 
 
 @compiled
@@ -196,7 +194,7 @@ def _find_change(P: FloatArray, more: FloatArray, linear: FloatArray, mean: Floa
         for j in range(n):
             first[j] += by * P[i, j]
             second[j] += size * P[i, j]
-    return np.max(np.maximum(np.abs(first), np.abs(second)) / np.sqrt(own))  # type: ignore[no-any-return]
+    return float(np.max(np.maximum(np.abs(first), np.abs(second)) / np.sqrt(own)))
 
 
 def grow(
