@@ -79,7 +79,7 @@ class Problem:
         set_(self, "design", Random() if design is None else design)
         if (reason := inputs.objection(self.kernel)) is not None:
             raise InputError(reason)
-        if teacher is not None and (reason := teacher.objection(inputs)) is not None:
+        if teacher is not None and (reason := teacher.objection(inputs, self.observation)) is not None:
             raise InputError(f"of the teacher: {reason}")
 
     @property
@@ -220,7 +220,7 @@ class Problem:
             parts.append(repr(self.design))
         line = ", ".join(parts)
         if self.teacher is not None:
-            line += f"; teacher {self.teacher.describe()}, noise {self.teacher.noise:g}"
+            line += f"; teacher {self.teacher.describe()}, {self.teacher.describe_labels().replace('=', ' ', 1)}"
         return line
 
 

@@ -67,6 +67,7 @@ class Eigenvalue(Sampled):
     axes = ("nu",)
     optimistic = True
     misspecified = True
+    any_labels = True
     explicit = staticmethod(lc_examples)
     Options = GraphSizes
 

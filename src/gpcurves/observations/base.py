@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
@@ -35,6 +36,11 @@ class Observation(Piece, ABC, family="observation"):
     def gaussian_noise(self) -> float | None:
         """The variance of Gaussian noise that is the same everywhere, or None if labels are of another kind."""
         return None
+
+    @property
+    def noise_variance(self) -> float:
+        """The variance of labels about the function; NaN if they are not the function plus noise, infinite with many outliers."""
+        return math.nan
 
     @abstractmethod
     def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:

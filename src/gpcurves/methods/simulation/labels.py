@@ -20,13 +20,13 @@ from gpcurves.methods.simulation.inference import (
 from gpcurves.montecarlo import Shape, stream
 from gpcurves.numerics.cholesky import factorise_pivoted
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.observations import GaussianNoise, Observation, Probit
+from gpcurves.observations import Observation
 from gpcurves.observations.classes import Classes
 from gpcurves.problem import Problem
 
 _ALGORITHM = 2  # changes whenever the numbers of a data set would, so that old stores are not mixed with new results
 _CLASSES = ("mse", "error-rate", "sign-error-rate", "log-loss")
-_TOLERANCE = 1e-3  # of means, in standard deviations: errors of this size change a squared error by their square
+TOLERANCE = 1e-3  # of means, in standard deviations: errors of this size change a squared error by their square
 _SMALL_STEP = 4  # examples from one size to the next, up to which beliefs grow instead of being found anew
 TEST_POINTS = 200  # fewer than with Gaussian noise, because functions differ more than test inputs
 
@@ -62,21 +62,12 @@ class LabelledDataSets:
     @property
     def quantities(self) -> tuple[str, ...]:
         """What is measured at each size."""
-        return _CLASSES if isinstance(self.problem.observation, Classes) else ("mse",)
+        return quantities_of(self.problem)
 
     @property
     def fields(self) -> Mapping[str, Shape]:
         """The quantity asked for and all others, what the model claims as its variance, and where inference did not converge."""
         return dict.fromkeys(("error", *self.quantities, "claimed", "failed"), (len(self.sizes),))
-
-    @property
-    def true_observation(self) -> Observation:
-        """How labels are really made: with a teacher, by Gaussian noise of its variance, before the sign is taken for classes."""
-        problem = self.problem
-        if problem.teacher is None:
-            return problem.observation
-        level = problem.teacher.noise
-        return Probit(level) if problem.observation.classes else GaussianNoise(level)
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         problem, rng = self.problem, stream(self.seed, task)
@@ -87,11 +78,8 @@ class LabelledDataSets:
             values = teacher.values(everywhere)
         else:
             true_covariances = Prior(problem.true_kernel, problem.inputs, 0.0).between(everywhere)
-            values = _draw_function(true_covariances, rng)
-        labels = self.true_observation.draw(values[: len(X)], X, rng)
-        true, truth = self.true_observation, None  # the probability of the class 1 at test inputs
-        if isinstance(true, Classes):
-            truth = true.probability(values[len(X) :], np.zeros(len(test)))[0]
+            values = draw_function(true_covariances, rng)
+        labels = true_observation(problem).draw(values[: len(X)], X, rng)
         student = Prior(problem.kernel, problem.inputs, 0.0)
         if teacher is None:
             K, cross = true_covariances[: len(X), : len(X)], true_covariances[: len(X), len(X) :]
@@ -104,33 +92,44 @@ class LabelledDataSets:
         found = infer(K, cross, prior, labels, problem.observation, ascending, self.inference, rng)
         for place, (mean, variance, converged) in zip(order, found, strict=True):
             means[place], variances[place], failed[place] = mean, variance, not converged
-        measured = self._measure(values[len(X) :], truth, means, variances)
+        compared = compare(problem, values[len(X) :], means, variances)
+        measured = {name: compared[name].mean(axis=1) for name in self.quantities}
         return measured | {
             "error": measured[self.quantity],
             "claimed": variances.mean(axis=1),
             "failed": failed[:, 0],
         }
 
-    def _measure(
-        self, values: FloatArray, truth: FloatArray | None, means: FloatArray, variances: FloatArray
-    ) -> dict[str, FloatArray | float]:
-        """Compare predictions with the function at each size; the average over the labels that it would have is exact."""
-        measured = {"mse": ((values - means) ** 2).mean(axis=1)}
-        if truth is None:
-            return dict(measured)
-        one = np.ones_like(means)
-        predicted = self.problem.observation.tilt(one, means, variances)[0]
-        opposite = self.problem.observation.tilt(-one, means, variances)[0]
-        guess = np.where(means == 0, 0.5, means > 0)  # before anything is learnt, either class
-        measured["error-rate"] = (guess * (1 - truth) + (1 - guess) * truth).mean(axis=1)
-        measured["sign-error-rate"] = np.where(values > 0, 1 - guess, guess).mean(axis=1)
-        measured["log-loss"] = -(truth * predicted + (1 - truth) * opposite).mean(axis=1)
-        return dict(measured)
-
     def memory(self) -> float:
         """Return the bytes that one data set needs at most."""
         n = float(max(self.sizes))
         return 8.0 * (3 * (n + self.test_points) ** 2 + 5 * n * n)
+
+
+def quantities_of(problem: Problem) -> tuple[str, ...]:
+    """Return what is measured of predictions."""
+    return _CLASSES if isinstance(problem.observation, Classes) else ("mse",)
+
+
+def true_observation(problem: Problem) -> Observation:
+    """Return how labels are really made, which a teacher knows."""
+    return problem.observation if problem.teacher is None else problem.teacher.labels(problem.observation)
+
+
+def compare(problem: Problem, values: FloatArray, means: FloatArray, variances: FloatArray) -> dict[str, FloatArray]:
+    """Compare predictions (rows) with the function at points; averages over the labels that it would have are exact."""
+    measured = {"mse": (values - means) ** 2}
+    true, believed = true_observation(problem), problem.observation
+    if not (isinstance(true, Classes) and isinstance(believed, Classes)):
+        return measured
+    truth = true.probability(values, np.zeros(len(values)))[0]  # of the class 1
+    one = np.ones_like(means)
+    predicted, opposite = (believed.tilt(label, means, variances)[0] for label in (one, -one))
+    guess = np.where(means == 0, 0.5, means > 0)  # before anything is learnt, either class
+    measured["error-rate"] = guess * (1 - truth) + (1 - guess) * truth
+    measured["sign-error-rate"] = np.where(values > 0, 1 - guess, guess)
+    measured["log-loss"] = -(truth * predicted + (1 - truth) * opposite)
+    return measured
 
 
 def infer(
@@ -148,7 +147,7 @@ def infer(
     if inference != "gibbs" and isinstance(space, Covariances) and max(sizes) <= _SMALL_STEP * len(sizes):
         from gpcurves.methods.simulation.growing import grow  # compiles, which takes a second
 
-        yield from grow(K, cross, prior, labels, observation, sizes, inference, _TOLERANCE)
+        yield from grow(K, cross, prior, labels, observation, sizes, inference, TOLERANCE)
         return
     belief: Any = None
     for n in sizes:
@@ -156,13 +155,13 @@ def infer(
             yield *gibbs(K[:n, :n], cross[:n], prior, labels[:n], observation, rng), True
             continue
         if inference == "ep":
-            belief = expectation_propagation(space.first(n), labels[:n], observation, belief, _TOLERANCE)
+            belief = expectation_propagation(space.first(n), labels[:n], observation, belief, TOLERANCE)
         else:
-            belief = laplace(K[:n, :n], labels[:n], observation, belief, _TOLERANCE)
+            belief = laplace(K[:n, :n], labels[:n], observation, belief, TOLERANCE)
         yield *belief.predict(points if isinstance(space, Features) else points[:n], prior), belief.converged
 
 
-def _draw_function(covariances: FloatArray, rng: np.random.Generator) -> FloatArray:
+def draw_function(covariances: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Draw the values of a function at points; the pivoted factor ends where smooth functions leave nothing more to decide."""
     C = np.asfortranarray(covariances)
     factor, order = factorise_pivoted(C, np.finfo(float).eps * len(C) * float(C.diagonal().max()))

@@ -54,12 +54,15 @@ class GraphExperiment:
         problem, graph = self.problem, self.problem.graph
         plain: dict[str, Any] = {"task": self.task, "algorithm": _ALGORITHM, "nu": self.nu, "rng": self.seed}
         plain["graph"] = graph.to_dict() if isinstance(graph, Ensemble) else graph.digest
-        plain |= {"kernel": problem.kernel.to_dict(), "noise": problem.noise}
+        gaussian = problem.observation.gaussian_noise
+        plain |= {"kernel": problem.kernel.to_dict()}
+        plain |= {"observation": problem.observation.to_dict()} if gaussian is None else {"noise": gaussian}
         if problem.teacher is not None:
-            own = problem.teacher.graph is not None or problem.true_kernel is None
+            labelled = problem.teacher.observation.gaussian_noise is None
+            own = problem.teacher.graph is not None or problem.true_kernel is None or labelled
             plain["teacher"] = [
                 problem.teacher.to_dict() if own else problem.true_kernel.to_dict(),
-                problem.teacher.noise,
+                None if labelled else problem.teacher.noise,
             ]
         given = {name: getattr(self, name) for name in self.settings}
         return plain | {name: value for name, value in given.items() if value is not None}
