@@ -147,3 +147,29 @@ def test_teachers_whose_labels_do_not_fit_are_refused(noise: Any, true: Any, wor
         gpc.Problem(gpc.RBF(0.1), CIRCLE, noise, gpc.Teacher(gpc.RBF(0.1), true))
     with pytest.raises(gpc.InputError, match="not both"):
         gpc.Teacher(gpc.RBF(0.1), 0.1, observation=gpc.Probit())
+
+
+def test_theory_says_where_labels_are_uneven() -> None:
+    n, noisy, quiet = [5, 20, 60, 150], gpc.Probit(1.0), gpc.Probit(0.01)
+    assert not gpc.learning_curve(gpc.Problem(gpc.RBF(0.1), CIRCLE, noisy), "lc", n).notes
+    for curve in gpc.learning_curves(gpc.Problem(gpc.RBF(0.1), CIRCLE, quiet), n, quantity="error-rate").values():
+        assert "fail at low noise, here at n = 20 to 150" in curve.notes[-1]
+    truth = gpc.learning_curve(gpc.Problem(gpc.RBF(0.1), CIRCLE, quiet), "simulation", n, datasets=6, rng=0)
+    ratio = gpc.learning_curve(truth.problem, "lc", n).error / truth.details["claimed"]
+    assert ratio[0] > 0.9  # no note there
+    assert (ratio[2:] < 0.6).all()
+    independent = gpc.Spectrum(np.array([1 / 200]), np.array([200.0]))  # features without neighbourhoods
+    assert not gpc.learning_curve(independent, "lc", n, noise=quiet).notes
+    for graph in (GRAPH, gpc.RandomRegular(3)):
+        options: dict[str, Any] = {} if graph is GRAPH else {"graphs": 2, "vertices": 60, "rng": 0}
+        on_graph = gpc.learning_curve(
+            gpc.GraphProblem(graph, KERNEL, quiet), "eigenvalue", nu=[0.0, 0.1, 5.0], **options
+        )
+        assert "at nu = 5:" in on_graph.notes[-1]
+    z, w = np.linspace(-9, 9, 4001), np.sqrt(0.4)
+    p = [gpc.Probit(0.3).probability(w * z * sign, np.full(4001, 0.6)) for sign in (1, -1)]
+    each = p[0][1] ** 2 / (p[0][0] * p[1][0])
+    gauss = np.exp(-z * z / 2) * (z[1] - z[0]) / np.sqrt(2 * np.pi)
+    np.testing.assert_allclose(gauss @ each, gpc.Probit(0.3).information(np.array([0.6]), 1.0)[0], rtol=1e-6)
+    uneven = gauss @ each**2 / (gauss @ each) ** 2 - 1
+    np.testing.assert_allclose(gpc.Probit(0.3).unevenness(np.array([0.6]), 1.0)[0], uneven, rtol=1e-6)
