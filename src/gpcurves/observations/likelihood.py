@@ -76,7 +76,7 @@ class Likelihood(Observation):
     >>> import numpy as np
     >>> cauchy = gpc.Likelihood(lambda y, f: -np.log(np.pi * (1 + (y - f) ** 2)), title="cauchy")
     >>> gpc.learning_curve(gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), cauchy), "lc", n=[0, 100]).error.round(3)
-    array([1.   , 0.253])
+    array([1.   , 0.158])
     """
 
     name = ""
