@@ -302,7 +302,10 @@ def _settings(curve: LearningCurve) -> dict[str, str]:
             settings[(each.metadata.get("flag") or each.name).replace("-", " ")] = getattr(piece, each.name)
     settings |= {name: repr(getattr(problem, name)) for name in _PIECES}
     if problem.teacher is not None:
-        settings |= {"teacher": problem.teacher.describe(), "teacher noise": problem.teacher.noise}
+        settings |= {
+            "teacher": problem.teacher.describe(),
+            "teacher noise": problem.teacher.describe_labels().removeprefix("noise="),
+        }
     settings |= curve.options
     settings["seed"] = curve.rng
     return {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in settings.items()}

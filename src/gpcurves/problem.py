@@ -89,7 +89,7 @@ class Problem:
         self._check_places()
         if (reason := inputs.objection(self.kernel)) is not None:
             raise InputError(reason)
-        if teacher is not None and (reason := teacher.objection(inputs)) is not None:
+        if teacher is not None and (reason := teacher.objection(inputs, self.observation)) is not None:
             raise InputError(f"of the teacher: {reason}")
         if (reason := self.design.objection(self)) is not None:
             raise InputError(reason)
@@ -304,7 +304,7 @@ class Problem:
             parts.append("test: all vertices alike" if even else f"test: {own}")
         line = ", ".join(parts)
         if self.teacher is not None:
-            line += f"; teacher {self.teacher.describe()}, noise {self.teacher.noise:g}"
+            line += f"; teacher {self.teacher.describe()}, {self.teacher.describe_labels().replace('=', ' ', 1)}"
         return line
 
 

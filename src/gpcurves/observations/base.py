@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -56,6 +57,11 @@ class Observation(Piece, ABC, family="observation"):
     def objection(self, inputs: Any) -> str | None:
         """Say why labels cannot be made in this way at such inputs, or return None if they can."""
         return None
+
+    @property
+    def noise_variance(self) -> float:
+        """The variance of labels about the function; NaN if they are not the function plus noise, infinite with many outliers."""
+        return math.nan
 
     @abstractmethod
     def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:

@@ -22,8 +22,10 @@ from gpcurves.methods.formulas.misspecified import (
 )
 from gpcurves.methods.formulas.parametric import Scaled, integrated_h, solve
 from gpcurves.methods.formulas.strides import ONE_BY_ONE, STRIDES, end_of_window, leap
+from gpcurves.methods.formulas.uneven import is_uneven, say_uneven
 from gpcurves.numerics.roots import bisect, invert
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.observations.classes import Classes
 from gpcurves.problem import Problem
 
 _NOT_A_BOUND = "close to the truth for smooth spectra and inputs spread evenly; not a bound"
@@ -32,17 +34,29 @@ _FAR = 1e12
 _NOTHING = 1e-300  # below this, in units of the largest eigenvalue, nothing is left to learn
 
 
+def may_fail(problem: Problem) -> bool:
+    """Tell whether there are sizes at which the theory is known to be wrong: of misspecified models, and of classes at inputs."""
+    return problem.teacher is not None or (isinstance(problem.observation, Classes) and problem.kernel is not None)
+
+
 def risky_sizes(problem: Problem, n: FloatArray) -> BoolArray:
-    """Tell at which n the theory of a misspecified model is known to be too low."""
-    if problem.teacher is None:
+    """Tell at which n the theory is known to be wrong."""
+    if not may_fail(problem):
         return np.zeros(len(n), dtype=bool)
-    return is_risky(problem, lambda scaled: _lc_h(scaled, n, problem.spectrum.count))
+    if problem.teacher is not None:
+        return is_risky(problem, lambda scaled: _lc_h(scaled, n, problem.spectrum.count))
+    return is_uneven(problem, lower_continuous(problem, n))
+
+
+def say_doubt(problem: Problem, sizes: FloatArray, axis: str) -> str:
+    """Return the sentence about sizes at which the theory is known to be wrong."""
+    return say_uneven(sizes, axis) if problem.teacher is None else say_risky(sizes, axis)
 
 
 def lc_caution(problem: Problem, n: FloatArray) -> str | None:
-    """Return a note if the theory is known to be too low somewhere, or None."""
+    """Return a note if the theory is known to be wrong somewhere, or None."""
     risky = risky_sizes(problem, n)
-    return say_risky(n[risky], "n") if risky.any() else None
+    return say_doubt(problem, n[risky], "n") if risky.any() else None
 
 
 def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:

@@ -15,6 +15,7 @@ from gpcurves.graphs.groups import check_groups, expand_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel, register
 from gpcurves.methods.sampled import QUANTILES, Sampled, average_over_groups, remarks
 from gpcurves.methods.simulation.dataset import DataSets, exact_test
+from gpcurves.methods.simulation.labelled_vertices import LabelledVertices
 from gpcurves.methods.simulation.labels import TEST_POINTS, LabelledDataSets
 from gpcurves.methods.simulation.scores import SCORES, Scores
 from gpcurves.methods.simulation.vertices import LocalErrors, OnGraphs, VertexDataSets, VertexInformation
@@ -31,6 +32,8 @@ _FIRST, _FIRST_GRAPHS, _MOST = 32, 10, 100_000  # how much is drawn before the p
 _MOST_PER_VERTEX = 1e9
 _SMALL_GRAPH = 1_500  # vertices up to which a given graph is simulated
 _TEST_POINTS = 1_000
+_LABELS = 1_000_000  # on a graph, if they have no Gaussian noise
+Experiment = DataSets | VertexDataSets | VertexInformation | LabelledDataSets | LabelledVertices | Scores
 _ALSO = ("training", "empirical")
 
 
@@ -99,7 +102,6 @@ class SimulationOptions(DataSetSizes):
         None,
         help="How to infer the function if labels have no Gaussian noise: expectation propagation, Laplace's method or Gibbs "
         "sampling  [ep for classes, gibbs for heavy tails]",
-        axis="n",
     )
     also: tuple[str, ...] = parameter(
         (),
@@ -148,8 +150,6 @@ def _can_infer(problem: Problem) -> str | None:
     observation = problem.observation
     if observation.gaussian_noise is not None or observation.uneven:
         return None
-    if problem.axis == "nu":
-        return f"on a graph it needs Gaussian noise, and labels are {observation!r}"
     return None if observation.inferences else f"there is no way to infer a function from labels {observation!r}"
 
 
@@ -159,8 +159,8 @@ class Simulation(Sampled):
 
     The average over functions (teachers) and over noise is exact for every data set, and so is the average over test inputs if
     it has a closed form. Of labels without Gaussian noise, functions and labels are drawn, and ``inference`` says how the function
-    is inferred; ``details`` holds the posterior variance that the model claims, and all quantities. On graphs ``details`` holds "variance", the variance of the local errors over vertices within a data
-    set, and for each group of vertices in ``among`` the error averaged over them and their share.
+    is inferred; ``details`` holds the posterior variance that the model claims, and all quantities. On graphs with Gaussian noise
+    ``details`` holds "variance", the variance of the local errors over vertices within a data set, and for each group of vertices in ``among`` the error averaged over them and their share.
     """
 
     name = "simulation"
@@ -204,7 +204,7 @@ class Simulation(Sampled):
 
     def measure(self, state: Any, sizes: FloatArray, quantity: str) -> Result:
         experiment, enough, run = state
-        if isinstance(experiment, LabelledDataSets):
+        if isinstance(experiment, LabelledDataSets | LabelledVertices):
             experiment = replace(experiment, quantity=quantity)
         elif isinstance(experiment, VertexDataSets) and quantity != MSE.name:
             experiment = VertexInformation(
@@ -214,22 +214,34 @@ class Simulation(Sampled):
             experiment = Scores(experiment.problem, (), run.seed(), quantity)
         return self.evaluate((experiment, enough, run), sizes)
 
-    def experiment(
-        self, problem: Problem, options: SimulationOptions, run: Run
-    ) -> DataSets | VertexDataSets | LabelledDataSets:
+    def experiment(self, problem: Problem, options: SimulationOptions, run: Run) -> Experiment:
+        labelled = problem.observation.gaussian_noise is None and not problem.observation.uneven
+        how = options.inference or (problem.observation.inferences[0] if labelled else "")
         if problem.axis == "nu":
-            size, per_task = options.size(problem), _datasets_per_task(problem, options)
-            among = expand_groups(problem.graph, options.among)
-            return VertexDataSets(problem, (), run.seed(), among, size, per_task)
-        if problem.observation.gaussian_noise is None and not problem.observation.uneven:
-            how = options.inference or problem.observation.inferences[0]
+            about = (
+                problem,
+                (),
+                run.seed(),
+                expand_groups(problem.graph, options.among),
+                options.size(problem),
+                _datasets_per_task(problem, options),
+            )
+            return LabelledVertices(*about, inference=how) if labelled else VertexDataSets(*about)
+        if labelled:
             return LabelledDataSets(problem, (), run.seed(), options.test_points or TEST_POINTS, how)
-        about = (options.test_points or _TEST_POINTS, options.also, problem.true_variance, exact_test(problem))
-        return DataSets(problem, (), run.seed(), *about)
+        tested = (options.test_points or _TEST_POINTS, options.also, problem.true_variance, exact_test(problem))
+        return DataSets(problem, (), run.seed(), *tested)
 
-    def check_sizes(self, experiment: DataSets | OnGraphs | LabelledDataSets | Scores, run: Run) -> None:
+    def check_sizes(self, experiment: Experiment, run: Run) -> None:
         if isinstance(experiment, OnGraphs):
             check_graph_size(experiment.problem, max(experiment.nu), experiment.vertices, run)
+            if (
+                isinstance(experiment, LabelledVertices)
+                and (most := max(experiment.nu) * experiment.vertices) > _LABELS
+            ):
+                raise InputError(
+                    f"labels are drawn one by one, at most {_LABELS:,}: got {most:g}, so ask for a smaller nu"
+                )
             return
         what = f"a simulation of n = {max(experiment.sizes)} with {run.workers} worker(s)"
         check_memory(experiment.memory() * run.processes, what, "ask for a smaller n or fewer workers")
@@ -243,11 +255,7 @@ class Simulation(Sampled):
         first = _FIRST if problem.axis == "n" else _FIRST_GRAPHS
         return Stop(min(first, most), most, options.precision)
 
-    def summarise(
-        self,
-        experiment: DataSets | VertexDataSets | VertexInformation | LabelledDataSets | Scores,
-        estimate: Estimate,
-    ) -> Result:
+    def summarise(self, experiment: Experiment, estimate: Estimate) -> Result:
         problem = experiment.problem
         error, stderr = estimate.mean("error"), estimate.stderr("error")
         details = {key: estimate.quantile("error", level) for key, level in QUANTILES.items()}
@@ -255,21 +263,16 @@ class Simulation(Sampled):
         if isinstance(experiment, Scores | VertexInformation):
             about = {"drawn": estimate.count}
             return Result(error, stderr, details=details, diagnostics=about, notes=tuple(notes))
-        if isinstance(experiment, VertexDataSets):
-            sizes = np.array(experiment.nu)
-            details |= {"variance": estimate.mean("variance"), "variance_stderr": estimate.stderr("variance")}
+        sizes = np.array(experiment.nu if isinstance(experiment, OnGraphs) else experiment.sizes, dtype=np.float64)
+        if isinstance(experiment, OnGraphs):
             more, said = average_over_groups(estimate, experiment.among)
             details, notes = details | more, [*notes, *said]
-        elif isinstance(experiment, LabelledDataSets):
-            sizes = np.array(experiment.sizes, dtype=np.float64)
-            for name in (*experiment.quantities, "claimed"):
-                details |= {name: estimate.mean(name), f"{name}_stderr": estimate.stderr(name)}
+        for name in _averages(experiment):
+            details |= {name: estimate.mean(name), f"{name}_stderr": estimate.stderr(name)}
+        if isinstance(experiment, LabelledDataSets | LabelledVertices):
             if (failed := float(estimate.values["failed"].mean())) > 0:
                 notes.append(f"inference did not converge for {100 * failed:.2g} % of the data sets and sizes")
-        else:
-            sizes = np.array(experiment.sizes, dtype=np.float64)
-            for name in experiment.also:
-                details |= {name: estimate.mean(name), f"{name}_stderr": estimate.stderr(name)}
+        elif isinstance(experiment, DataSets):
             if np.isfinite(first := estimate.values["replaced"].min()):
                 notes.append(
                     f"from n = {first:g} on the average over test inputs is over {experiment.test_points} random ones in "
@@ -299,6 +302,13 @@ class Simulation(Sampled):
         counted = experiment.test_weights
         weights = None if counted is None else np.tile(counted / len(values), len(values))
         return VarianceDistribution(values.ravel(), degrees.ravel(), problem, nu, weights, vertex)
+
+
+def _averages(experiment: DataSets | VertexDataSets | LabelledDataSets | LabelledVertices) -> tuple[str, ...]:
+    """Return what goes into the details of a curve besides the error."""
+    if isinstance(experiment, VertexDataSets):
+        return ("variance",)
+    return experiment.also if isinstance(experiment, DataSets) else (*experiment.quantities, "claimed")
 
 
 def _count_tasks(problem: Problem, options: DataSetSizes) -> tuple[int, int]:
@@ -331,7 +341,7 @@ def is_large(problem: Problem) -> bool:
     Dense algebra on a small given graph is quick, and exact.
     """
     small = isinstance(problem.graph, Graph) and problem.graph.vertices <= _SMALL_GRAPH
-    return not small and problem.observation.gaussian_noise != 0 and problem.teacher is None
+    return not small and problem.observation.gaussian_noise not in (0, None) and problem.teacher is None
 
 
 def spare_dense_algebra(problem: Problem) -> str | None:

@@ -58,15 +58,17 @@ class GraphExperiment:
         problem, graph = self.problem, self.problem.graph
         plain: dict[str, Any] = {"task": self.task, "algorithm": _ALGORITHM, "nu": self.nu, "rng": self.seed}
         plain["graph"] = graph.to_dict() if isinstance(graph, Ensemble) else graph.digest
-        noisy = problem.observation
-        plain |= {"kernel": problem.kernel.to_dict(), "noise": noisy.to_dict() if noisy.uneven else problem.noise}
+        gaussian, plain["kernel"] = problem.observation.gaussian_noise, problem.kernel.to_dict()
+        labels = "noise" if problem.observation.uneven else "observation"
+        plain |= {"noise": gaussian} if gaussian is not None else {labels: problem.observation.to_dict()}
         uneven = {"weights": self.weights, "test": self.test_weights}
         plain |= {name: value.tolist() for name, value in uneven.items() if value is not None}
         if problem.teacher is not None:
-            own = problem.teacher.graph is not None or problem.true_kernel is None
+            labelled = problem.teacher.observation.gaussian_noise is None
+            own = problem.teacher.graph is not None or problem.true_kernel is None or labelled
             plain["teacher"] = [
                 problem.teacher.to_dict() if own else problem.true_kernel.to_dict(),
-                problem.teacher.noise,
+                None if labelled else problem.teacher.noise,
             ]
         if problem.design != Random():
             plain["design"] = problem.design.to_dict()
