@@ -26,8 +26,6 @@ from gpcurves.forecasting import forecast as forecast
 from gpcurves.forecasting.estimator import LearningCurveForecast as LearningCurveForecast
 from gpcurves.forecasting.networks.classifier import GraphClassifier as GraphClassifier
 from gpcurves.forecasting.networks.regressor import GraphRegressor as GraphRegressor
-from gpcurves.goals import InducingGoal as InducingGoal
-from gpcurves.goals import required_inducing as required_inducing
 from gpcurves.goals import required_n as required_n
 from gpcurves.graphs import DegreeDistribution as DegreeDistribution
 from gpcurves.graphs import DiffusionKernel as DiffusionKernel
@@ -51,6 +49,8 @@ from gpcurves.guarantees import PacBayes as PacBayes
 from gpcurves.guarantees import certificate as certificate
 from gpcurves.guarantees import pac_bayes as pac_bayes
 from gpcurves.guarantees import required_holdout as required_holdout
+from gpcurves.inducing import InducingGoal as InducingGoal
+from gpcurves.inducing import required_inducing as required_inducing
 from gpcurves.inputs import Box as Box
 from gpcurves.inputs import Discrete as Discrete
 from gpcurves.inputs import Gaussian as Gaussian

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
-from gpcurves.goals import _least
+from gpcurves.inducing import _least
 from gpcurves.methods.sparse.dataset import Kind, sparse_error
 from gpcurves.methods.sparse.inducing import Inducing, choose_uncertain
 from gpcurves.methods.sparse.theory import Nodes, Student, full_error

@@ -35,6 +35,7 @@ LAYERS += [
     "api",
     "goals",
     "choosing",
+    "inducing",
     "guarantees",
     "tables",
     "forecasting",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves import goals
+from gpcurves import goals, inducing
 from gpcurves.api import compute_curves, request_curves
 from gpcurves.cli import output, parse
 from gpcurves.cli.options import Given, Option, parameter_options
@@ -88,7 +88,7 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
         for error in errors:
             answers.append(goals.answer_goal(curves, requests, error))  # noqa: PERF401  (those before an interruption are kept)
         sparse = [request for request in requests if request.method.second == "m"] if excess else []
-        excesses = [goals.answer_excess(request, int(at.max()), excess) for request in sparse]
+        excesses = [inducing.answer_excess(request, int(at.max()), excess) for request in sparse]
     except KeyboardInterrupt:
         stopped, excesses = True, []
     longer = curves
@@ -150,7 +150,7 @@ def _continue_to_goals(curves: CurveSet, requests: Sequence[Request], answers: S
 
 
 def _pass_through(
-    curves: CurveSet, requests: Sequence[Request], at: FloatArray, excesses: Sequence[goals.InducingGoal]
+    curves: CurveSet, requests: Sequence[Request], at: FloatArray, excesses: Sequence[inducing.InducingGoal]
 ) -> CurveSet:
     """Return curves along m with the numbers of inducing points that are enough, so that a picture shows the error there."""
     longer = dict(curves)

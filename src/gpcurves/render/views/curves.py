@@ -15,8 +15,9 @@ import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve, dump
 from gpcurves.errors import InputError
-from gpcurves.goals import Goal, InducingGoal
+from gpcurves.goals import Goal
 from gpcurves.graphs import Graph
+from gpcurves.inducing import InducingGoal
 from gpcurves.methods import METHODS, Kind, Scope
 from gpcurves.methods.base import Formula
 from gpcurves.methods.formulas.decay import asymptotics, objection
