@@ -24,6 +24,7 @@ _COMMANDS = {
     "curve": "Compute the average error after n examples.",
     "diagnose": "Report how uneven prior variances are over a graph.",
     "draw": "Draw a graph, coloured by the error of one data set.",
+    "explore": "Write a page on which learning curves move with sliders.",
     "figures": "Draw figures of the papers and check their claims.",
     "graph": "Compute the average error on the vertices of a graph.",
     "methods": "List the methods: what each is, needs and guarantees.",
@@ -60,6 +61,7 @@ def cli() -> None:
       gpcurves predict network.csv --labels known.csv --out all.csv
       gpcurves plan data.csv --target y --goal-rmse 0.1
       gpcurves plan --edges network.csv --labels known.csv --goal-rmse 2.5 --report plan.html
+      gpcurves explore
       gpcurves methods
       gpcurves figures
     """

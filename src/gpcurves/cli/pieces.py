@@ -175,7 +175,7 @@ def build_vector_problem(given: Given) -> Problem:
     kernel = KERNELS.build(given)
     dim = {} if kernel.input_dim is None else {"dim": kernel.input_dim}  # as many as the kernel has lengthscales
     inputs, observation = INPUTS.build(given, **dim), LIKELIHOODS.build(given)
-    teacher = _build_teacher(given, KERNELS, observation)
+    teacher = build_teacher(given, KERNELS, observation)
     return Problem(kernel, inputs, observation, teacher, DESIGNS.build(given))
 
 
@@ -192,10 +192,10 @@ def build_fitted_kernel(given: Given) -> GraphKernel | Literal["fit"]:
 def build_graph_problem(given: Given, graph: Graph | Ensemble) -> Problem:
     """Return the problem on a graph that was given."""
     kernel, observation = GRAPH_KERNELS.build(given), LIKELIHOODS.build(given)
-    return GraphProblem(graph, kernel, observation, _build_teacher(given, GRAPH_KERNELS, observation))
+    return GraphProblem(graph, kernel, observation, build_teacher(given, GRAPH_KERNELS, observation))
 
 
-def _build_teacher(given: Given, family: Family, observation: Observation) -> Teacher | None:
+def build_teacher(given: Given, family: Family, observation: Observation) -> Teacher | None:
     """Return the teacher that the options describe, or None; what they leave out is as for the student."""
     noise = given["teacher_noise"]
     if not (given.has("teacher_kernel") or given.has("teacher_noise") or given.of("teacher-kernel")):

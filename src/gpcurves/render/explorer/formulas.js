@@ -204,7 +204,7 @@ export function ucAnyLabel(s, variance, sizes) {
       left += 1;
       panel = integral(left, 1);
     }
-    const width = bracketedRoot((x) => before + (x > 0 ? integral(left, x) : 0) - n, 0, 1, 1e-13);
+    const width = increasingRoot((x) => [before + integral(left, x) - n, rate(left + x)], 0, 1, (n - before) / panel);
     return g(s, Math.exp(left + width));
   });
 }

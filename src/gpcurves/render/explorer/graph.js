@@ -166,13 +166,11 @@ export function posterior(C, n, noise, labels) {
 export const graphEigenvalues = (C, n) => eigenvalues(C, n).map((each) => Math.max(each, 0) / n);
 
 /**
- * The mean posterior variance after each number of labels at vertices drawn at random, one data set.
- * @param {Float64Array} C @param {number} n @param {number} noise @param {number[]} sizes ascending @param {Random} random
+ * The mean posterior variance after 0, 1, 2, … labels at these vertices, from one nested factor.
+ * @param {Float64Array} C @param {number} n @param {number} noise @param {number[]} where
  */
-export function oneLabelling(C, n, noise, sizes, random) {
-  const most = sizes[sizes.length - 1];
-  const where = Array.from({ length: most }, () => random.below(n));
-  const K = new Float64Array(most * most), W = new Float64Array(most * n);
+export function meanVariances(C, n, noise, where) {
+  const most = where.length, K = new Float64Array(most * most), W = new Float64Array(most * n);
   where.forEach((i, row) => {
     where.forEach((j, column) => (K[row * most + column] = C[i * n + j]));
     K[row * most + row] += noise;
@@ -186,6 +184,15 @@ export function oneLabelling(C, n, noise, sizes, random) {
     for (let j = 0; j < n; j++) error -= W[row * n + j] ** 2 / n;
     curve.push(error);
   }
+  return curve;
+}
+
+/**
+ * The same after some numbers of labels at vertices drawn at random, one data set.
+ * @param {Float64Array} C @param {number} n @param {number} noise @param {number[]} sizes ascending @param {Random} random
+ */
+export function oneLabelling(C, n, noise, sizes, random) {
+  const where = Array.from({ length: sizes[sizes.length - 1] }, () => random.below(n)), curve = meanVariances(C, n, noise, where);
   return sizes.map((size) => curve[size]);
 }
 
@@ -210,7 +217,9 @@ export function layOut({ vertices, edges }, random) {
     const fx = new Float64Array(vertices), fy = new Float64Array(vertices);
     for (let i = 0; i < vertices; i++) {
       for (let j = 0; j < i; j++) {
-        const dx = x[i] - x[j], dy = y[i] - y[j], force = (near * near) / (dx * dx + dy * dy + 1e-6);
+        const dx = x[i] - x[j], dy = y[i] - y[j], square = dx * dx + dy * dy;
+        if (square > 25 * near * near) continue; // far vertices do not push, so that small components stay close
+        const force = (near * near) / (square + 1e-6);
         fx[i] += dx * force;
         fy[i] += dy * force;
         fx[j] -= dx * force;

@@ -22,7 +22,7 @@ export function erfc(x) {
   if (x > 27) return 0;
   // the continued fraction x + (1/2)/(x + 1/(x + (3/2)/(x + ...))), evaluated from its end
   let fraction = x;
-  for (let k = x < 3 ? 120 : 60; k > 0; k--) fraction = x + k / 2 / fraction;
+  for (let k = Math.ceil(8 + 220 / (x * x)); k > 0; k--) fraction = x + k / 2 / fraction;
   return Math.exp(-x * x) / (Math.sqrt(Math.PI) * fraction);
 }
 
@@ -67,6 +67,8 @@ export function increasingRoot(f, low, high, start) {
     if (!(next >= low && next <= high)) next = (low + high) / 2;
     const moved = Math.abs(next - x);
     x = next;
+    // close to the root a step of Newton's method squares the error, so that nothing is left to gain after a small one
+    if (moved <= 1e-9 * Math.max(1, Math.abs(x)) && Math.abs(value) < 1e-8 * Math.abs(slope)) break;
     if (moved <= 1e-15 * Math.max(1, Math.abs(x)) || high - low <= 1e-15 * Math.abs(high)) break;
   }
   return x;
