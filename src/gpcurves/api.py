@@ -114,6 +114,7 @@ def request_curves(
             method
             for method in METHODS.values()
             if problem.axis in method.axes and (method.second is None or method.second in options)
+            if not (method.special and method.objection(problem))
         ]
     else:
         named = list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method)))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MethodName = Literal[
-    "lc", "lc1", "uc", "d", "mw", "plaskota", "ov", "lo", "uo", "info", "two", "degenerate", "ou-exact", "mckay", "master", "wv",
+    "lc", "lc1", "uc", "d", "mw", "plaskota", "ov", "lo", "uo", "info", "two", "degenerate", "mckay", "master", "ou-exact", "wv",
     "simulation", "eigenvalue", "cavity",
     "sor", "vfe", "fitc", "sor-simulation", "vfe-simulation", "fitc-simulation", "pitc", "bcm",
 ]  # fmt: skip

@@ -125,6 +125,7 @@ class Method(ABC, Generic[State]):
     misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
     any_labels: bool = False  # whether labels may be of any kind (an `Observation` without Gaussian noise)
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
+    special: bool = False  # whether it is for one kind of problem, so that "all" leaves it out of others without a word
     default: bool = False  # whether it answers goals for all problems along its axes
     optimistic: bool = False  # whether it expects too few examples if noise is low, as eigenvalues of graphs do
     explicit: Callable[[Problem, float], float] | None = None  # returns the examples at an error, if that is simple
@@ -319,9 +320,8 @@ class Formula(Method[tuple[Problem, Problem | None]]):
     ``measures`` are functions that make other quantities of the errors, by name; `gives` adds one.
     """
 
-    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(
-        lambda problem, sizes: None
-    )  # a note, if there is one
+    # returns a note, if there is one
+    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(lambda problem, sizes: None)
     negative = "the formula gives a negative error at n = {:g}: it means nothing there"  # a note on such values
 
     def __init__(self, function: Function, spectral: bool, **about: Any) -> None:
