@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 
 _USUAL = ("random", "sobol", "greedy")
 _BOUNDS = ("plaskota", "ov")
-_FURTHER, _POINTS = (
-    8.0,
-    12,
-)  # how far beyond the largest size random inputs are simulated for a comparison, in so many steps
+_FURTHER, _POINTS = (2.0, 4.0, 8.0), 8  # how far beyond the largest size random inputs are simulated, by so many points
 _MOST = 1_000.0  # examples up to which they are, unless more were asked for
 _TEST_NODES = 2_000
 
@@ -268,10 +265,23 @@ def _continue(curves: DesignCurves, requests: Mapping[str, Request]) -> Learning
     best = min(float(curves[label].error[np.argmax(curves[label].sizes)]) for label in others)
     if last == 0 or not best > 0 or curve.reaches(best) is not None:
         return None
-    most = min(_FURTHER * last, max(_MOST / per, 2 * last)) if curve.problem.ensemble is None else _FURTHER * last
-    more = np.geomspace(last, most, _POINTS)
-    more = more if curve.problem.ensemble is not None else np.unique(np.rint(more * per)) / per
-    return requests[usual[0]].curve(np.unique(np.concatenate((curve.sizes, more))))
+    ensemble, found = curve.problem.ensemble is not None, None
+    for times in _FURTHER:
+        if not ensemble and times * last > max(_MOST / per, _FURTHER[0] * last):
+            break
+        more = np.geomspace(last, times * last, _POINTS)
+        more = more if ensemble else np.unique(np.rint(more * per)) / per
+        found = requests[usual[0]].curve(np.unique(np.concatenate((curve.sizes, more))))
+        if (reached := found.error <= best).any():
+            return _up_to(found, float(found.sizes[reached].min()))
+    return found
+
+
+def _up_to(curve: LearningCurve, last: float) -> LearningCurve:
+    """Return the points of a curve up to a size."""
+    kept = curve.sizes <= last
+    parts: dict[str, Any] = {name: getattr(curve, name)[kept] for name in ("sizes", "error", "stderr")}
+    return replace(curve, **parts, details={name: values[kept] for name, values in curve.details.items()})
 
 
 def chosen_inputs(problem: Problem, n: int, *, known: object = None, rng: Rng = None) -> pd.DataFrame:
