@@ -109,8 +109,8 @@ NAIVE: dict[str, Naive] = {
     "two": two,
     "degenerate": degenerate,
 }
-ELSEWHERE = {"wv", "simulation", "eigenvalue", "mckay", "master", "cavity"}
-"""Retyped in test_williams_vivarelli.py, from quadratures, and in test_graph_theory.py and test_cavity_*.py."""
+ELSEWHERE = {"grid", "wv", "simulation", "eigenvalue", "mckay", "master", "cavity"}
+"""Retyped in test_designs.py, in test_williams_vivarelli.py, from quadratures, and in test_graph_theory.py and test_cavity_*.py."""
 
 
 def test_every_method_is_retyped() -> None:
