@@ -79,9 +79,7 @@ def _compare(given: Given, build: Callable[[Given], Problem], designs: Sequence[
         curves = compare_designs(problem, designs=designs, methods=methods, quantity=quantity.name, **sized, **options)
     except KeyboardInterrupt as stop:
         return output.say_interrupted(stop, given["store"])
-    names = {type(each).__name__ for each in designs}
-    compared = quantity.falls and "Random" in names and len(names) > 1
-    answers = [curves.saving(error) for error in errors or [None]] if compared else []
+    answers = [curves.saving(error) for error in errors or [None]] if curves.comparable else []
     shown = curves.continued() if output.is_shown(given) else curves
     output.emit_curves(shown, answers, given, deviation=deviation)
     return None
