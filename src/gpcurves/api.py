@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
+from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, NumericalError, TooLargeError, check_name
 from gpcurves.graphs import Ensemble
 from gpcurves.inputs import RandomVertices
@@ -217,7 +218,10 @@ def _refuse_unused(
 
 
 def default_method(problem: Problem) -> Method[Any]:
-    """Return the method that answers questions about goals best."""
+    """Return the method that answers questions about goals best; if inputs are chosen, a simulation, or the exact curve of a grid."""
+    if problem.design != Random():
+        exact = METHODS["grid"]
+        return exact if not exact.aside(problem) and exact.objection(problem) is None else METHODS["simulation"]
     made = [method for method in METHODS.values() if problem.observation.mismatch(method.compound) is None]
     known = [method for method in made if problem.axis in method.axes and method.answers(problem)]
     return next((method for method in known if method.objection(problem) is None), known[0])

@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 
 _USUAL = ("random", "sobol", "greedy")
 _BOUNDS = ("plaskota", "ov")
-_FURTHER, _POINTS = (
-    8.0,
-    12,
-)  # how far beyond the largest size random inputs are simulated for a comparison, in so many steps
+_FURTHER, _POINTS = (2.0, 4.0, 8.0), 8  # how far beyond the largest size random inputs are simulated, by so many points
 _MOST = 1_000.0  # examples up to which they are, unless more were asked for
 _TEST_NODES = 2_000
 
@@ -59,18 +56,16 @@ class DesignCurves(CurveSet):
 
     def saving(self, error: float | None = None) -> Saving:
         """Return what choosing saves on the way to an error: of the best design at the largest size, unless it is given."""
-        designed = {
-            label: curve
-            for label, curve in self.items()
-            if curve.problem.design != Random() and METHODS[curve.method].kind in (Kind.ESTIMATE, Kind.EXACT)
-        }
-        random = [curve for curve in self.values() if curve.problem.design == Random() and curve.stderr is not None]
+        designed, random = self._designed, self._random
         if not designed or not random:
             raise InputError("a comparison needs random inputs and another design: designs=('random', 'greedy')")
         if not QUANTITIES[random[0].quantity].falls:
             raise InputError(f"a comparison needs a quantity that falls with more examples, not {random[0].quantity}")
         if error is None:
-            error = _round_up(min(float(curve.error[np.argmax(curve.sizes)]) for curve in designed.values()))
+            error = self._best
+            if not 0 < error < math.inf:
+                raise InputError("a comparison needs an error above 0 at the largest size: give one")
+            error = _round_up(error)
         needed = {label: size for label in self if (size := self._reaches(label, positive("error", error))) is not None}
         missing = {
             label: f"more than {self._count(float(self._longest(label).sizes.max()))}"
@@ -83,8 +78,34 @@ class DesignCurves(CurveSet):
             return Saving(error, self.axis, needed, missing, sentence)
         best = min(reached, key=lambda label: needed[label])
         (usual,) = [label for label, curve in self.items() if curve is random[0]]
-        share = 1 - needed[best] / needed[usual] if needed.get(usual) else None
+        share = None
+        if usual in needed:
+            share = 1 - needed[best] / needed[usual] if needed[usual] else 0.0
         return Saving(error, self.axis, needed, missing, self._say(error, needed, best, usual, share), {}, best, share)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether `saving` has an answer: there are random inputs and others, and an error above 0."""
+        falls = QUANTITIES[next(iter(self.values())).quantity].falls
+        return bool(falls and self._designed and self._random and 0 < self._best < math.inf)
+
+    @property
+    def _designed(self) -> dict[str, LearningCurve]:
+        return {
+            label: curve
+            for label, curve in self.items()
+            if curve.problem.design != Random() and METHODS[curve.method].kind in (Kind.ESTIMATE, Kind.EXACT)
+        }
+
+    @property
+    def _random(self) -> list[LearningCurve]:
+        return [curve for curve in self.values() if curve.problem.design == Random() and curve.method == "simulation"]
+
+    @property
+    def _best(self) -> float:
+        """The smallest error of a design at the largest size, infinite if none is known."""
+        last = [float(curve.error[np.argmax(curve.sizes)]) for curve in self._designed.values()]
+        return min((each for each in last if math.isfinite(each)), default=math.inf)
 
     def _say(self, error: float, needed: Mapping[str, float], best: str, usual: str, share: float | None) -> str:
         many = self._count(needed[best])
@@ -260,18 +281,30 @@ def _theory(
 def _continue(curves: DesignCurves, requests: Mapping[str, Request]) -> LearningCurve | None:
     """Return random inputs up to where they are as good as the best choice, if that is beyond the sizes asked for."""
     usual = [label for label, request in requests.items() if request.problem.design == Random()]
-    others = [label for label in requests if label not in usual]
-    if not usual or not others or not QUANTITIES[curves[usual[0]].quantity].falls:
+    if not curves.comparable:
         return None
     curve = curves[usual[0]]
     last, per = float(curve.sizes.max()), curve.problem.examples_per_size
-    best = min(float(curves[label].error[np.argmax(curves[label].sizes)]) for label in others)
-    if last == 0 or not best > 0 or curve.reaches(best) is not None:
+    best = curves._best
+    if last == 0 or curve.reaches(best) is not None:
         return None
-    most = min(_FURTHER * last, max(_MOST / per, 2 * last)) if curve.problem.ensemble is None else _FURTHER * last
-    more = np.geomspace(last, most, _POINTS)
-    more = more if curve.problem.ensemble is not None else np.unique(np.rint(more * per)) / per
-    return requests[usual[0]].curve(np.unique(np.concatenate((curve.sizes, more))))
+    ensemble, found = curve.problem.ensemble is not None, None
+    for times in _FURTHER:
+        if not ensemble and times * last > max(_MOST / per, _FURTHER[0] * last):
+            break
+        more = np.geomspace(last, times * last, _POINTS)
+        more = more if ensemble else np.unique(np.rint(more * per)) / per
+        found = requests[usual[0]].curve(np.unique(np.concatenate((curve.sizes, more))))
+        if (reached := found.error <= best).any():
+            return _up_to(found, float(found.sizes[reached].min()))
+    return found
+
+
+def _up_to(curve: LearningCurve, last: float) -> LearningCurve:
+    """Return the points of a curve up to a size."""
+    kept = curve.sizes <= last
+    parts: dict[str, Any] = {name: getattr(curve, name)[kept] for name in ("sizes", "error", "stderr")}
+    return replace(curve, **parts, details={name: values[kept] for name, values in curve.details.items()})
 
 
 def chosen_inputs(problem: Problem, n: int, *, known: object = None, rng: Rng = None) -> pd.DataFrame:

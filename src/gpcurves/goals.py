@@ -61,7 +61,8 @@ def required_n(
         The mean squared error to reach, against the noise-free function, or what ``quantity`` names.
     method
         "lc" unless given. On a given graph it is "simulation" if the graph is small and "cavity" if it is large, and the
-        answer is in labels: eigenvalue theory promises too much if noise is low. An ensemble has no number of labels.
+        answer is in labels: eigenvalue theory promises too much if noise is low. An ensemble has no number of labels. If inputs
+        are chosen it is "simulation", or "grid" for a regular grid on the torus.
     quantity
         What ``error`` is: "mse", or another quantity that falls with more examples, such as an error rate.
     noisy

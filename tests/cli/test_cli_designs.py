@@ -67,6 +67,8 @@ def test_vertices_that_are_chosen_are_listed(network: str, tmp_path: Path) -> No
         (["--design", "random,sobol", "--candidates", "9"], "none of the designs random, sobol takes --candidates"),
         (["--design", "random,sobol", "--chosen", "x.csv"], "--chosen is about one design"),
         (["--design", "sobol", "--chosen", "x.png"], ".png"),
+        (["--design", "sobol", "--n", "0", "--chosen", "x.csv"], "the largest data set, and that has no examples"),
+        (["--design", "greedy", "--n", "5000", "--chosen", "x.csv"], "chooses each of 1,024 candidates once"),
         (
             ["--design", "greedy", "--n", "5000", "--simulate", "3"],
             "each of 1,024 candidates once, and 5,000 are asked",

@@ -109,8 +109,9 @@ NAIVE: dict[str, Naive] = {
     "two": two,
     "degenerate": degenerate,
 }
-ELSEWHERE = {"wv", "ou-exact", "simulation", "eigenvalue", "mckay", "master", "cavity"}
-"""Retyped in test_williams_vivarelli.py and test_exact_scenarios.py, from quadratures, and in test_graph_theory.py and test_cavity_*.py."""
+ELSEWHERE = {"grid", "wv", "ou-exact", "simulation", "eigenvalue", "mckay", "master", "cavity", "local"}
+"""Retyped in test_designs.py, test_williams_vivarelli.py, test_exact_scenarios.py, from quadratures, and in test_graph_theory.py,
+test_cavity_*.py and test_local.py."""
 
 
 def test_every_method_is_retyped() -> None:

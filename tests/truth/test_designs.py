@@ -275,6 +275,17 @@ def test_what_choosing_saves() -> None:
     assert float(curves.continued()["random"].n.max()) > 40
 
 
+def test_goals_are_answered_for_chosen_inputs() -> None:
+    kernel, circle = gpc.RBF(0.05), gpc.Torus(1)
+    found = [gpc.required_n(gpc.Problem(kernel, circle, 0.05, design=each), 0.1) for each in ("grid", "greedy")]
+    assert found == [14, 15]
+    designs = gpc.sweep(
+        gpc.Problem(kernel, circle, 0.05), [14], "simulation", design=["lhs", "grid"], datasets=3, rng=0
+    )
+    assert list(designs) == ["simulation, design LatinHypercube()", "simulation, design Grid()"]
+    assert designs["simulation, design Grid()"].error[0] < 0.1 < designs["simulation, design LatinHypercube()"].error[0]
+
+
 BAD: dict[str, tuple[Callable[[], object], str]] = {
     "unknown name": (
         lambda: gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1, design="sobl"),

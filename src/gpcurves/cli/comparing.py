@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from gpcurves.cli import computing, output, parse, pieces
 from gpcurves.cli.options import WRITTEN, Family, Given, Option
@@ -15,6 +16,9 @@ from gpcurves.problem import Problem
 from gpcurves.quantities import QUANTITIES
 from gpcurves.render.formats import check_output, save
 from gpcurves.render.views import TableView
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def chosen_option(section: str) -> Option:
@@ -30,22 +34,27 @@ def answer(given: Given, build: Callable[[Given], Problem], family: Family, addi
         check_output(given["chosen"], TableView)
         if len(designs) > 1:
             raise InputError(f"--chosen is about one design, and --design names {len(designs)}: give one")
-    built: list[Problem] = []
+    chosen: list[pd.DataFrame] = []
 
-    def build_once(given: Given) -> Problem:
-        built.append(build(given))
-        if given["chosen"] is not None and built[0].ensemble is not None:
-            raise InputError("--chosen lists vertices of your own graph: an ensemble has none to choose")
-        return built[0]
+    def build_and_choose(given: Given) -> Problem:
+        """Return the problem; what is chosen is found out before curves are computed, since that may be refused."""
+        problem = build(given)
+        if given["chosen"] is not None:
+            from gpcurves.choosing import chosen_inputs
+
+            if problem.ensemble is not None:
+                raise InputError("--chosen lists vertices of your own graph: an ensemble has none to choose")
+            count = round(float(_sizes(given, problem).max()) * problem.examples_per_size)
+            if count == 0:
+                raise InputError("--chosen lists the inputs of the largest data set, and that has no examples")
+            chosen.append(chosen_inputs(problem, count, rng=given["rng"]))
+        return problem
 
     if len(designs) > 1:
-        return _compare(given, build_once, designs)
-    code = computing.answer(given, build_once, adding)
-    if given["chosen"] is not None:
-        from gpcurves.choosing import chosen_inputs
-
-        count = round(float(_sizes(given, built[0]).max()) * built[0].examples_per_size)
-        save(chosen_inputs(built[0], count, rng=given["rng"]), given["chosen"])
+        return _compare(given, build, designs)
+    code = computing.answer(given, build_and_choose, adding)
+    for table in chosen:
+        save(table, given["chosen"])
         if not given["quiet"]:
             tell(f"wrote {given['chosen']}")
     return code
@@ -79,9 +88,7 @@ def _compare(given: Given, build: Callable[[Given], Problem], designs: Sequence[
         curves = compare_designs(problem, designs=designs, methods=methods, quantity=quantity.name, **sized, **options)
     except KeyboardInterrupt as stop:
         return output.say_interrupted(stop, given["store"])
-    names = {type(each).__name__ for each in designs}
-    compared = quantity.falls and "Random" in names and len(names) > 1
-    answers = [curves.saving(error) for error in errors or [None]] if compared else []
+    answers = [curves.saving(error) for error in errors or [None]] if curves.comparable else []
     shown = curves.continued() if output.is_shown(given) else curves
     output.emit_curves(shown, answers, given, deviation=deviation)
     return None

@@ -22,18 +22,18 @@ class GreedyVariance(CandidateDesign):
     def choose(self, problem: Any, among: Candidates, count: int) -> Positions:
         from threadpoolctl import threadpool_limits
 
-        inputs, kernel, noise = problem.inputs, problem.kernel, problem.noise
+        noise, between = problem.noise, problem.inputs.covariances(problem.kernel)
         points, known, left = among.points, among.known, among.free.copy()
         check_matrix(len(points), known + count, "candidates")
         factor = np.empty((len(points), known + count), order="F")
-        variance = inputs.variances(kernel, points).astype(np.float64)
+        variance = problem.inputs.variances(problem.kernel, points).astype(np.float64)
         least = max(ROUNDING * float(variance.max()), np.finfo(float).tiny)
         chosen = np.empty(known + count, dtype=np.intp)
         with threadpool_limits(1):  # so that ties are broken alike with any number of threads
             for i in range(known + count):
                 best = chosen[i] = i if i < known else int(np.argmax(np.where(left, variance, -1.0)))
                 left[best] &= not self.once(problem)
-                v = inputs.kernel_matrix(kernel, points[best : best + 1], points)[0] - factor[:, :i] @ factor[best, :i]
+                v = between(points[best : best + 1], points)[0] - factor[:, :i] @ factor[best, :i]
                 v /= np.sqrt(max(float(v[best]) + noise, least))
                 variance = np.maximum(variance - v * v, 0.0)
                 factor[:, i] = v

@@ -85,6 +85,10 @@ class Inputs(Piece, ABC, family="input distribution"):
         """Return the covariances between the rows of X and those of Y (of X itself if not given)."""
         return kernel(X, Y)
 
+    def covariances(self, kernel: Kernel) -> Callable[[FloatArray, FloatArray], FloatArray]:
+        """Return ``kernel_matrix`` of one kernel, for many calls: what these share is computed once."""
+        return partial(self.kernel_matrix, kernel)
+
     def variances(self, kernel: Kernel, X: FloatArray) -> FloatArray:
         """Return the prior variance at the rows of X."""
         return kernel.diag(X)

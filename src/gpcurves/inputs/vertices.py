@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
@@ -112,8 +112,16 @@ class Vertices(_OnGraph):
         return np.arange(float(self.graph.vertices))[:, None], self.shares
 
     def kernel_matrix(self, kernel: Any, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
-        rows, columns = (np.asarray(each[:, 0], dtype=np.int64) for each in (X, X if Y is None else Y))
-        return np.asarray(kernel.on(self.graph).rows(rows)[:, columns])
+        return self.covariances(kernel)(X, X if Y is None else Y)
+
+    def covariances(self, kernel: Any) -> Callable[[FloatArray, FloatArray], FloatArray]:
+        covariance = kernel.on(self.graph)
+
+        def between(X: FloatArray, Y: FloatArray) -> FloatArray:
+            rows, columns = (np.asarray(each[:, 0], dtype=np.int64) for each in (X, Y))
+            return np.asarray(covariance.rows(rows)[:, columns])
+
+        return between
 
     def variances(self, kernel: Any, X: FloatArray) -> FloatArray:
         return np.asarray(kernel.on(self.graph).variances[X[:, 0].astype(np.int64)])
