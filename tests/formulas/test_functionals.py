@@ -20,6 +20,7 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.observations import Observation
 from gpcurves.observations.functionals import Functional
 from gpcurves.observations.temporal import MarkovChain
+from laws import obeys_observation_laws
 
 POINTS = gpc.Discrete(np.array([0.0, 0.2, 0.35, 0.7, 0.9]), np.array([0.1, 0.3, 0.2, 0.25, 0.15]))
 CHANCE = np.random.default_rng(0).dirichlet(np.ones(5), 5)
@@ -253,6 +254,7 @@ def test_observations_are_saved_and_others_refuse_them(observation: Observation)
     again = Observation.from_dict(json.loads(json.dumps(observation.to_dict())))
     assert again == observation
     assert again != gpc.Averages(0.7, 9)
+    obeys_observation_laws(observation)
     problem = on_points(observation)
     assert gpc.Problem.from_dict(json.loads(json.dumps(problem.to_dict()))) == problem
     for name in ("lc", "simulation", "tasks"):

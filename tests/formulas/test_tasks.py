@@ -11,6 +11,7 @@ import pytest
 import gpcurves as gpc
 from gpcurves.methods.tasks.simulation import TaskDataSets
 from gpcurves.observations import Observation
+from laws import obeys_observation_laws
 
 KERNEL, CIRCLE = gpc.RBF(0.1), gpc.Torus(dim=1)
 POINTS = gpc.Discrete(np.array([0.0, 0.2, 0.35, 0.9]), np.array([0.1, 0.4, 0.3, 0.2]))
@@ -129,6 +130,7 @@ def test_other_methods_refuse_tasks_by_name_and_goals_are_answered() -> None:
 
 def test_problems_are_saved_and_built_again() -> None:
     for observation in (THREE, gpc.Fidelities(0.9, noise=0.1, cheap_share=0.25)):
+        obeys_observation_laws(observation)
         assert Observation.from_dict(json.loads(json.dumps(observation.to_dict()))) == observation
         problem = on_circle(observation)
         assert gpc.Problem.from_dict(json.loads(json.dumps(problem.to_dict()))) == problem
