@@ -65,6 +65,15 @@ def test_a_task_without_noise_that_is_learnt_leaves_the_others() -> None:
     np.testing.assert_allclose(errors[1], 0.19, rtol=1e-6)
 
 
+@pytest.mark.parametrize("counts", [(1.0, 1.8e10), (0.0, 1.00807827), (1 + 1e-12, 8.9e9), (1.0, 1.0)])
+def test_as_many_labels_as_eigenvalues_without_noise(counts: tuple[float, float]) -> None:
+    """All but one of the eigenvalues are tiny, so that one label more or less decides."""
+    problem = gpc.Problem(gpc.RBF(3.0), CIRCLE, gpc.Fidelities(0.9))
+    errors = gpc.task_errors(problem, counts) / problem.spectrum.trace
+    assert errors[1] < 1e-6
+    assert errors[0] <= 0.19 + 1e-9
+
+
 def test_labels_are_apportioned_at_every_size() -> None:
     observation = gpc.Tasks(np.eye(3), 0.1, shares=[5, 3, 2])
     order = observation.order(1000)
