@@ -20,6 +20,7 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.observations import Observation
 from gpcurves.observations.functionals import Functional
 from gpcurves.observations.temporal import MarkovChain
+from laws import obeys_observation_laws
 
 POINTS = gpc.Discrete(np.array([0.0, 0.2, 0.35, 0.7, 0.9]), np.array([0.1, 0.3, 0.2, 0.25, 0.15]))
 CHANCE = np.random.default_rng(0).dirichlet(np.ones(5), 5)
@@ -73,9 +74,25 @@ def test_function_values_are_lc() -> None:
     lc = gpc.learning_curve(on_points(gpc.GaussianNoise(0.1)), "lc", n=n).error
     for observation in (gpc.Averages(0.1, 1), gpc.TemporalDifferences(0.0, 0.1, "deterministic", None, EVEN)):
         np.testing.assert_allclose(gpc.learning_curve(on_points(observation), "functionals", n=n).error, lc, rtol=1e-11)
-    circle = gpc.learning_curve(gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), gpc.Averages(0.1, 1)), "functionals", n=n).error
-    known = gpc.learning_curve(gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1), "lc", n=n).error
-    np.testing.assert_allclose(circle, known, rtol=1e-9)
+    for dim in (1, 5):
+        torus = gpc.Problem(gpc.OU(0.3), gpc.Torus(dim), gpc.Averages(0.1, 1))
+        known = gpc.learning_curve(gpc.Problem(gpc.OU(0.3), gpc.Torus(dim), 0.1), "lc", n=n).error
+        np.testing.assert_allclose(gpc.learning_curve(torus, "functionals", n=n).error, known, rtol=1e-12)
+
+
+@pytest.mark.parametrize("observation", [gpc.Averages(0.1, 3), gpc.Differences(0.1)], ids=repr)
+def test_the_spectrum_of_the_torus_says_the_same_as_nodes(observation: Functional) -> None:
+    problem, n = gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), observation), np.array([0.0, 1.0, 10.0, 100.0])
+    np.testing.assert_allclose(
+        gpc.learning_curve(problem, "functionals", n=n).error, Modes.of(problem).errors(n), rtol=1e-9
+    )
+
+
+def test_too_few_nodes_are_said() -> None:
+    short = gpc.Problem(gpc.RBF(0.02), gpc.Box(3), gpc.Averages(0.1, 2))
+    assert "too short for the nodes" in gpc.learning_curve(short, "functionals", n=[1]).notes[-1]
+    long = gpc.Problem(gpc.RBF(0.3), gpc.Box(1), gpc.Averages(0.1, 2))
+    assert gpc.learning_curve(long, "functionals", n=[1]).notes == ()
 
 
 def test_differences_never_learn_the_constant() -> None:
@@ -231,6 +248,12 @@ def test_plaskota_is_attained_by_observing_eigenfunctions(n: int) -> None:
     np.testing.assert_allclose(p @ posterior.variance, bound, rtol=1e-12)
 
 
+def test_no_labels_are_asked_for() -> None:
+    problem = gpc.GraphProblem(RING, WALK, gpc.TemporalDifferences(0.8, 0.1, episode=6))
+    curve = gpc.learning_curve(problem, "functionals-simulation", n=[0], datasets=2, rng=0)
+    np.testing.assert_allclose(curve.error, 1, rtol=1e-12)
+
+
 def test_the_simulation_is_near_theory_if_labels_are_independent() -> None:
     for observation in (gpc.Averages(0.1, 3), gpc.Differences(0.1), gpc.Derivatives(0.1)):
         problem = gpc.Problem(gpc.RBF(0.15), gpc.Torus(1), observation)
@@ -253,6 +276,7 @@ def test_observations_are_saved_and_others_refuse_them(observation: Observation)
     again = Observation.from_dict(json.loads(json.dumps(observation.to_dict())))
     assert again == observation
     assert again != gpc.Averages(0.7, 9)
+    obeys_observation_laws(observation)
     problem = on_points(observation)
     assert gpc.Problem.from_dict(json.loads(json.dumps(problem.to_dict()))) == problem
     for name in ("lc", "simulation", "tasks"):

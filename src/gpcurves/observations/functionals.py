@@ -62,6 +62,11 @@ class Functional(Observation):
     def moments(self, inputs: Inputs) -> Moments:
         """Return what theory needs."""
 
+    @property
+    def homogeneous(self) -> tuple[float, float] | None:
+        """How strongly a label sees each eigenfunction of the torus, and how strongly the constant; None if that differs."""
+        return None
+
     def unfit(self, kernel: Any, inputs: Inputs) -> str | None:
         """Say why such labels do not exist for a kernel and inputs, or return None if they do."""
         return None
@@ -107,6 +112,10 @@ class Averages(Functional):
         2, help="Inputs that a label averages over", check=partial(integer, minimum=1, maximum=1000), flag="averaged"
     )
 
+    @property
+    def homogeneous(self) -> tuple[float, float]:
+        return 1 / self.count, 1.0
+
     def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> LabelRows:
         return block_rows(inputs.draw(count * self.count, rng), np.full(self.count, 1 / self.count))
 
@@ -128,6 +137,7 @@ class Differences(Functional):
 
     name = "differences"
     variance: float = noise_parameter()
+    homogeneous = (2.0, 0.0)
 
     def rows(self, inputs: Inputs, count: int, rng: np.random.Generator) -> LabelRows:
         return block_rows(inputs.draw(2 * count, rng), np.array([1.0, -1.0]))

@@ -58,7 +58,7 @@ class FunctionalDataSets(CompoundDataSets):
         problem = self.problem
         observation = problem.observation
         assert isinstance(observation, Functional)
-        count = max(self.sizes)
+        count = max(1, *self.sizes)
         rows = observation.rows(problem.inputs, count, rng)
         if isinstance(test, ClosedForm):
             test = self.random_test(rng) if rows.components is not None else _mixed(test, rows)

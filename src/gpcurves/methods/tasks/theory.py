@@ -28,11 +28,12 @@ from gpcurves.numerics.validation import FloatArray, as_numbers
 from gpcurves.observations.tasks import TaskLabels
 from gpcurves.problem import Problem
 
-_STEPS = 500
+_STEPS = 200
 _CELLS = 4_000_000  # 32 MB for an array of cases by eigenvalues by tasks by tasks
 _TOLERANCE = 1e-14  # of logarithms of errors
 _LONGEST = 40.0  # so far a step may change the logarithm of an error: without noise it may have no limit
 _NOTHING = -64.0  # the logarithm of an error over the prior variance, below which rounding errors of the root take over
+_WORSE, _NEARLY = 10.0, 1e-8
 _SINGULAR = 1e-12  # without noise the derivative of the map may be 1: a step is then as long as it may be
 
 
@@ -86,20 +87,23 @@ class JointCurves:
         active = np.asarray((counts > 0).any(axis=1))
         residual = np.full(len(counts), np.inf)
         plain = logs.copy()  # where one step of the map leads
-        for _ in range(_STEPS):
-            if not active.any():
+        size = residual
+        for steps in range(_STEPS):
+            # without noise, and with as many labels as there are eigenvalues to rounding, the root is a double one
+            if not active.any() or (steps > _STEPS // 2 and size.max() < _NEARLY):
                 return np.where(logs <= floor, -np.inf, logs)
             now = logs[active]
             after, step = self._newton(now, counts[active])
             open_ = now > floor
             size = np.where(open_, abs(after - now), 0.0).max(axis=1)
-            worse = size > 1.0001 * residual[active]
-            # a Newton step that made things worse is taken back: the map itself never does
+            # A Newton step that made things much worse is taken back: the map itself never does. A little worse is allowed: without
+            # noise the error of one task may fall to nothing in a few long steps, which those of others follow one step later.
+            worse = size > _WORSE * residual[active]
             new = np.where(worse[:, None], plain[active], now + step)
             plain[active] = np.where(worse[:, None], plain[active], after)
             residual[active] = np.where(worse, np.inf, size)
             logs[active] = np.clip(new, floor, top)
-            small = abs(step) <= _TOLERANCE * np.maximum(1, abs(now))
+            small = np.minimum(abs(step), abs(after - now)) <= _TOLERANCE * np.maximum(1, abs(now))
             active[active] = worse | (open_ & ~small).any(axis=1)
         raise NumericalError(f"the errors of several tasks were not found in {_STEPS} steps")
 
