@@ -272,15 +272,24 @@ def pac_bayes(problem: Problem, X: object, labels: object, *, confidence: float 
         raise InputError(f"a problem must be a Problem with classes, got {type(problem).__name__}")
     if not problem.observation.classes:
         raise InputError(f"a PAC-Bayes bound is for classes, such as Probit(), and labels are {problem.observation!r}")
+    if problem.kernel is None or problem.ensemble is not None:
+        raise InputError(
+            "a PAC-Bayes bound needs covariances of rows: give a problem with a kernel, on a given graph if on any"
+        )
     level = _between("confidence", confidence)
     rows = as_numbers(X, "inputs must be numbers, a row per training row")
     rows = rows[:, None] if rows.ndim == 1 else rows
     y = as_numbers(labels, "labels must be numbers, -1 or 1")
     if rows.ndim != 2 or y.shape != (len(rows),) or len(y) == 0:
         raise InputError(f"labels must be one per row of inputs ({len(rows)}), got {y.size}")
+    if not np.isfinite(rows).all() or rows.shape[1] != problem.inputs.dim:
+        raise InputError(
+            f"inputs must be finite numbers with {problem.inputs.dim} column(s), as those of {problem.inputs!r}"
+        )
     if not np.isin(y, (-1.0, 1.0)).all():
         raise InputError("labels must be -1 or 1, and some are neither")
-    belief = laplace(problem.inputs.kernel_matrix(problem.kernel, rows), y, problem.observation)
+    K = np.ascontiguousarray(problem.inputs.kernel_matrix(problem.kernel, rows))  # as inference needs it
+    belief = laplace(K, y, problem.observation)
     mean, variance = belief.at_examples()
     training = float(scipy.special.ndtr(-y * mean / np.sqrt(variance)).mean())
     divergence, n = posterior_divergence(belief), len(y)

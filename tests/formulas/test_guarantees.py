@@ -106,6 +106,13 @@ def test_a_pac_bayes_bound_is_the_formula_and_holds() -> None:
     assert 0 < found.expected < 0.5
 
 
+def test_a_bound_on_a_graph_is_by_vertex_numbers() -> None:
+    chain = gpc.Graph.from_edges([(i, i + 1) for i in range(59)])
+    problem = gpc.GraphProblem(chain, gpc.RandomWalkKernel(p=10), gpc.Probit(0.1))
+    found = gpc.pac_bayes(problem, np.arange(60), np.where(np.arange(60) < 30, 1, -1))
+    assert 0 < found.training < found.bound < 0.6
+
+
 def test_labels_that_mean_nothing_get_no_guarantee() -> None:
     rng = np.random.default_rng(3)
     X, y = rng.random((100, 1)), np.where(rng.random(100) < 0.5, 1.0, -1.0)
@@ -140,6 +147,12 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         "a PAC-Bayes bound is for classes",
     ),
     "classes 0 and 1": (lambda: gpc.pac_bayes(CIRCLE, [[0.1], [0.2]], [0, 1]), "labels must be -1 or 1"),
+    "an ensemble": (
+        lambda: gpc.pac_bayes(gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(4), gpc.Probit()), [0], [1]),
+        "on a given graph",
+    ),
+    "two columns": (lambda: gpc.pac_bayes(CIRCLE, [[0.1, 0.2]], [1]), r"finite numbers with 1 column\(s\)"),
+    "missing inputs": (lambda: gpc.pac_bayes(CIRCLE, [[math.nan]], [1]), "finite numbers"),
     "too few labels": (lambda: gpc.pac_bayes(CIRCLE, [[0.1], [0.2]], [1]), "one per row of inputs"),
 }
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _LEVELS = {"smallest": 0.0, "1 %": 0.01, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95,
            "99 %": 0.99, "largest": 1.0}  # fmt: skip
-_WORK, _FEWEST = 1e8, 100  # numbers that may be written for prior variances, at 16 ns each, and vertices sampled beyond
+_WORK, _FEWEST = 5e7, 100  # numbers that may be written for prior variances, at 16 ns each, and vertices sampled beyond
 _EVEN, _UNEVEN = 1.5, 10.0  # largest over smallest prior variance: even up to here, very uneven from here on
 
 

@@ -57,7 +57,8 @@ class Ensemble(Piece, ABC, family="ensemble"):
 
     def vertex_types(self) -> VertexTypes:
         """Return the types of vertices that messages of large graphs come from; one type unless there are blocks."""
-        return VertexTypes.single(self.degree_distribution())
+        probabilities = self.degree_distribution()
+        return VertexTypes.single(probabilities / probabilities.sum())
 
     def label_weights(self, graph: Graph) -> FloatArray | None:
         """Return how likely an example is at each vertex of a graph that was drawn; None if all are equally likely."""
