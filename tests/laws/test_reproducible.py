@@ -91,6 +91,7 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"datasets": 2, "points": [[0.1, 0.2], [0.7, 0.3]]},
     ],
     ("bcm", "vectors"): [{"datasets": 2, "m": 3, "block": 2}],
+    ("local", "vectors"): [{"nodes": 60, "rank": 30}],
     ("eigenvalue", "graph"): [{}],
     ("eigenvalue", "ensemble"): [SMALL],
     ("cavity", "graph"): [

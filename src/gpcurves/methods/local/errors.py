@@ -82,7 +82,7 @@ class ErrorMap(Shown, ReadOnly):
         share = np.cumsum(self.weights[order]) - self.weights[order] / 2
         low, high = np.interp([0.05, 0.95], share, self.error[order]).tolist()
         what = f"{self.problem.axis} = {self.size:g}"
-        return f"At {what} the average error is {self.mean:.3g}; 90 % of places are between {low:.3g} and {high:.3g}."
+        return f"At {what} the average error is {self.mean:.3g}; for 90 % of test inputs it is between {low:.3g} and {high:.3g}."
 
     def __repr__(self) -> str:
         return f"ErrorMap({len(self.at):,} places, {self.problem.axis} = {self.size:g}, mean {self.mean:.4g}; {self.problem.describe()})"
