@@ -119,7 +119,10 @@ def request_curves(
         named = [
             method
             for method in METHODS.values()
-            if problem.axis in method.axes and (method.second is None or method.second in options)
+            if problem.axis in method.axes
+            and (method.second is None or method.second in options)
+            and not method.aside(problem)
+            and (method.compound is None or problem.observation.mismatch(method.compound) is None)
         ]
     else:
         named = list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method)))
@@ -135,8 +138,11 @@ def request_curves(
         chosen = [method for method in chosen if method in asked]
         skipped = {method.name: why for method in named if method not in chosen and (why := reasons[method.name])}
         if not chosen:
-            raise NotApplicableError(f"no method applies: {next(iter(skipped.values()))}")
-    _refuse_unused(problem, {method: taken[method][1] for method in chosen}, options, flags or {})
+            made = [
+                skipped[method.name] for method in named if method.compound is not None
+            ]  # says more than the others
+            raise NotApplicableError(f"no method applies: {[*made, *skipped.values()][0]}")
+    _refuse_unused(problem, at, {method: taken[method][1] for method in chosen}, options, flags or {})
     if not everything:
         for method in chosen:
             method.refuse(reasons[method.name])
@@ -182,6 +188,7 @@ def _asked_by_options(
 
 def _refuse_unused(
     problem: Problem,
+    at: FloatArray,
     refused: Mapping[Method[Any], Mapping[str, str]],
     options: Iterable[str],
     flags: Mapping[str, str],
@@ -204,13 +211,14 @@ def _refuse_unused(
             raise InputError(f"{flag}: {reasons[0]}" if flag else str(reasons[0]))
         owners = [method for method in METHODS.values() if name in method.option_names()]
         whose = f": it belongs to {', '.join(owner.name for owner in owners)}" if owners else ""
-        why = owners[0].objection(problem) if owners else None
+        why = owners[0].objection(problem, at) if owners else None
         raise InputError(f"{who} {flag or f'option {name!r}'}{whose}{f', but {why}' if why else ''}")
 
 
 def default_method(problem: Problem) -> Method[Any]:
     """Return the method that answers questions about goals best."""
-    known = [method for method in METHODS.values() if problem.axis in method.axes and method.answers(problem)]
+    made = [method for method in METHODS.values() if problem.observation.mismatch(method.compound) is None]
+    known = [method for method in made if problem.axis in method.axes and method.answers(problem)]
     return next((method for method in known if method.objection(problem) is None), known[0])
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from gpcurves.designs import Design, Random
+from gpcurves.designs import Design, Random, as_design
 from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble, Graph, GraphKernel, as_graph
 from gpcurves.inputs import Eigenvalues, Inputs, RandomVertices, Sample, Vertices
@@ -42,7 +42,7 @@ class Problem:
     teacher
         The true kernel (or function) and noise, if the data come from another process than the model assumes.
     design
-        How training inputs are chosen; drawn at random unless given.
+        How training inputs are chosen, such as ``Greedy()`` or the name "greedy"; drawn at random unless given.
     test
         Where test inputs come from, if not from where training inputs do (covariate shift).
 
@@ -66,7 +66,7 @@ class Problem:
         inputs: Inputs,
         noise: float | Observation | None = None,
         teacher: Teacher | None = None,
-        design: Design | None = None,
+        design: Design | str | None = None,
         *,
         observation: Observation | None = None,
         test: Inputs | None = None,
@@ -79,20 +79,20 @@ class Problem:
             raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {inputs!r}")
         if teacher is not None and not isinstance(teacher, Teacher):
             raise InputError(f"a teacher must be a Teacher(kernel, noise), got {teacher!r}")
-        if design is not None and not isinstance(design, Design):
-            raise InputError(f"a design must be a rule that chooses inputs such as Random(), got {design!r}")
         set_ = object.__setattr__
         set_(self, "kernel", None if kernel is None and isinstance(inputs, Eigenvalues) else check_kernel(kernel))
         set_(self, "inputs", inputs)
         set_(self, "observation", as_observation(noise if observation is None else observation))
         set_(self, "teacher", teacher)
-        set_(self, "design", Random() if design is None else design)
+        set_(self, "design", as_design(design))
         set_(self, "test", test)
         self._check_places()
         if (reason := inputs.objection(self.kernel)) is not None:
             raise InputError(reason)
-        if teacher is not None and (reason := teacher.objection(inputs)) is not None:
+        if teacher is not None and (reason := teacher.objection(inputs, self.observation)) is not None:
             raise InputError(f"of the teacher: {reason}")
+        if (reason := self.design.objection(self)) is not None:
+            raise InputError(reason)
 
     def _check_places(self) -> None:
         """Refuse test inputs and labels that do not go with the training inputs."""
@@ -304,7 +304,7 @@ class Problem:
             parts.append("test: all vertices alike" if even else f"test: {own}")
         line = ", ".join(parts)
         if self.teacher is not None:
-            line += f"; teacher {self.teacher.describe()}, noise {self.teacher.noise:g}"
+            line += f"; teacher {self.teacher.describe()}, {self.teacher.describe_labels().replace('=', ' ', 1)}"
         return line
 
 
@@ -313,11 +313,12 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
     kernel: GraphKernel,
     noise: float | Observation | Mapping[Any, float] | Sequence[float] | FloatArray,
     teacher: Teacher | None = None,
+    design: Design | str | None = None,
     *,
     weights: Mapping[Any, float] | Sequence[float] | FloatArray | None = None,
     test_weights: Mapping[Any, float] | Sequence[float] | FloatArray | None = None,
 ) -> Problem:
-    """Return the problem of learning on the vertices of a graph, of which examples are drawn uniformly.
+    """Return the problem of learning on the vertices of a graph, of which examples are drawn uniformly unless a design is given.
 
     Parameters
     ----------
@@ -330,6 +331,8 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
         as a mapping by the names of vertices.
     teacher
         The true kernel and noise, if the data come from another process than the model assumes.
+    design
+        How vertices are chosen, "greedy" or "greedy-variance"; drawn at random unless given.
     weights
         How often each vertex of a given graph is labelled: probabilities that sum to 1, as a sequence or as a mapping by the
         names of vertices, of which those that are left out never are.
@@ -339,13 +342,13 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
     if isinstance(graph, Ensemble):
         if weights is not None or test_weights is not None:
             raise InputError("weights of vertices need a given graph, and this is an ensemble")
-        return Problem(kernel, RandomVertices(graph), noise, teacher)  # type: ignore[arg-type]
+        return Problem(kernel, RandomVertices(graph), noise, teacher, design)  # type: ignore[arg-type]
     given = as_graph(graph)
     if isinstance(noise, Mapping) or np.ndim(noise) > 0:  # type: ignore[arg-type]
         noise = UnevenNoise(values=per_vertex("noise", given, noise))
     uneven = weights is not None or test_weights is not None
     test = Vertices(given, test_weights) if uneven else None  # type: ignore[arg-type]
-    return Problem(kernel, Vertices(given, weights), noise, teacher, test=test)  # type: ignore[arg-type]
+    return Problem(kernel, Vertices(given, weights), noise, teacher, design, test=test)  # type: ignore[arg-type]
 
 
 def SpectrumProblem(  # noqa: N802  (as above)

@@ -119,6 +119,16 @@ NLPD = define(
         condition=_needs_noise,
     )
 )
+INFORMATION = define(
+    Quantity(
+        "information",
+        "information gain (nats)",
+        "information",
+        "information that n labels carry about the function, in nats",
+        falls=False,
+        condition=_needs_noise,
+    )
+)
 EVIDENCE = define(
     Quantity(
         "evidence",

@@ -122,7 +122,7 @@ def _read(given: Given, name: str, graph: Any) -> FloatArray:
 
 def show_map(given: Given, build: Callable[[Given], Problem]) -> int:
     """Compute the error at every place, and write it; returns the exit code."""
-    from gpcurves.cli.computing import read_options
+    from gpcurves.cli.computing import read_given
     from gpcurves.methods.local.errors import ErrorMap, local_errors
 
     output.check_out(given, ErrorMap)
@@ -130,7 +130,7 @@ def show_map(given: Given, build: Callable[[Given], Problem]) -> int:
         if given.has(name):
             raise InputError(f"--map replaces curves: {flag or '--n or --nu'} is not used")
     problem = build(given)
-    options, flags = read_options(given)
+    options, flags = read_given(given)
     for name in options:
         if name not in ("nodes", "rank"):
             raise InputError(f"--map is by the method local: {flags[name]} is not used")

@@ -43,8 +43,10 @@ class Inputs(Piece, ABC, family="input distribution"):
     """What sizes of training sets are counted in: "n" examples, or "nu" examples per vertex of a graph."""
     enumerable: ClassVar[bool] = False
     """Whether ``nodes`` are all inputs that there are, so that noise-free examples can leave nothing to learn."""
-    homogeneous: ClassVar[bool] = False
-    """Whether all inputs are alike for every kernel that fits, so that the error is the same everywhere."""
+    periodic: ClassVar[bool] = False
+    """Whether kernels are summed over periodic images, so that all inputs are alike."""
+    has_quantiles: ClassVar[bool] = False
+    """Whether ``from_uniform`` is known, so that points of the unit cube can be made inputs."""
 
     def __eq__(self, other: object) -> bool:
         # dataclasses compare their fields, which fails for arrays: what holds arrays compares as plain data
@@ -62,6 +64,14 @@ class Inputs(Piece, ABC, family="input distribution"):
     @abstractmethod
     def nodes(self, count: int) -> Nodes:
         """Return about ``count`` points and weights that integrate smooth functions over the distribution."""
+
+    def from_uniform(self, cube: FloatArray) -> FloatArray:
+        """Return the inputs at points of the unit cube, by quantiles: uniform points there become draws from this distribution."""
+        raise NotApplicableError(f"{self!r} has no quantiles")
+
+    def homogeneous(self, kernel: Any) -> bool:
+        """Tell whether all inputs are alike: shifts, or other symmetries, that keep distribution and kernel take any one to any other."""
+        return False
 
     def objection(self, kernel: Any) -> str | None:
         """Say why a kernel does not fit these inputs, or return None if it does."""
@@ -120,6 +130,14 @@ class Inputs(Piece, ABC, family="input distribution"):
 
     def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
         """Return nodes that average the products of these kernels exactly, or None if there are no such nodes."""
+        return None
+
+    def fold_waves(self, kernel: Kernel, side: int) -> tuple[FloatArray, FloatArray] | None:
+        r"""Return the sums of eigenvalues whose eigenfunctions agree on a regular grid, and their squares without the diagonal terms.
+
+        That is :math:`S_q = \sum_m\lambda_{q+km}` and :math:`S_q^2 - \sum_m\lambda_{q+km}^2` for a grid with `k` (``side``) points per
+        dimension, at each wave `q` that the grid tells apart; None if there is no such form.
+        """
         return None
 
     def line_covariance(self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum) -> LineCovariance:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,14 @@ from gpcurves.spectra import Spectrum
 from gpcurves.spectra.nystrom import Truth, matrix_spectrum
 
 _SUM = 1e-9  # how far the sum of weights may be from 1
+
+_EVEN = 1e-9  # differences between vertices that rounding errors explain
+
+
+def _share_eigenvectors(kernel: Any, true: Any) -> bool:
+    """Tell whether two kernels have the eigenvectors of `T`."""
+    both = isinstance(true, GraphKernel) and true.spectral and kernel.spectral
+    return both and "local" not in (kernel.normalise, true.normalise)
 
 
 class _OnGraph(Inputs):
@@ -119,9 +128,10 @@ class Vertices(_OnGraph):
 
     def taught_spectrum(self, kernel: Any, truth: Truth) -> Spectrum:
         """Return the eigenvalues with the power of true functions: on the same eigenvectors if both kernels have these."""
-        V, true = self.graph.vertices, truth.kernel
+        V = self.graph.vertices
+        true: Any = truth.kernel
         check_dense(self.graph, 5)
-        if isinstance(true, GraphKernel) and "local" not in (kernel.normalise, true.normalise):
+        if _share_eigenvectors(kernel, true):
             t = np.clip(self.graph.eigen[0], -1, 1)
             values, power = (each.eigenvalue(t) / each.on(self.graph).normaliser[0] / V for each in (kernel, true))
             power = np.maximum(power, 0.0)
@@ -138,6 +148,9 @@ class Vertices(_OnGraph):
     def largest_variance(self, kernel: Any) -> float | None:
         return float(kernel.on(self.graph).variances.max())
 
+    def homogeneous(self, kernel: Any) -> bool:
+        return _is_homogeneous(self.graph, kernel)
+
     def to_dict(self) -> dict[str, Any]:
         plain = {"type": "Vertices", "graph": self.graph.to_dict()}
         return plain if self.weights is None else {**plain, "weights": self.weights.tolist()}
@@ -148,6 +161,23 @@ class Vertices(_OnGraph):
 
     def __repr__(self) -> str:
         return repr(self.graph) if self.weights is None else f"{self.graph!r}, labelled unevenly"
+
+
+@lru_cache(maxsize=8)
+def _is_homogeneous(graph: Graph, kernel: GraphKernel) -> bool:
+    """Tell whether every function of the covariance matrix has a constant diagonal.
+
+    A walk-regular graph has: one whose vertices all have equally many closed walks of each length, such as a graph with a
+    symmetry that takes any vertex to any other.
+    """
+    covariance = kernel.on(graph)
+    if np.ptp(covariance.variances) > _EVEN * covariance.variances.max():
+        return False
+    check_dense(graph, 5)
+    values, vectors = np.linalg.eigh(covariance.matrix())
+    groups = np.flatnonzero(np.diff(values, prepend=-np.inf) > _EVEN * values[-1])  # of equal eigenvalues
+    shares = np.add.reduceat(vectors**2, groups, axis=1)
+    return bool(np.ptp(shares, axis=0).max() < _EVEN * graph.vertices)
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -31,6 +32,17 @@ class Observation(Piece, ABC, family="observation"):
     classes: ClassVar[bool] = False  # whether labels are the two classes -1 and 1
     inferences: ClassVar[tuple[str, ...]] = ()
     uneven: ClassVar[bool] = False  # whether labels are made otherwise at some inputs than at others
+    compound: ClassVar[bool] = False
+    """Whether a label is about more than one function at one input, so that only methods made for such labels apply."""
+    meaning: ClassVar[str] = ""
+    """What compound labels of this kind are labels of, in words."""
+
+    def mismatch(self, kind: type[Observation] | None) -> str | None:
+        """Say why a method made for a kind of compound labels, or for single values if None, does not apply; None if it does."""
+        if isinstance(self, kind) if kind is not None else not self.compound:
+            return None
+        made = "single function values" if kind is None else kind.meaning
+        return f"it is for labels of {made}, and labels are {self!r}"
 
     @property
     def gaussian_noise(self) -> float | None:
@@ -45,6 +57,11 @@ class Observation(Piece, ABC, family="observation"):
     def objection(self, inputs: Any) -> str | None:
         """Say why labels cannot be made in this way at such inputs, or return None if they can."""
         return None
+
+    @property
+    def noise_variance(self) -> float:
+        """The variance of labels about the function; NaN if they are not the function plus noise, infinite with many outliers."""
+        return math.nan
 
     @abstractmethod
     def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:

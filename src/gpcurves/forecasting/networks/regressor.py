@@ -206,7 +206,14 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.posterior_ = extend(self.posterior_, observed)
 
     def _kernels(self, graph: Graph) -> list[tuple[GraphKernel, float]]:
-        return choose_kernels(graph) if isinstance(self.kernel, str) else [(self.kernel, 1.0)]
+        if isinstance(self.kernel, str):
+            return choose_kernels(graph)
+        if not self.kernel.spectral or self.kernel.variance != 1 or len(getattr(self.kernel, "terms", ())) > 1:
+            raise InputError(
+                "kernel must be a single one of the graph with variance 1: the prior variance is given as variance=, and attributes "
+                f"as attributes=, got {self.kernel!r}"
+            )
+        return [(self.kernel, 1.0)]
 
     def _settings(self, observed: Observed) -> list[Setting]:
         mean = None if isinstance(self.mean, str) else float(self.mean)

@@ -35,11 +35,11 @@ def normalisers(kernel: GraphKernel, graph: Graph) -> tuple[FloatArray, str | No
     if that is affordable, and otherwise those of the tree that a walk sees.
     """
     if kernel.normalise == "none":
-        return np.ones(graph.vertices), None
+        return np.full(graph.vertices, 1 / kernel.variance), None
     covariance = kernel.on(graph)
     if not is_forest(graph) and covariance.diagonal_work <= _DIAGONAL_WORK:
         return np.array(covariance.normaliser), None
-    raw = prior_variances(links_of(graph), kernel.vertex_model())
+    raw = prior_variances(links_of(graph), kernel.vertex_model()) / kernel.variance
     note = None
     if not is_forest(graph):
         note = "prior variances are those without cycles: the true ones would take too long on this graph"

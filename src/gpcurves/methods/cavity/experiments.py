@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -59,10 +59,11 @@ class Replicas(GraphExperiment):
         """Run populations for all nu, each starting where the one before stopped."""
         problem = self.problem
         assert problem.ensemble is not None
+        scale = problem.kernel.variance
         results = population_curve(
-            problem.ensemble.degree_distribution(),
+            problem.ensemble.vertex_types(),
             problem.kernel.vertex_model(),
-            problem.noise,
+            problem.noise / scale,  # in units of the kernel's variance, and so are the results
             self.nu,
             normalise=problem.kernel.normalise,
             local=self.local,
@@ -75,13 +76,24 @@ class Replicas(GraphExperiment):
         rows = []
         for each in results:
             variance = each.weight @ (each.variance - each.weight @ each.variance) ** 2
-            sums = [_weigh(each, name) @ each.variance for name in self.among]
-            rows.append([each.error, each.stderr, variance, each.converged, each.sweeps, *sums])
+            sums = [_group_sum(each, name) for name in self.among]
+            averages = scale * each.error, scale * each.stderr, scale**2 * variance, each.converged, each.sweeps
+            rows.append([*averages, *(scale * each for each in sums)])
         return self.as_fields(np.array(rows), [float(_weigh(results[0], name).sum()) for name in self.among])
 
 
+def _group_sum(result: PopulationResult, group: str) -> float:
+    """Return the error of a group times its share; of a block it is known from all sweeps, of others from the last one."""
+    weights = _weigh(result, group)
+    if group.startswith("block="):
+        return float(weights.sum() * result.type_errors[int(group.removeprefix("block=")) - 1])
+    return float(weights @ result.variance)
+
+
 def _weigh(result: PopulationResult, group: str) -> FloatArray:
-    """Return the weights of the vertices of a group, which is one by degree, and 0 for all others."""
+    """Return the weights of the vertices of a group, which is a block or one by degree, and 0 for all others."""
+    if group.startswith("block="):
+        return np.where(result.kind == int(group.removeprefix("block=")) - 1, result.weight, 0.0)
     degree = {"isolated": 0, "ends": 1}.get(group)
     if degree is None:
         degree = int(float(group.partition("=")[2]))
@@ -150,7 +162,7 @@ def loop_errors(experiment: GivenGraph) -> LoopErrors:
     assert isinstance(graph, Graph)
     rng = stream(experiment.seed, 2**31)
     kernel: Any = problem.kernel
-    plain = replace(kernel, normalise="none")
+    plain = kernel.raw()
     entire = graph.vertices <= _WHOLE
     linked = np.flatnonzero(~graph.isolated)
     data = experiment.noise, experiment.weights

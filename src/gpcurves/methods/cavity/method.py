@@ -13,7 +13,7 @@ import numpy as np
 
 from gpcurves.errors import GPCurvesError, InputError
 from gpcurves.graphs import Ensemble, Graph
-from gpcurves.graphs.groups import check_groups
+from gpcurves.graphs.groups import check_groups, expand_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
 from gpcurves.methods.sampled import Sampled, average_over_groups
 from gpcurves.methods.simulation.method import at_least, is_large
@@ -64,7 +64,7 @@ class CavityOptions(Precision):
 
     among: tuple[str, ...] = parameter(
         (),
-        help="Groups of vertices to average over besides; of an ensemble those that are given by a degree",
+        help="Groups of vertices to average over besides; of an ensemble those that are given by a degree, and blocks",
         check=lambda name, value: check_groups(value),
     )
     max_sweeps: int = parameter(
@@ -93,8 +93,9 @@ class CavityOptions(Precision):
     def objection(self, problem: Problem, given: Collection[str]) -> str | None:
         if problem.ensemble is not None and "among" in given:
             for name in self.among:
-                if name not in ("isolated", "ends") and not name.startswith("degree="):
-                    return f"of an ensemble only groups by degree are known (isolated, ends, degree=K), got {name!r}"
+                if name not in ("isolated", "ends") and not name.startswith(("degree=", "block")):
+                    known = "groups by degree are known (isolated, ends, degree=K), and the blocks of a block model"
+                    return f"of an ensemble only {known}, got {name!r}"
         return super().objection(problem, given)
 
 
@@ -111,6 +112,8 @@ def has_messages(problem: Problem) -> str | None:
         return "the true function must come from a kernel between vertices, and here it is one function"
     kernels = [problem.kernel] if problem.teacher is None else [problem.kernel, problem.true_kernel]
     try:
+        if problem.ensemble is not None and problem.teacher is None and problem.ensemble.mean_degree > 0:
+            problem.ensemble.vertex_types()
         sizes = [kernel.vertex_model().size for kernel in kernels]
     except GPCurvesError as error:
         return str(error)
@@ -170,7 +173,7 @@ class Cavity(Sampled):
         if problem.teacher is not None:
             return self._taught(problem, options, run)
         threads = None if str(run.workers).strip() == "1" else 1
-        shared = (problem, (), run.seed(), options.among, threads)
+        shared = (problem, (), run.seed(), expand_groups(problem.graph, options.among), threads)
         if isinstance(problem.graph, Graph):
             divided = normalisers(problem.kernel, problem.graph)
             return GivenGraph(*shared, options.tolerance, options.max_rounds, options.damping, *divided)
@@ -198,7 +201,8 @@ class Cavity(Sampled):
         check_memory(40.0 * messages * width**2 * run.processes, what, "ask for fewer workers or simulate")
         how = tolerance, options.max_rounds if given else options.max_sweeps, options.damping
         threads = None if str(run.workers).strip() == "1" else 1
-        return TaughtData(problem, (), run.seed(), options.among, *how, size, threads, note)
+        among = expand_groups(problem.graph, options.among)
+        return TaughtData(problem, (), run.seed(), among, *how, size, threads, note)
 
     def check_sizes(self, experiment: Any, run: Run) -> None:
         _check_size(max(experiment.nu))
@@ -272,16 +276,17 @@ class Cavity(Sampled):
         graph = problem.graph
         if isinstance(graph, Ensemble):
             result = population_error(
-                graph.degree_distribution(),
+                graph.vertex_types(),
                 problem.kernel.vertex_model(),
-                problem.noise,
+                problem.noise / problem.kernel.variance,
                 nu,
                 normalise=problem.kernel.normalise,
                 local=options.local,
                 precision=options.precision,
                 rng=run.rng,
             )
-            return VarianceDistribution(result.variance, result.degree, problem, nu, weights=result.weight)
+            values = problem.kernel.variance * result.variance
+            return VarianceDistribution(values, result.degree, problem, nu, weights=result.weight)
         needed = 32.0 * options.datasets * graph.vertices
         check_memory(needed, f"the variances of {options.datasets:,} data sets", "ask for fewer data sets")
         seed, counted = run.seed(), weights_of(problem.test_inputs)

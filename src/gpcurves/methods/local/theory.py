@@ -107,7 +107,7 @@ def _covariances(problem: Problem, places: FloatArray) -> Callable[[int], FloatA
     def directly(place: int) -> FloatArray:
         return inputs.kernel_matrix(kernel, places, places[place : place + 1])[:, 0]
 
-    if not inputs.homogeneous:
+    if not inputs.periodic:
         return directly
     order, first = np.lexsort(places.T), directly(0)
 

@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -134,6 +134,10 @@ class DataSets:
         return dict.fromkeys(("error", *self.also), (len(self.sizes),)) | {"replaced": ()}
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
+        return draw_by_size(self, task)
+
+    def draw_nested(self, task: int) -> Mapping[str, FloatArray | float]:
+        """Draw one data set, of which the first n examples are the data set of size n."""
         problem = self.problem
         rng = stream(self.seed, task)
         X = problem.design.draw(problem, max(self.sizes), rng)
@@ -183,6 +187,37 @@ class DataSets:
             return 8.0 * n * n * max(matrices, 4 if self.also else 0)
         points = self.test_points if self.fixed_test is None else len(self.fixed_test.points)
         return 8.0 * n * (n * (3 if mismatched else 4 if self.also else 1) + points * (5 if mismatched else 3))
+
+
+class ByNumbers(Protocol):
+    """Data sets on vectors, of several numbers of examples."""
+
+    @property
+    def problem(self) -> Problem: ...
+
+    @property
+    def sizes(self) -> tuple[int, ...]: ...
+
+    def at(self, sizes: FloatArray) -> Self:
+        """Return the same data sets with other numbers of examples."""
+
+    def draw_nested(self, task: int) -> Mapping[str, FloatArray | float]:
+        """Draw one data set, of which the first n examples are the data set of size n."""
+
+
+def draw_by_size(experiment: ByNumbers, task: int) -> Mapping[str, FloatArray | float]:
+    """Draw one data set for all sizes if the design is nested, and otherwise one for each size.
+
+    Fields along sizes are joined; of single numbers, which are sizes, the smallest counts.
+    """
+    if experiment.problem.design.nested:
+        return experiment.draw_nested(task)
+    parts = [experiment.at(np.array([float(n)])).draw_nested(task) for n in experiment.sizes]
+    joined: dict[str, FloatArray | float] = {}
+    for name, first in parts[0].items():
+        values = [np.asarray(part[name]) for part in parts]
+        joined[name] = np.concatenate(values) if np.ndim(first) else float(min(values))
+    return joined
 
 
 def exact_test(problem: Problem) -> Test | None:

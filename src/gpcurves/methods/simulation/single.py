@@ -79,7 +79,8 @@ def one_data_set(
     check_graph_size(problem, at, size, Run())
     experiment = LocalErrors(problem, (at,), seed_of(rng), (), size, 1)
     graph, generator = experiment.draw_graph(0)
-    _, counts = draw_counts((at,), size, generator.spawn(1)[0], experiment.weights)
+    (own,) = generator.spawn(1)
+    _, counts = draw_counts((at,), size, own, experiment.label_weights(graph), experiment.choose_vertices(graph, own))
     return graph, counts[0], experiment.errors(*experiment.covariances(graph), counts)[0]
 
 

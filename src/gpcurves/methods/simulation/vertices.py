@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from gpcurves.designs import Random
 from gpcurves.errors import NumericalError
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.graphs.graph import IntArray
@@ -57,18 +58,32 @@ class GraphExperiment:
         problem, graph = self.problem, self.problem.graph
         plain: dict[str, Any] = {"task": self.task, "algorithm": _ALGORITHM, "nu": self.nu, "rng": self.seed}
         plain["graph"] = graph.to_dict() if isinstance(graph, Ensemble) else graph.digest
-        noisy = problem.observation
-        plain |= {"kernel": problem.kernel.to_dict(), "noise": noisy.to_dict() if noisy.uneven else problem.noise}
+        gaussian, plain["kernel"] = problem.observation.gaussian_noise, problem.kernel.to_dict()
+        labels = "noise" if problem.observation.uneven else "observation"
+        plain |= {"noise": gaussian} if gaussian is not None else {labels: problem.observation.to_dict()}
         uneven = {"weights": self.weights, "test": self.test_weights}
         plain |= {name: value.tolist() for name, value in uneven.items() if value is not None}
         if problem.teacher is not None:
-            own = problem.teacher.graph is not None or problem.true_kernel is None
+            labelled = problem.teacher.observation.gaussian_noise is None
+            own = problem.teacher.graph is not None or problem.true_kernel is None or labelled
             plain["teacher"] = [
                 problem.teacher.to_dict() if own else problem.true_kernel.to_dict(),
-                problem.teacher.noise,
+                None if labelled else problem.teacher.noise,
             ]
+        if problem.design != Random():
+            plain["design"] = problem.design.to_dict()
+        if isinstance(graph, Graph) and (known := problem.kernel.details_of(graph)):
+            plain["details"] = known
+        told = [name for name in self.among if name.startswith("attribute:")]
+        if told and isinstance(graph, Graph):  # attributes are no part of a graph's own digest
+            plain["members"] = [np.packbits(members(graph, name)).tobytes().hex() for name in told]
         given = {name: getattr(self, name) for name in self.settings}
         return plain | {name: value for name, value in given.items() if value is not None}
+
+    def label_weights(self, graph: Graph) -> FloatArray | None:
+        """Return how likely an example is at each vertex of the graph of a task; None if all are equally likely."""
+        ensemble = self.problem.ensemble
+        return self.weights if ensemble is None else ensemble.label_weights(graph)
 
     @property
     def weights(self) -> FloatArray | None:
@@ -119,12 +134,13 @@ class OnGraphs(GraphExperiment):
     vertices: int
     datasets: int
     kept: list[Any] = field(default_factory=list, repr=False, compare=False)  # covariances that all data sets share
+    orders: list[Any] = field(default_factory=list, repr=False, compare=False)  # and the order of chosen vertices
 
     settings: ClassVar[tuple[str, ...]] = ("vertices", "datasets")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the matrices that were kept: they are large, and need not travel to workers."""
-        return {**self.__dict__, "kept": []}
+        return {**self.__dict__, "kept": [], "orders": []}
 
     def draw_graph(self, task: int) -> tuple[Graph, np.random.Generator]:
         """Return the graph of a task and the random numbers that are left for its data."""
@@ -149,10 +165,25 @@ class OnGraphs(GraphExperiment):
         covariances = self.covariances(graph)
         datasets = []
         for own in rng.spawn(self.datasets):
-            order, counts = draw_counts(self.nu, graph.vertices, own, self.weights)
+            chosen = self.choose_vertices(graph, own)
+            order, counts = draw_counts(self.nu, graph.vertices, own, self.label_weights(graph), chosen)
             ascending = self.errors(*covariances, counts)
             datasets.append([ascending[k] for k in np.argsort(order).tolist()])
         return graph, datasets
+
+    def choose_vertices(self, graph: Graph, rng: np.random.Generator) -> IntArray | None:
+        """Return the vertices of the examples in the order in which the design chooses them; None if they are drawn at random."""
+        problem = self.problem
+        if problem.design == Random():
+            return None
+        most = int(examples((max(self.nu),), graph.vertices)[0])
+        if self.orders and len(self.orders[0]) >= most:
+            return self.orders[0]  # type: ignore[no-any-return]
+        on_graph = Problem(problem.kernel, Vertices(graph), observation=problem.observation, design=problem.design)
+        chosen = problem.design.draw(on_graph, most, rng)[:, 0].astype(np.int64)
+        if graph is problem.graph and problem.design.deterministic:
+            self.orders[:] = [chosen]
+        return chosen
 
     def errors(self, C: FloatArray, true: FloatArray | None, growing: Sequence[IntArray]) -> list[FloatArray]:
         """Return the error of every vertex for nested training counts."""
@@ -192,6 +223,26 @@ class LocalErrors(OnGraphs):
         return {"errors": np.array([data[0] for data in datasets]), "degrees": graph.neighbours.astype(np.float64)}
 
 
+@dataclass(frozen=True)
+class VertexInformation(OnGraphs):
+    r"""The information of data sets about the function, :math:`\frac12\ln\det(1+\gamma^{1/2}C\gamma^{1/2}/\sigma^2)`."""
+
+    task = "graph information"
+
+    def draw(self, task: int) -> Mapping[str, FloatArray | float]:
+        graph, rng = self.draw_graph(task)
+        C, _ = self.covariances(graph)
+        found = np.empty((self.datasets, len(self.nu)))
+        for k, own in enumerate(rng.spawn(self.datasets)):
+            order, growing = draw_counts(self.nu, graph.vertices, own, self.weights, self.choose_vertices(graph, own))
+            for place, counts in zip(order.tolist(), growing, strict=True):
+                o = np.flatnonzero(counts)
+                root = np.sqrt(counts[o] / self.problem.noise)
+                B = root[:, None] * C[np.ix_(o, o)] * root + np.eye(len(o))
+                found[k, place] = np.linalg.slogdet(B)[1] / 2
+        return {"error": found.mean(axis=0)}
+
+
 def examples(nu: Sequence[float], vertices: int, fraction: float = 0.5) -> IntArray:
     """Return integer numbers of examples for nu per vertex: the nearest, or on average exact if ``fraction`` is random."""
     exact = np.array(nu) * vertices
@@ -205,21 +256,28 @@ def weights_of(inputs: Inputs) -> FloatArray | None:
 
 
 def draw_counts(
-    nu: Sequence[float], vertices: int, rng: np.random.Generator, weights: FloatArray | None = None
+    nu: Sequence[float],
+    vertices: int,
+    rng: np.random.Generator,
+    weights: FloatArray | None = None,
+    chosen: IntArray | None = None,
 ) -> tuple[IntArray, list[IntArray]]:
     """Draw nested data sets: return the order in which nu ascend, and how often each vertex occurs, in this order.
 
-    ``weights`` are the probabilities of the vertices; all are the same if None.
+    ``weights`` are the probabilities of the vertices; all are the same if None. The first of ``chosen`` vertices are taken instead
+    if these are given; their numbers are rounded.
     """
-    sizes = examples(nu, vertices, rng.random())
+    sizes = examples(nu, vertices, rng.random() if chosen is None else 0.5)
     order = np.argsort(sizes, kind="stable")
+    if chosen is not None:
+        return order, [np.bincount(chosen[:size], minlength=vertices) for size in sizes[order].tolist()]
     return order, training_counts(sizes[order], vertices, rng, weights)
 
 
 def training_counts(
     sizes: IntArray, vertices: int, rng: np.random.Generator, weights: FloatArray | None = None
 ) -> list[IntArray]:
-    """Draw how often each vertex occurs in nested data sets of ascending sizes, uniformly unless there are weights."""
+    """Draw how often each vertex occurs in nested data sets of ascending sizes: uniformly, or by weights that sum to 1."""
     counts = []
     total = np.zeros(vertices, dtype=np.int64)
     for more in np.diff(sizes, prepend=0).tolist():

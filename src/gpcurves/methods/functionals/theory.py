@@ -1,0 +1,108 @@
+r"""LC for linear observations, which depends on a label only through the second moment of its weights.
+
+For labels :math:`y = \ell\cdot F+\mathrm{noise}` with evaluations `F` at nodes, whose prior covariance is `C`, and
+:math:`M = \langle\ell\ell^T\rangle`,
+
+.. math:: G = \left(C^{-1}+hM\right)^{-1},\quad h = \frac{n}{\sigma^2+\mathrm{tr}\,GM},\quad \epsilon = \sum_jw_jG_{jj}.
+
+With :math:`C = SS^T` and the eigenvalues :math:`\mu_k` and eigenvectors :math:`u_k` of :math:`S^TMS` this is LC for the spectrum
+:math:`\mu`, :math:`n = h(\sigma^2+\sum\mu/(1+h\mu))`, and then :math:`\epsilon = \sum_kv_k/(1+h\mu_k)` with
+:math:`v_k = \sum_jw_j(Su_k)_j^2`. What no label sees, such as the constant for differences, has :math:`\mu = 0` and stays unknown. Labels
+of function values have :math:`M = \mathrm{diag}(w)` and :math:`v = \mu`: LC itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpcurves.methods.base import Kind, Method, MethodOptions, Result, needs_kernel, register
+from gpcurves.methods.compound import at_random
+from gpcurves.methods.formulas.parametric import Scaled, solve
+from gpcurves.methods.functionals.evaluations import covariance
+from gpcurves.montecarlo import Run
+from gpcurves.numerics.memory import check_memory
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.observations.functionals import Functional
+from gpcurves.problem import Problem, SpectrumProblem
+from gpcurves.spectra import Spectrum
+
+_ROUNDING = 1e-14  # shares of the largest eigenvalue below are rounding errors
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Eigenvalues of what labels see, and how much of the function each holds."""
+
+    seen: FloatArray
+    powers: FloatArray
+    unseen: float  # the variance of the function that no label tells anything about
+    noise: float
+
+    @classmethod
+    def of(cls, problem: Problem) -> Modes:
+        """Return the modes of a problem with linear observations."""
+        assert isinstance(problem.observation, Functional)
+        moments = problem.observation.moments(problem.inputs)
+        X, by = moments.points, moments.components
+        check_memory(8.0 * 6 * len(X) ** 2, f"theory on {len(X):,} nodes", "use the simulation, or a smaller graph")
+        C = covariance(problem.kernel, problem.inputs, X, by, X, by)
+        values, vectors = np.linalg.eigh((C + C.T) / 2)
+        kept = values > _ROUNDING * values[-1]
+        S = vectors[:, kept] * np.sqrt(values[kept])
+        seen, axes = np.linalg.eigh(S.T @ moments.second @ S)
+        powers = moments.test @ (S @ axes) ** 2
+        real = seen > _ROUNDING * seen[-1]
+        unseen = float(moments.test @ C.diagonal() - powers[real].sum())
+        return cls(seen[real][::-1], powers[real][::-1], max(unseen, 0.0), problem.observation.variance)
+
+    def errors(self, n: FloatArray) -> FloatArray:
+        """Return the error after each number of labels."""
+        scaled = Scaled(SpectrumProblem(Spectrum(self.seen), self.noise))
+        h = np.where(n > 0, np.inf, 0.0)
+        solvable = (n > 0) & ((n < len(self.seen)) | (self.noise > 0))
+        h[solvable] = np.exp(solve(scaled.lc_excess, scaled, n[solvable])) / scaled.unit
+        return np.asarray(self.unseen + (1 / (1 + np.multiply.outer(h, self.seen))) @ self.powers)
+
+
+def exists(problem: Problem) -> str | None:
+    """Return why the labels do not exist for the kernel and the inputs of a problem, or None."""
+    assert isinstance(problem.observation, Functional)
+    return problem.observation.unfit(problem.kernel, problem.inputs)
+
+
+@register
+class FunctionalTheory(Method[tuple[Problem, Modes]]):
+    """LC for averages, differences, derivatives and temporal differences; ``diagnostics`` holds what no label can tell."""
+
+    name = "functionals"
+    title = "Lower Continuous for linear observations"
+    kind = Kind.APPROXIMATION
+    promise = "as accurate as LC if labels are drawn independently, often too low along a trajectory; not a bound"
+    source = "ours; function values: Sollich & Halees 2002, eq. (16)"
+    needs = "labels that are linear functionals, a kernel and inputs"
+    axes = ("n", "nu")
+    any_labels = True
+    compound = Functional
+    conditions = (needs_kernel, at_random, exists)
+
+    def answers(self, problem: Problem) -> bool:
+        observation = problem.observation
+        return isinstance(observation, Functional) and observation.independent
+
+    def prepare(self, problem: Problem, options: MethodOptions, run: Run) -> tuple[Problem, Modes]:
+        return problem, Modes.of(problem)
+
+    def evaluate(self, state: tuple[Problem, Modes], sizes: FloatArray) -> Result:
+        problem, modes = state
+        notes: tuple[str, ...] = ()
+        if modes.unseen > 1e-9 * (modes.unseen + modes.powers.sum()):
+            notes = (f"labels tell nothing about a part of the function with the variance {modes.unseen:.3g}",)
+        assert isinstance(problem.observation, Functional)
+        if not problem.observation.independent:
+            notes += (
+                "labels along a trajectory depend on each other, which this theory neglects: simulate to be sure",
+            )
+        error = modes.errors(sizes * problem.examples_per_size)
+        return Result(error, diagnostics={"unseen": modes.unseen}, notes=notes)
