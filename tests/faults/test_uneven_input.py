@@ -60,7 +60,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: gpc.local_errors(on_line(0.0), 5), "the noise must be greater than 0, got 0"),
     (lambda: gpc.local_errors(on_line(0.1), 5, at=[[1.0, 2.0]]), "rows of inputs as the problem has them"),
     (lambda: gpc.local_errors(on_line(0.1), -1), "n must be at least 0, got -1"),
-    (lambda: gpc.local_errors(on_line(0.1)), "pass either n"),
+    (lambda: gpc.local_errors(on_line(0.1)), "pass n, the number of examples"),
     (lambda: gpc.local_errors(on_line(0.1), 5, nodes=1), "nodes must be an integer, at least 2, got 1"),
     (lambda: gpc.learning_curve(on_path(), "local", nu=[1], nodes=9), "nodes belongs to inputs that are vectors"),
     (lambda: gpc.learning_curve(gpc.Spectrum([1.0]), "local", [1], noise=0.1), "needs the kernel and the inputs"),
