@@ -64,6 +64,7 @@ class Method(ABC, Generic[State]):
     compound: type[Any] | None = None  # the kind of compound labels that it is made for; None for single values
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
     default: bool = False  # whether it answers goals for all problems along its axes
+    costly: bool = False  # whether every size takes long, so that a search tries few
     optimistic: bool = False  # whether it expects too few examples if noise is low, as eigenvalues of graphs do
     aside: Callable[[Problem], bool] = staticmethod(lambda problem: False)  # whether "all" leaves it out without a word
     every_design: Callable[[Problem, str | None], bool] = staticmethod(lambda problem, quantity: False)

@@ -75,6 +75,7 @@ class Local(Method[tuple[Theory, Theory | None]]):
     axes = ("n", "nu")
     any_labels = True
     uneven = True
+    costly = True
     Options = LocalOptions
 
     def answers(self, problem: Problem) -> bool:
