@@ -271,7 +271,7 @@ BAD = [
     (["--inputs", "sample", "--dim", "2"], "the input distribution 'sample' takes no --dim: it takes --points"),
     (["--points", "p.csv"], "the input distribution 'torus' takes no --points: it takes --dim"),
     (["--goal", "0"], "--goal must be greater than 0, got 0"),
-    (["--nose", "1"], "no such option '--nose'. (Did you mean one of: '--chosen', '--n', '--nodes', '--noise'"),
+    (["--nose", "1"], "no such option '--nose'. (Did you mean one of: '--chosen', '--nodes', '--noise'"),
     (["--out", "curves.pdf"], "unknown output format '.pdf': did you mean '.png'? known are"),
     (["--out", "curves"], "the output needs a suffix that says what to write"),
     (["--out", "no/such/folder/a.png"], "cannot write no/such/folder/a.png: the folder no/such/folder does not exist"),
