@@ -123,6 +123,7 @@ def request_curves(
             and (method.second is None or method.second in options)
             and not method.aside(problem)
             and (method.compound is None or problem.observation.mismatch(method.compound) is None)
+            and not (method.special and method.objection(problem))
         ]
     else:
         named = list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method)))

@@ -66,7 +66,7 @@ class InducingGoal:
         kl = f" The KL divergence is between {self.kl_low:.2g} and {self.kl_high:.2g}." if self.kl_low >= 0 else ""
         source = f" (average of {self.datasets} simulated data sets)" if self.datasets else ""
         return (
-            f"You need about {self.m:,} inducing points for n = {self.n:,} examples: {self.method} then has an error of "
+            f"You need about {self.m:,} inducing point{'s' * (self.m > 1)} for n = {self.n:,} examples: {self.method} then has an error of "
             f"{self.error:.3g}, at most {100 * self.excess:g} % above {self.full_error:.3g} of the full GP{source}.{kl}"
         )
 

@@ -83,12 +83,15 @@ def test_other_problems_are_refused(problem: gpc.Problem, reason: str) -> None:
 
 def binomial(values: Any, chance: Any, noise: float, n: int) -> float:
     """Return the degenerate error as a sum over binomial numbers of examples at each input."""
-    total: float = sum(
-        v
-        * sum(comb(n, k) * p**k * (1 - p) ** (n - k) * (noise / (noise + k * v / p) if k else 1) for k in range(n + 1))
-        for v, p in zip(values, chance, strict=True)
+    return float(
+        sum(
+            v
+            * sum(
+                comb(n, k) * p**k * (1 - p) ** (n - k) * (noise / (noise + k * v / p) if k else 1) for k in range(n + 1)
+            )
+            for v, p in zip(values, chance, strict=True)
+        )
     )
-    return total
 
 
 def test_the_degenerate_scenario_with_any_probabilities() -> None:

@@ -246,7 +246,7 @@ def test_the_search_brackets_and_interpolates() -> None:
 
 
 def test_rough_kernels_need_as_many_points_as_simulations_say() -> None:
-    """The theory alone would answer 600: it is a few per cent too low, and more so for the full process."""
+    """Theory is a few per cent too low for rough kernels, and more so for the full process: the answer is confirmed."""
     problem = gpc.Problem(gpc.OU(0.5), gpc.Box(1), 0.1)
     goal = gpc.required_inducing(problem, 150, rng=0)
     assert goal.datasets == 20

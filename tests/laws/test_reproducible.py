@@ -62,6 +62,7 @@ PROBLEMS: dict[str, gpc.Problem] = {
 
 SMALL: dict[str, Any] = {"vertices": 14, "graphs": 3}
 OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
+    ("degenerate", "vectors"): [{"probabilities": [0.1, 0.2, 0.3, 0.4]}],
     ("simulation", "vectors"): [
         {"datasets": 3},
         {"datasets": np.int64(3), "test_points": 7.0},

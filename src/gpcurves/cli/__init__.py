@@ -25,6 +25,7 @@ _COMMANDS = {
     "curve": "Compute the average error after n examples.",
     "diagnose": "Report how uneven prior variances are over a graph.",
     "draw": "Draw a graph, coloured by the error of one data set.",
+    "explore": "Write a page on which learning curves move with sliders.",
     "figures": "Draw figures of the papers and check their claims.",
     "graph": "Compute the average error on the vertices of a graph.",
     "methods": "List the methods: what each is, needs and guarantees.",
@@ -64,6 +65,7 @@ def cli() -> None:
       gpcurves plan --edges network.csv --labels known.csv --goal-rmse 2.5 --report plan.html
       gpcurves mix --kernel matern52 --lengthscale 0.3 --dim 2 --correlation 0.95 --noise 0.01 --costs 1,20 --goal 0.02
       gpcurves certify --mistakes 3 --rows 100
+      gpcurves explore
       gpcurves methods
       gpcurves figures
     """

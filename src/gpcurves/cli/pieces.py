@@ -181,7 +181,7 @@ def build_vector_problem(given: Given) -> Problem:
     kernel = KERNELS.build(given)
     dim = {} if kernel.input_dim is None else {"dim": kernel.input_dim}  # as many as the kernel has lengthscales
     inputs, observation = INPUTS.build(given, **dim), LIKELIHOODS.build(given)
-    teacher = _build_teacher(given, KERNELS, observation)
+    teacher = build_teacher(given, KERNELS, observation)
     test = build_test_inputs(given, inputs.dim)
     return Problem(kernel, inputs, observation, teacher, build_designs(given, DESIGNS)[0], test=test)
 
@@ -213,11 +213,11 @@ def build_graph_problem(given: Given, graph: Graph | Ensemble) -> Problem:
     kernel = GRAPH_KERNELS.build(given)
     noise, weights = read_vertices(given, graph)
     observation = noise if noise is not None and has_vertex_noise(given) else LIKELIHOODS.build(given)
-    teacher, design = _build_teacher(given, GRAPH_KERNELS, observation), build_designs(given, VERTEX_DESIGNS)[0]
+    teacher, design = build_teacher(given, GRAPH_KERNELS, observation), build_designs(given, VERTEX_DESIGNS)[0]
     return GraphProblem(graph, kernel, observation, teacher, design, **weights)
 
 
-def _build_teacher(given: Given, family: Family, observation: Observation) -> Teacher | None:
+def build_teacher(given: Given, family: Family, observation: Observation) -> Teacher | None:
     """Return the teacher that the options describe, or None; what they leave out is as for the student."""
     noise = given["teacher_noise"]
     if not (given.has("teacher_kernel") or given.has("teacher_noise") or given.of("teacher-kernel")):

@@ -63,6 +63,7 @@ class Method(ABC, Generic[State]):
     uneven: bool = False  # whether noise, labelling and test inputs may differ from place to place
     compound: type[Any] | None = None  # the kind of compound labels that it is made for; None for single values
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
+    special: bool = False  # whether it is for one kind of problem, so that "all" leaves it out of others without a word
     default: bool = False  # whether it answers goals for all problems along its axes
     costly: bool = False  # whether every size takes long, so that a search tries few
     optimistic: bool = False  # whether it expects too few examples if noise is low, as eigenvalues of graphs do
@@ -273,7 +274,8 @@ class Formula(Method[tuple[Problem, Problem | None]]):
     ``measures`` are functions that make other quantities of the errors, by name; `gives` adds one.
     """
 
-    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(lambda problem, sizes: None)  # a note, or None
+    # returns a note, if there is one
+    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(lambda problem, sizes: None)
     negative = "the formula gives a negative error at n = {:g}: it means nothing there"  # a note on such values
 
     def __init__(self, function: Function, spectral: bool, **about: Any) -> None:

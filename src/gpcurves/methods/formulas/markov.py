@@ -39,6 +39,7 @@ def _rough_line(problem: Problem) -> str | None:
     needs="the kernel OU on Torus(1) or Box(1), no noise, integer n",
     conditions=(needs_kernel, _rough_line),
     integers=True,
+    special=True,
     spectral=False,
 )
 def ornstein_uhlenbeck(problem: Problem, n: FloatArray) -> FloatArray:

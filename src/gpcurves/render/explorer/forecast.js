@@ -1,0 +1,88 @@
+// A saved forecast: its band at any number of rows, and how many rows a goal needs (gpcurves/forecasting/intervals.py).
+
+/**
+ * @typedef {{n: number[], estimate: number[], low: number[], high: number[], assured: number[]}} Band
+ * @typedef {{target: string, rows: number, vertices: number | null, band: Band, floor: number, measure: "rmse" | "error_rate",
+ *   seen: {n: number, value: number, stderr: number}[], verdict: string, sentences: string[], goal: number | null, notes: string[]}} Forecast
+ * @typedef {{estimate: number | null, low: number | null, high: number | null, assured: number | null}} Needed
+ */
+
+const HORIZON = 1000, GOALS = 400;
+const CURVES = /** @type {const} */ (["estimate", "low", "high", "assured"]);
+
+/** Read what `gpcurves plan --out forecast.json` wrote. @param {string} text @returns {Forecast} */
+export function readForecast(text) {
+  let data;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw new Error("this is not a JSON file: save a forecast with gpcurves plan DATA.csv --target y --out forecast.json");
+  }
+  if (data?.package !== "gpcurves" || !Array.isArray(data.forecast)) throw new Error("this is not a forecast of gpcurves: save one with gpcurves plan DATA.csv --target y --out forecast.json");
+  const band = data.record?.band;
+  if (!band || !["n", ...CURVES].every((name) => isCurve(band[name], band.n?.length))) {
+    throw new Error("this forecast has no band: save it with --out forecast.json or --report, because --json leaves the band out");
+  }
+  const measure = data.forecast.length > 0 && "error_rate" in data.forecast[0] ? "error_rate" : "rmse";
+  const seen = (Array.isArray(data.cross_validation) ? data.cross_validation : []).map((/** @type {any} */ each) => ({ n: Number(each.n), value: Number(each[measure]), stderr: Number(each.stderr) }));
+  return {
+    target: String(data.target ?? "the target"),
+    rows: Number(data.rows),
+    vertices: data.vertices ?? null,
+    band,
+    floor: Number(data.noise_rmse ?? data.floor_error_rate ?? NaN),
+    measure,
+    seen,
+    verdict: String(data.verdict ?? ""),
+    sentences: (data.sentences ?? []).map(String),
+    goal: typeof data.goal_rmse === "number" ? data.goal_rmse : null,
+    notes: (data.notes ?? []).map(String),
+  };
+}
+
+/** @param {unknown} list @param {unknown} length */
+const isCurve = (list, length) => Array.isArray(list) && list.length === length && list.length > 1 && list.every((each) => typeof each === "number");
+
+/** The curves of a band at a number of rows; logarithms are interpolated. @param {Band} band @param {number} n */
+export function bandAt(band, n) {
+  const wanted = Math.log1p(n), knots = band.n;
+  let high = knots.findIndex((each) => each >= n);
+  if (high < 0) high = knots.length - 1;
+  const low = Math.max(high - 1, 0), [from, to] = [Math.log1p(knots[low]), Math.log1p(knots[high])];
+  const share = to > from ? Math.min(Math.max((wanted - from) / (to - from), 0), 1) : 0;
+  const at = (/** @type {number[]} */ curve) => Math.exp(Math.log(curve[low]) + share * (Math.log(curve[high]) - Math.log(curve[low])));
+  return { estimate: at(band.estimate), low: at(band.low), high: at(band.high), assured: at(band.assured) };
+}
+
+/** Numbers of rows at which goals are looked for. @param {number} rows */
+export function goalGrid(rows) {
+  const grid = new Set();
+  for (let i = 0; i < GOALS; i++) {
+    const exact = (HORIZON * rows) ** (i / (GOALS - 1)), down = Math.floor(exact);
+    const half = exact - down === 0.5; // Python rounds halves to even
+    grid.add(half ? down + (down % 2) : Math.round(exact));
+  }
+  return grid;
+}
+
+/** How many rows a goal needs, by each curve of the band; null if it is never reached. @param {Forecast} forecast @param {number} goal @returns {Needed} */
+export function needed({ band, rows }, goal) {
+  const grid = goalGrid(rows), marked = band.n.map((_, i) => i).filter((i) => grid.has(band.n[i]));
+  const find = (/** @type {number[]} */ curve) => {
+    const place = marked.findIndex((i) => curve[i] <= goal);
+    if (place < 0) return null;
+    const i = marked[place];
+    if (place === 0) return Math.trunc(band.n[i]);
+    const j = marked[place - 1];
+    const share = Math.log(curve[j] / goal) / Math.log(curve[j] / curve[i]);
+    return Math.ceil(band.n[j] * (band.n[i] / band.n[j]) ** share - 1e-9);
+  };
+  return { estimate: find(band.estimate), low: find(band.low), high: find(band.high), assured: find(band.assured) };
+}
+
+/** The probability that the goal is reached with n rows, from normal errors of the logarithm on each side. @param {Band} band @param {number} n @param {number} goal @param {(z: number) => number} cdf */
+export function assurance(band, n, goal, cdf) {
+  const { estimate, low, high } = bandAt(band, n), away = Math.log(goal / estimate);
+  const half = away > 0 ? Math.log(high / estimate) : Math.log(estimate / low);
+  return half > 0 ? cdf((1.645 * away) / half) : away >= 0 ? 1 : 0;
+}
