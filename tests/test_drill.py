@@ -198,7 +198,7 @@ def test_a_new_observation() -> None:
     assert code == 2
     assert "Thresholded(slope=2)" in err
     on_graph = gpc.GraphProblem(TREE, gpc.RandomWalkKernel(), Thresholded())
-    assert list(gpc.learning_curves(on_graph, nu=[1.0])) == ["eigenvalue"]
+    assert list(gpc.learning_curves(on_graph, nu=[1.0])) == ["eigenvalue", "local"]
     with pytest.raises(gpc.NotApplicableError, match="no way to infer a function"):
         gpc.learning_curve(on_graph, "simulation", nu=[1.0])
 

@@ -129,14 +129,15 @@ def _first_reached(request: Request, goal: float, errors: Errors) -> int | None:
         near = np.maximum(about + np.arange(-1.0, 3.0), 0.0)
         reached = near[-1] <= MOST_EXAMPLES and errors(near) <= goal
         return int(near[np.argmax(reached)]) if np.any(reached) else None
+    first_grid, finer = (8, 6) if request.method.costly else (40, 64)
     for low, high in _DECADES:
-        grid = np.unique(np.floor(np.geomspace(max(low, 1.0), high, 40)))
+        grid = np.unique(np.floor(np.geomspace(max(low, 1.0), high, first_grid)))
         grid = np.concatenate(([0.0], grid)) if low == 0 else grid
         while (reached := errors(grid) <= goal).any():
             first = int(np.argmax(reached))
             if first == 0 or grid[first] - grid[first - 1] <= 1:
                 return int(grid[first])
-            grid = np.unique(np.floor(np.linspace(grid[first - 1], grid[first], 64)))
+            grid = np.unique(np.floor(np.linspace(grid[first - 1], grid[first], finer)))
     return None
 
 

@@ -104,6 +104,7 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
     ("functionals-simulation", "vectors"): [{"datasets": 3, "test_points": 9}, {"precision": 0.3}],
     ("functionals-simulation", "graph"): [{"datasets": 3}],
     ("bcm", "vectors"): [{"datasets": 2, "m": 3, "block": 2}],
+    ("local", "vectors"): [{"nodes": 60, "rank": 30}],
     ("eigenvalue", "graph"): [{}],
     ("eigenvalue", "ensemble"): [SMALL],
     ("cavity", "graph"): [

@@ -65,6 +65,7 @@ class Method(ABC, Generic[State]):
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
     special: bool = False  # whether it is for one kind of problem, so that "all" leaves it out of others without a word
     default: bool = False  # whether it answers goals for all problems along its axes
+    costly: bool = False  # whether every size takes long, so that a search tries few
     optimistic: bool = False  # whether it expects too few examples if noise is low, as eigenvalues of graphs do
     aside: Callable[[Problem], bool] = staticmethod(lambda problem: False)  # whether "all" leaves it out without a word
     every_design: Callable[[Problem, str | None], bool] = staticmethod(lambda problem, quantity: False)

@@ -82,7 +82,7 @@ class ErrorMap(Shown, ReadOnly):
         share = np.cumsum(self.weights[order]) - self.weights[order] / 2
         low, high = np.interp([0.05, 0.95], share, self.error[order]).tolist()
         what = f"{self.problem.axis} = {self.size:g}"
-        return f"At {what} the average error is {self.mean:.3g}; 90 % of places are between {low:.3g} and {high:.3g}."
+        return f"At {what} the average error is {self.mean:.3g}; for 90 % of test inputs it is between {low:.3g} and {high:.3g}."
 
     def __repr__(self) -> str:
         return f"ErrorMap({len(self.at):,} places, {self.problem.axis} = {self.size:g}, mean {self.mean:.4g}; {self.problem.describe()})"
@@ -114,17 +114,16 @@ def local_errors(
     >>> found.error[-2:].round(4)  # in the middle, and where inputs are rare
     array([0.0001, 0.0015])
     """
-    from gpcurves.api import sizes_of
-
     asked = as_problem(problem)
-    given = None if n is None else [nonnegative("n", n)], None if nu is None else [nonnegative("nu", nu)]
-    sizes = sizes_of(asked, *given)
-    checked = METHODS["local"].check(asked, sizes, options)
+    if (n is None) == (nu is None) or (n is None and asked.axis == "n"):
+        raise InputError("pass n, the number of examples, or on a graph either n or nu, the examples per vertex")
+    size = nonnegative("n", n) / asked.examples_per_size if nu is None else nonnegative("nu", nu)
+    checked = METHODS["local"].check(asked, np.array([size]), options)
     assert isinstance(checked, LocalOptions)
     also = None if at is None else points("at", at)
     if also is not None and (asked.axis == "nu" or also.shape[1] != asked.inputs.dim):
         raise InputError("at must be rows of inputs as the problem has them; on a graph all vertices are there anyway")
     theory = theory_of(asked, 0 if asked.axis == "nu" else checked.count(asked), checked.rank, also)
-    error, _ = theory.errors(float(sizes[0]))
+    error, _ = theory.errors(size)
     training = theory.weights / theory.weights.sum()
-    return ErrorMap(theory.X, error, theory.prior, theory.test, training, asked, float(sizes[0]))
+    return ErrorMap(theory.X, error, theory.prior, theory.test, training, asked, size)

@@ -75,6 +75,7 @@ class Local(Method[tuple[Theory, Theory | None]]):
     axes = ("n", "nu")
     any_labels = True
     uneven = True
+    costly = True
     Options = LocalOptions
 
     def answers(self, problem: Problem) -> bool:
@@ -82,8 +83,8 @@ class Local(Method[tuple[Theory, Theory | None]]):
 
     def spare(self, problem: Problem) -> str | None:
         if problem.axis == "n":
-            alike = problem.inputs.periodic and problem.uneven is None
-            return "all places are alike on these inputs, so that it equals lc" if alike else None
+            # all places are alike then, so that it equals lc, which needs no words
+            return "" if problem.inputs.homogeneous(problem.kernel) and problem.uneven is None else None
         vertices = problem.examples_per_size
         return spare_dense_algebra(problem) if vertices <= MOST_DENSE else None
 

@@ -27,7 +27,7 @@ from gpcurves.numerics.validation import FloatArray
 
 _NEGLECTED = 1e-13  # variance that features may leave out, relative to the prior
 _FAINT = 1e-4  # information of all labels at a place, relative to the prior, below which variances are differences
-_MESSAGES = 1e-10  # change of messages that counts as none
+_MESSAGES = 1e-8  # change of messages that counts as none
 
 
 class Places(ABC):
@@ -115,7 +115,7 @@ class DensePlaces(Places):
     C: FloatArray
     trained: IntArray
 
-    tolerance = 1e-11  # differences from 1 cost some digits
+    tolerance = 1e-10  # differences from 1 cost some digits
 
     @property
     def prior(self) -> FloatArray:  # type: ignore[override]
@@ -164,7 +164,7 @@ class MessagePlaces(Places):
     kappa: FloatArray  # what the kernel is divided by at each vertex
     last: list[Any] = field(default_factory=list, repr=False)  # beliefs from which the next run starts
 
-    tolerance = 1e-8  # that of messages, with a margin
+    tolerance = 1e-6  # that of messages, with a margin
 
     @cached_property
     def prior(self) -> FloatArray:  # type: ignore[override]
