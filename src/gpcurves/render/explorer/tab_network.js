@@ -67,7 +67,7 @@ export function networkTab(change) {
   ];
   const colour = choices("colour", "Colour", { variance: "Posterior variance", mean: "Posterior mean", truth: "True function" }, change);
   const map = svg("svg", { class: "chart", role: "application", tabindex: 0, viewBox: `0 0 ${SIZE} ${SIZE}`, width: "100%" });
-  const scale = h("div", { class: "scale" }), told = h("p", { role: "status", class: "answer" }), reading = h("p", { role: "status", class: "progress" });
+  const scale = h("div", { class: "scale" }), told = h("p", { role: "status", class: "answer first" }), reading = h("p", { role: "status", class: "progress" });
   const curve = new Chart("Learning curve on this graph", 380);
   const legend = makeLegend((key) => {
     const hidden = new Set(state.hide.split(",").filter(Boolean));
@@ -83,13 +83,13 @@ export function networkTab(change) {
     h(
       "div",
       { class: "main" },
-      h("p", {}, "Click a vertex to label it, or focus the graph, move with the arrow keys and press Enter. A label is the true value plus noise."),
-      h("div", { class: "pictures" }, h("div", { class: "card" }, map, scale, reading), h("div", { class: "card" }, curve.element)),
-      legend.element,
+      h("p", { class: "first" }, "Click a vertex to label it, or focus the graph, move with the arrow keys and press Enter. A label is the true value plus noise."),
+      h("div", { class: "pictures first" }, h("div", { class: "card" }, map, scale, reading), h("div", { class: "card" }, curve.element)),
+      h("div", { class: "first" }, legend.element),
       told,
       h(
         "div",
-        { class: "tools" },
+        { class: "tools first" },
         button("Label one at random", () => drawn && label([makeRandom(31 * state.graphSeed + labelled.length).below(drawn.graph.vertices)]), "primary"),
         button("Label where least is known", () => known && label([known.variance.indexOf(Math.max(...known.variance))]), "primary"),
         button("Label ten at random", () => {
