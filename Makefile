@@ -6,7 +6,7 @@ FUZZ_SEED ?= 0
 FUZZ_CALLS ?= 3000
 OLDEST := tests/truth/test_golden.py tests/test_drill.py tests/cli/test_cli.py tests/faults/test_tables.py tests/faults/test_graphs_reading.py
 
-.PHONY: demo test slow lint types unit fuzz oldest bench benchmark-forecast benchmark-network docs clean
+.PHONY: demo test slow lint types unit fuzz oldest browser bench benchmark-forecast benchmark-network docs clean
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -47,6 +47,12 @@ oldest: .venv-oldest/installed  ## some of the tests with the lowest versions th
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -r .venv-oldest/pins.txt -e .
 	@touch $@
 
+browser: node_modules/installed  ## what checks the explorer, beside Node and Chromium: TypeScript and axe-core
+
+node_modules/installed: package.json
+	npm install --no-package-lock --no-audit --no-fund --silent
+	@touch $@
+
 bench: .venv/installed  ## hot paths against what one would do instead; fails if a goal is missed
 	$(BIN)/python -m benchmarks
 
@@ -78,4 +84,4 @@ docs: .venv/installed-docs  ## the site, with tutorials executed on the way: bui
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-oldest .venv-network demo build
+	rm -rf .venv .venv-oldest .venv-network demo build node_modules

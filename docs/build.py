@@ -18,6 +18,7 @@ import pandas as pd
 
 import gpcurves as gpc
 from gpcurves.papers import FIGURES, Entry
+from gpcurves.render.explorer import explorer_page
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -53,6 +54,7 @@ def main() -> None:
         entries = [entry for entry in FIGURES.values() if entry.paper == paper]
         (source / "gallery" / f"{name}.md").write_text(gallery_page(paper, entries), encoding="utf-8")
     (source / "reference.md").write_text(reference(), encoding="utf-8")
+    (source / "_static" / "explorer.html").write_text(explorer_page(), encoding="utf-8")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(source), str(site)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:

@@ -167,6 +167,7 @@ export function fileDrop(label, read, most) {
     } catch (error) {
       said.textContent = error instanceof Error ? error.message : String(error);
     }
+    input.value = ""; // so that the same file can be chosen again after it was mended
   };
   const input = h("input", { type: "file", "aria-label": label, onchange: () => take(input.files?.[0]) });
   const element = h("div", { class: "drop" }, h("p", {}, label), input, said);

@@ -1,5 +1,5 @@
 // Learning curves by formula: the same as gpcurves/methods/formulas, for one n at a time.
-import { GAUSS, bracketedRoot, increasingRoot, normalCdf, normalDensity } from "./special.js";
+import { SHORT_GAUSS, bracketedRoot, increasingRoot, normalCdf, normalDensity } from "./special.js";
 
 /**
  * @typedef {import("./spectrum.js").Spectrum} Spectrum
@@ -135,6 +135,34 @@ export function lcMisspecified(s, noise, trueNoise, n, start = NaN) {
   return (missed + (trueNoise * squares) / expected) / ((noise + narrow) / expected);
 }
 
+const PANEL_DEGREE = 18, LAST_PANEL = 10; // the ratio below is e^-50 there
+/** @type {Float64Array[]} */
+const panels = [];
+
+/** φ(a)²/(Φ(a)Φ(-a)) for a ≥ 0, by Chebyshev series on panels of length 1: its poles are 2.8 away. @param {number} a */
+function ratioOfNormals(a) {
+  const panel = Math.floor(a);
+  if (panel >= LAST_PANEL) return 0;
+  const series = (panels[panel] ??= chebyshevSeries((x) => {
+    const at = panel + (1 + x) / 2, rest = normalCdf(-at);
+    return normalDensity(at) ** 2 / (rest * (1 - rest));
+  }));
+  const x = 2 * (a - panel) - 1;
+  let one = 0, two = 0;
+  for (let k = PANEL_DEGREE - 1; k > 0; k--) {
+    const next = 2 * x * one - two + series[k];
+    two = one;
+    one = next;
+  }
+  return x * one - two + series[0];
+}
+
+/** Coefficients of a function on [-1, 1]. @param {(x: number) => number} f */
+function chebyshevSeries(f) {
+  const angles = Array.from({ length: PANEL_DEGREE }, (_, j) => (Math.PI * (j + 0.5)) / PANEL_DEGREE), values = angles.map((angle) => f(Math.cos(angle)));
+  return Float64Array.from(angles, (_, k) => ((k === 0 ? 1 : 2) / PANEL_DEGREE) * angles.reduce((sum, angle, j) => sum + values[j] * Math.cos(k * angle), 0));
+}
+
 /**
  * One over the information of a class label, the sign of the function plus Gaussian noise: with a = √(q/(σ²+ε)) ξ,
  * q = ρ - ε, the information is E[φ(a)²/(Φ(a)Φ(-a))]/(σ² + ε).
@@ -143,21 +171,12 @@ export function lcMisspecified(s, noise, trueNoise, n, start = NaN) {
 export function probitVariance(noise, variance) {
   return (error) => {
     const explained = Math.max(variance - error, 0) / (noise + error);
-    // φ(a)²/(ΦΦ) falls like a Gaussian of variance 1 or so: trapezoidal steps resolve its product with that of a
-    const width = Math.sqrt(explained / (1 + explained));
-    let sum = 0.5, total = 2 / Math.PI / 2; // at a = 0 the ratio is 2/π
-    const step = 0.4 * width;
-    if (width > 0) {
-      for (let i = 1; i <= 26; i++) {
-        const a = i * step;
-        const weight = Math.exp((-0.5 * a * a) / explained);
-        sum += weight;
-        const above = normalCdf(-a);
-        total += above > 0 ? (weight * normalDensity(a) ** 2) / (above * (1 - above)) : 0;
-      }
-      sum = Math.sqrt(2 * Math.PI * explained) / (2 * step); // what the weights sum to over all a
-    }
-    return ((noise + error) * sum) / total;
+    if (!(explained > 0)) return ((noise + error) * Math.PI) / 2; // at a = 0 the ratio is 2/π
+    // the ratio falls like a Gaussian of variance 1 or so: trapezoidal steps of half a width resolve its product with that of a
+    const step = 0.45 * Math.sqrt(explained / (1 + explained));
+    let total = 1 / Math.PI;
+    for (let i = 1; i <= 21; i++) total += Math.exp((-0.5 * (i * step) ** 2) / explained) * ratioOfNormals(i * step);
+    return ((noise + error) * Math.sqrt((Math.PI / 2) * explained)) / (step * total); // the weights alone sum to this root
   };
 }
 
@@ -193,7 +212,8 @@ export function ucAnyLabel(s, variance, sizes) {
   let before = rate(left);
   const integral = (/** @type {number} */ from, /** @type {number} */ width) => {
     let sum = 0;
-    for (let j = 0; j < 16; j++) sum += GAUSS.weights[j] * rate(from + (width * (1 + GAUSS.nodes[j])) / 2);
+    // the rate is analytic up to π from the real axis, so that 8 points are exact to rounding on panels of length 1
+    for (let j = 0; j < 8; j++) sum += SHORT_GAUSS.weights[j] * rate(from + (width * (1 + SHORT_GAUSS.nodes[j])) / 2);
     return (sum * width) / 2;
   };
   let panel = integral(left, 1);

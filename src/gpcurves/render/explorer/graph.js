@@ -118,21 +118,24 @@ function steps({ vertices, edges }) {
 
 /** Covariances between all vertices: ((1-1/a)I + T/a)^p, normalised. @param {Graph} graph @param {Walk} walk */
 export function walkCovariance(graph, { p, a, normalise }) {
-  const n = graph.vertices, next = steps(graph);
-  let C = new Float64Array(n * n);
+  const n = graph.vertices, next = steps(graph), stay = 1 - 1 / a;
+  let C = new Float64Array(n * n), longer = new Float64Array(n * n);
   for (let i = 0; i < n; i++) C[i * n + i] = 1;
   for (let step = 0; step < p; step++) {
-    const longer = C.map((value) => value * (1 - 1 / a));
     for (let i = 0; i < n; i++) {
-      for (const { to, by } of next[i]) for (let j = 0; j < n; j++) longer[i * n + j] += (by / a) * C[to * n + j];
+      const row = i * n;
+      for (let j = 0; j < n; j++) longer[row + j] = stay * C[row + j];
+      for (const { to, by } of next[i]) {
+        const factor = by / a, other = to * n;
+        for (let j = 0; j < n; j++) longer[row + j] += factor * C[other + j];
+      }
     }
-    C = longer;
+    [C, longer] = [longer, C];
   }
   const diagonal = Float64Array.from({ length: n }, (_, i) => C[i * n + i]);
   const mean = diagonal.reduce((sum, each) => sum + each, 0) / n;
-  for (let i = 0; i < n; i++) {
-    for (let j = 0; j < n; j++) C[i * n + j] /= normalise === "global" ? mean : Math.sqrt(diagonal[i] * diagonal[j]);
-  }
+  const scale = diagonal.map((each) => 1 / Math.sqrt(normalise === "global" ? mean : each));
+  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) C[i * n + j] *= scale[i] * scale[j];
   return C;
 }
 
@@ -208,13 +211,18 @@ export function drawFunction(C, n, random) {
   });
 }
 
-/** Places for drawing, by springs along edges and repulsion. @param {Graph} graph @param {Random} random */
-export function layOut({ vertices, edges }, random) {
+/**
+ * Places for drawing, by springs along edges and repulsion; `relax` moves them by some rounds, the first moves being large.
+ * @param {Graph} graph @param {Random} random @param {number} total rounds that will be taken in all
+ */
+export function layOut({ vertices, edges }, random, total) {
   const x = Float64Array.from({ length: vertices }, () => random.uniform() - 0.5);
   const y = Float64Array.from({ length: vertices }, () => random.uniform() - 0.5);
-  const near = 0.9 / Math.sqrt(vertices), rounds = Math.max(30, Math.min(150, Math.round(6e6 / vertices ** 2)));
-  for (let round = 0; round < rounds; round++) {
-    const fx = new Float64Array(vertices), fy = new Float64Array(vertices);
+  const near = 0.9 / Math.sqrt(vertices), fx = new Float64Array(vertices), fy = new Float64Array(vertices);
+  let done = 0;
+  const round = () => {
+    fx.fill(0);
+    fy.fill(0);
     for (let i = 0; i < vertices; i++) {
       for (let j = 0; j < i; j++) {
         const dx = x[i] - x[j], dy = y[i] - y[j], square = dx * dx + dy * dy;
@@ -235,12 +243,16 @@ export function layOut({ vertices, edges }, random) {
       fx[j] += dx * force;
       fy[j] += dy * force;
     }
-    const most = 0.1 * (1 - round / rounds) + 0.002;
+    const most = 0.1 * Math.max(0, 1 - done++ / total) + 0.002;
     for (let i = 0; i < vertices; i++) {
       const length = Math.hypot(fx[i], fy[i]) + 1e-12, move = Math.min(most, length) / length;
       x[i] += fx[i] * move;
       y[i] += fy[i] * move;
     }
-  }
-  return { x, y };
+  };
+  const relax = (/** @type {number} */ rounds) => {
+    for (let i = 0; i < rounds && done < total; i++) round();
+    return done < total;
+  };
+  return { x, y, relax };
 }

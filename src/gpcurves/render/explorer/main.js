@@ -32,7 +32,7 @@ function open(about) {
   const tabs = names.map((name) =>
     h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", onclick: () => change({ tab: name }) }, TITLES[name]),
   );
-  const list = h("nav", { role: "tablist", "aria-label": "Views" }, ...tabs);
+  const list = h("div", { role: "tablist", "aria-label": "Views" }, ...tabs);
   list.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
@@ -53,10 +53,10 @@ function open(about) {
     );
     setTimeout(() => (said.textContent = ""), 2500);
   });
-  const panel = h("main", { id: "panel", role: "tabpanel" });
+  const panel = h("div", { id: "panel", role: "tabpanel" });
   document.body.append(
     h("header", {}, h("h1", {}, "gpcurves explorer", h("small", {}, "How fast does a Gaussian process learn?")), list, h("span", { class: "grow" }), said, link, theme),
-    panel,
+    h("main", {}, panel),
     h("footer", {}, `Computed in this page by gpcurves ${about.version}; nothing is sent anywhere.`),
   );
 

@@ -49,8 +49,9 @@ function legendre(count) {
   return { nodes, weights };
 }
 
-/** The 16-point rule on [-1, 1]. */
+/** The rules with 16 and with 8 points on [-1, 1]. */
 export const GAUSS = legendre(16);
+export const SHORT_GAUSS = legendre(8);
 
 /**
  * Root of an increasing function between two bounds, by Newton's method kept within a bracket.

@@ -47,7 +47,7 @@ export function learnTab(change) {
   const fresh = () => makeRandom(7919 * state.seed + x.length + 1).uniform();
   const buttons = h(
     "div",
-    { class: "tools" },
+    { class: "tools first" },
     button("Add at random", () => place([fresh()]), "primary"),
     button("Add where least is known", () => kept && known && place([mostUncertain(kept.model, known.variance)]), "primary"),
     button("Add ten at random", () => {
@@ -66,7 +66,7 @@ export function learnTab(change) {
     if (!hidden.delete(key)) hidden.add(key);
     change({ hide: [...hidden].join(",") });
   });
-  const told = h("p", { role: "status", class: "answer" });
+  const told = h("p", { role: "status", class: "answer first" });
   const python = copyable("Python", () => learnPython(state)), command = copyable("Command line", () => learnCommand(state));
   const panel = h(
     "div",
@@ -75,9 +75,9 @@ export function learnTab(change) {
     h(
       "div",
       { class: "main" },
-      h("p", {}, "Click into the left picture to measure the function there, or focus it, move with the arrow keys and press Enter. The band is two posterior standard deviations wide on each side."),
-      h("div", { class: "pictures" }, h("div", { class: "card" }, functions.element), h("div", { class: "card" }, curve.element)),
-      legend.element,
+      h("p", { class: "first" }, "Click into the left picture to measure the function there, or focus it, move with the arrow keys and press Enter. The band is two posterior standard deviations wide on each side."),
+      h("div", { class: "pictures first" }, h("div", { class: "card" }, functions.element), h("div", { class: "card" }, curve.element)),
+      h("div", { class: "first" }, legend.element),
       told,
       buttons,
       h("div", { class: "tools" }, button("Picture", () => downloadPicture("gpcurves-function.png", functions.drawing)), button("CSV", () => downloadCsv("gpcurves-examples.csv", rows()))),

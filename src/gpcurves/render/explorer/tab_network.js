@@ -17,7 +17,7 @@ import { start } from "./worker.js";
  * @typedef {import("./worker.js").Report} Report
  */
 
-const SIZE = 460, MOST_LINK = 6000, MOST_FILE = 2e6, MOST_LABELS = 1000;
+const SIZE = 460, ROUNDS = 150, MOST_LINK = 6000, MOST_FILE = 2e6, MOST_LABELS = 1000;
 const SHARES = [0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2]; // labels per vertex, of the curve
 
 /** Colours between two ends, and for signed values through a middle. */
@@ -45,7 +45,7 @@ const readLabelled = (text, vertices) =>
 /** @param {Change} change @returns {Tab} */
 export function networkTab(change) {
   let state = /** @type {State} */ ({});
-  /** @type {{key: string, graph: Graph, places: {x: Float64Array, y: Float64Array}} | null} */
+  /** @type {{key: string, graph: Graph, places: ReturnType<typeof graphs.layOut>} | null} */
   let drawn = null;
   /** @type {{key: string, C: Float64Array, truth: Float64Array, theory: number[], sizes: number[]} | null} */
   let kept = null;
@@ -53,7 +53,7 @@ export function networkTab(change) {
   let known = /** @type {ReturnType<typeof graphs.posterior> | null} */ (null);
   /** @type {Report | null} */
   let simulated = null;
-  let stop = /** @type {(() => void) | null} */ (null), timer = 0, wanted = "", cursor = 0;
+  let stop = /** @type {(() => void) | null} */ (null), timer = 0, settling = 0, wanted = "", cursor = 0;
 
   const kinds = choices("graph", "Graph", { er: "Erdős–Rényi", regular: "Regular", powerlaw: "Power law", own: "Your own" }, change);
   const vertices = slider("vertices", "Vertices", change), degree = slider("degree", "Neighbours on average", change);
@@ -67,7 +67,7 @@ export function networkTab(change) {
   ];
   const colour = choices("colour", "Colour", { variance: "Posterior variance", mean: "Posterior mean", truth: "True function" }, change);
   const map = svg("svg", { class: "chart", role: "application", tabindex: 0, viewBox: `0 0 ${SIZE} ${SIZE}`, width: "100%" });
-  const scale = h("div", { class: "scale" }), told = h("p", { role: "status", class: "answer" }), reading = h("p", { role: "status", class: "progress" });
+  const scale = h("div", { class: "scale" }), told = h("p", { role: "status", class: "answer first" }), reading = h("p", { role: "status", class: "progress" });
   const curve = new Chart("Learning curve on this graph", 380);
   const legend = makeLegend((key) => {
     const hidden = new Set(state.hide.split(",").filter(Boolean));
@@ -83,13 +83,13 @@ export function networkTab(change) {
     h(
       "div",
       { class: "main" },
-      h("p", {}, "Click a vertex to label it, or focus the graph, move with the arrow keys and press Enter. A label is the true value plus noise."),
-      h("div", { class: "pictures" }, h("div", { class: "card" }, map, scale, reading), h("div", { class: "card" }, curve.element)),
-      legend.element,
+      h("p", { class: "first" }, "Click a vertex to label it, or focus the graph, move with the arrow keys and press Enter. A label is the true value plus noise."),
+      h("div", { class: "pictures first" }, h("div", { class: "card" }, map, scale, reading), h("div", { class: "card" }, curve.element)),
+      h("div", { class: "first" }, legend.element),
       told,
       h(
         "div",
-        { class: "tools" },
+        { class: "tools first" },
         button("Label one at random", () => drawn && label([makeRandom(31 * state.graphSeed + labelled.length).below(drawn.graph.vertices)]), "primary"),
         button("Label where least is known", () => known && label([known.variance.indexOf(Math.max(...known.variance))]), "primary"),
         button("Label ten at random", () => {
@@ -126,7 +126,16 @@ export function networkTab(change) {
       : state.graph === "regular" ? graphs.randomRegular(state.vertices, Math.round(state.degree), random)
       : state.graph === "powerlaw" ? graphs.powerLaw(state.vertices, state.alpha, state.cutoff, random)
       : graphs.erdosRenyi(state.vertices, state.degree, random);
-    return (drawn = { key, graph, places: graphs.layOut(graph, random) });
+    const places = graphs.layOut(graph, random, ROUNDS);
+    places.relax(Math.ceil(1e6 / graph.vertices ** 2)); // some rounds at once, the others when the sliders rest
+    clearTimeout(settling);
+    settling = window.setTimeout(settle, 150);
+    return (drawn = { key, graph, places });
+  }
+
+  function settle() {
+    if (drawn?.places.relax(Math.ceil(1e6 / drawn.graph.vertices ** 2))) settling = window.setTimeout(settle, 0);
+    drawMap();
   }
 
   /** @param {Graph} graph @param {string} key */

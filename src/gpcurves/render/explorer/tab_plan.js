@@ -39,8 +39,8 @@ export function planTab(change, address) {
     h(
       "div",
       { class: "main" },
-      h("div", { class: "sticky" }, chart.element),
-      legend.element,
+      h("div", { class: "sticky first" }, chart.element),
+      h("div", { class: "first" }, legend.element),
       answer,
       h("section", { class: "card" }, more),
       h("div", { class: "tools" }, button("Picture", () => downloadPicture("gpcurves-plan.png", chart.drawing)), button("CSV", () => downloadCsv("gpcurves-plan.csv", rows()))),

@@ -111,8 +111,8 @@ export function theoryTab(change, about) {
     h(
       "div",
       { class: "main" },
-      h("div", { class: "sticky" }, chart.element),
-      h("div", { class: "tools" }, legend.element),
+      h("div", { class: "sticky first" }, chart.element),
+      h("div", { class: "first" }, legend.element),
       tools,
       h("div", { class: "cards" }, solver, h("section", { class: "card" }, h("h2", {}, "How the error falls"), falling)),
       h("details", {}, h("summary", {}, "How it is computed"), computed),

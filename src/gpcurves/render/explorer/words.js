@@ -111,7 +111,14 @@ export function focus(s) {
 /** The exponent and the crossover in words. @param {State} s @returns {string[]} */
 export function fallInWords(s) {
   const n = focus(s), slope = -slopeAt(s, n), near = `At n = ${sayCount(n)}, the error falls as n to the power −${slope.toFixed(2)}: doubling the examples leaves ${(100 * 2 ** -slope).toFixed(0)} % of it.`;
-  if (s.labels === "classes" || s.wrong) return [near];
+  if (s.labels === "classes") {
+    const { trace } = spectrumOf(s, studentKernel(s)), floor = formulas.labelErrorRate(0, s.noise, trace);
+    return [near, `Noise alone makes ${(100 * floor).toFixed(1)} % of the labels unpredictable: no number of examples leaves fewer wrong.`, "The theory assumes that many eigenfunctions share the variance. With a long lengthscale single functions differ widely: simulate."];
+  }
+  if (s.wrong) {
+    const right = formulas.lc(spectrumOf(s, teacherKernel(s)), s.trueNoise, n), price = mainError(s, n) / right;
+    return [near, `At n = ${sayCount(n)}, the wrong model has ${say(price)} times the error of the right one, which LC puts at ${say(right)}.`];
+  }
   const { power, late, early, crossover } = decay(s), smooth = power === Infinity;
   const law = smooth
     ? `Eigenvalues of the RBF kernel fall faster than any power. Once noise dominates, the error falls nearly as 1/n: ten times the examples leave a little more than 10 % of it.`
