@@ -101,7 +101,8 @@ def test_a_wrong_lengthscale_with_gaussian_inputs() -> None:
     """The package integrates numerically here, and the explorer has a closed form."""
     base: dict[str, Any] = {"kernel": kernel("rbf", 0.3), "dim": 1, "noise": 0.1, "gaussian": 1 / 12, "trueNoise": 0.05}
     sizes = [0, 1, 10, 100]
-    problems = [base | {"teacher": each} for each in (kernel("rbf", 0.15, 2.0), kernel("rbf", 0.8))]
+    teachers = (kernel("rbf", 0.15, 2.0), kernel("rbf", 0.8))
+    problems: list[dict[str, Any]] = [base | {"teacher": each} for each in teachers]
     found = ask([{"what": "misspecified", "problem": each, "n": sizes} for each in problems])
     for problem, errors in zip(problems, found, strict=True):
         truth = gpc.Teacher(python_kernel(problem["teacher"]), noise=0.05)
