@@ -146,6 +146,29 @@ class Dynamics:
     rngs: Sequence[np.random.Generator]  # one random stream for each population
     threads: int
 
+    @property
+    def width(self) -> int:
+        """Numbers in a message."""
+        return self.model.packed
+
+    @property
+    def quenched(self) -> bool:
+        """Whether normalisers belong to the wiring, so that it lasts for several sweeps."""
+        return self.constant is None and not self.paper
+
+    @property
+    def bare(self) -> FloatArray:
+        """What `observe` would return for an isolated vertex."""
+        return np.array([1.0 if self.constant is None else self.model.isolated / self.constant])
+
+    def mean_error(self, cavity: FloatArray) -> FloatArray:
+        """Return the error of every vertex, averaged over its own number of examples."""
+        return mean_posterior(cavity, self.noise, self.nu)
+
+    def error(self, cavity: FloatArray, counts: FloatArray) -> FloatArray:
+        """Return the error of every vertex with its own number of examples."""
+        return np.asarray(1 / (counts / self.noise + 1 / cavity))
+
     def draw_counts(self) -> FloatArray:
         """Draw the number of examples at every vertex."""
         counts, weights = poisson_weights(self.nu)
@@ -155,8 +178,8 @@ class Dynamics:
         """Draw new degrees and edges, and hand the messages of a former state out at random, or none."""
         wiring = Wiring.draw(self.degrees, self.vertices, self.rngs)
         if former is None:
-            return self._normalise(wiring, np.zeros((wiring.slots, self.model.packed)))
-        if former.messages.shape[1] != self.model.packed:
+            return self._normalise(wiring, np.zeros((wiring.slots, self.width)))
+        if former.messages.shape[1] != self.width:
             raise InputError("start must be a result with the same kernel")
         return self._normalise(wiring, wiring.carry(former.messages, former.wiring, self.rngs))
 
@@ -194,7 +217,7 @@ class Dynamics:
         for done in range(1, _MOST_SWEEPS + 1):
             state = self.sweep(state, counts)
             state, cavity = self.observe(state)
-            now = float(mean_posterior(cavity, self.noise, self.nu).mean())
+            now = float(self.mean_error(cavity).mean())
             calm = calm + 1 if abs(now - last) <= _CALM * precision * now else 0
             last = now
             if calm >= _CALM_SWEEPS and done >= least:

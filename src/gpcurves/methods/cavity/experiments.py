@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.groups import members
 from gpcurves.methods.cavity.beliefs import Beliefs, links_of, propagate
 from gpcurves.methods.cavity.population import PopulationResult, population_curve, population_size
+from gpcurves.methods.cavity.taught_dynamics import Truth
 from gpcurves.methods.simulation.vertices import GraphExperiment, draw_counts, posterior_variances
 from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
@@ -72,6 +73,7 @@ class Replicas(GraphExperiment):
             max_sweeps=self.max_sweeps,
             rng=stream(self.seed, task),
             threads=self.threads,
+            truth=_truth(problem),
         )
         rows = []
         for each in results:
@@ -79,6 +81,13 @@ class Replicas(GraphExperiment):
             sums = [_weigh(each, name) @ each.variance for name in self.among]
             rows.append([each.error, each.stderr, variance, each.converged, each.sweeps, *sums])
         return self.as_fields(np.array(rows), [float(_weigh(results[0], name).sum()) for name in self.among])
+
+
+def _truth(problem: Problem) -> Truth | None:
+    """Return the teacher of a problem, if it has one."""
+    if (teacher := problem.teacher) is None:
+        return None
+    return Truth(teacher.kernel.vertex_model(), teacher.noise, teacher.kernel.normalise)
 
 
 def _weigh(result: PopulationResult, group: str) -> FloatArray:
@@ -103,6 +112,18 @@ class GivenGraph(GraphExperiment):
     task = "cavity, graph"
     settings = ("among", "tolerance", "max_rounds", "damping")
     averages = _AVERAGES
+
+    @property
+    def linked(self) -> Graph:
+        """The graph along whose edges messages are sent."""
+        graph = self.problem.graph
+        assert isinstance(graph, Graph)
+        return graph
+
+    def cut(self, chosen: IntArray) -> Piece:
+        """Return a part of the graph, on which messages are compared with dense algebra."""
+        kernel: Any = replace(self.problem.kernel, normalise="none")
+        return _Piece.cut(kernel, self.linked, chosen, self.kappa, self.problem.noise)
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         """Draw a growing data set and follow the messages along nu."""
@@ -131,6 +152,13 @@ class GivenGraph(GraphExperiment):
         return self.as_fields(rows, [float(mask.mean()) for mask in masks])
 
 
+class Piece(Protocol):
+    """A part of a graph, or all of it, on which both ways are used."""
+
+    def compare(self, nu: Sequence[float], inner: int, rng: np.random.Generator) -> FloatArray:
+        """Return the sum of the first ``inner`` errors by messages and by dense algebra, at each nu, for a new data set."""
+
+
 @dataclass(frozen=True, eq=False)
 class LoopErrors:
     """How much cycles change the average variance at each nu, relative to dense algebra, and how sure that is."""
@@ -141,26 +169,24 @@ class LoopErrors:
     drawn: int  # data sets
 
 
-def loop_errors(problem: Problem, nu: Sequence[float], seed: int, kappa: FloatArray) -> LoopErrors:
+def loop_errors(graph: Graph, nu: Sequence[float], seed: int, cut: Callable[[IntArray], Piece]) -> LoopErrors:
     """Compare belief propagation with dense algebra on as many data sets as it takes to know their difference within a third.
 
     Small graphs are compared whole. Of large ones, balls around random vertices are cut out, a new one for every data set, and
     both ways are used on each ball with the same normalisers; only the inner half of its vertices counts.
     """
-    graph = problem.graph
-    assert isinstance(graph, Graph)
     rng = stream(seed, 2**31)
-    kernel: Any = problem.kernel
-    plain = replace(kernel, normalise="none")
     entire = graph.vertices <= _WHOLE
     linked = np.flatnonzero(~graph.isolated)
-    whole = _Piece.cut(plain, graph, np.arange(graph.vertices), kappa) if entire else None
+    everything = np.arange(graph.vertices)
+    whole = cut(everything) if entire else None
     sums: list[FloatArray] = []
     seen = 0
     while True:
-        piece = whole or _Piece.cut(plain, graph, _ball(graph, int(rng.choice(linked))), kappa)
-        inner = piece.graph.vertices if entire else (piece.graph.vertices + 1) // 2
-        sums.append(piece.compare(problem.noise, nu, inner, rng))
+        chosen = everything if entire else _ball(graph, int(rng.choice(linked)))
+        piece = whole or cut(chosen)
+        inner = len(chosen) if entire else (len(chosen) + 1) // 2
+        sums.append(piece.compare(nu, inner, rng))
         seen += inner
         both = np.array(sums)  # data sets, both ways, nu
         messages, exact = both.sum(axis=0)
@@ -182,21 +208,22 @@ class _Piece:
     graph: Graph
     normaliser: FloatArray
     C: FloatArray = field(repr=False)
+    noise: float
 
     @classmethod
-    def cut(cls, kernel: Any, graph: Graph, chosen: IntArray, kappa: FloatArray) -> _Piece:
+    def cut(cls, kernel: Any, graph: Graph, chosen: IntArray, kappa: FloatArray, noise: float) -> _Piece:
         part, normaliser = Graph(graph.adjacency[chosen][:, chosen]), kappa[chosen]
-        return cls(kernel, part, normaliser, kernel.on(part).matrix() / np.sqrt(normaliser[:, None] * normaliser))
+        C = kernel.on(part).matrix() / np.sqrt(normaliser[:, None] * normaliser)
+        return cls(kernel, part, normaliser, C, noise)
 
-    def compare(self, noise: float, nu: Sequence[float], inner: int, rng: np.random.Generator) -> FloatArray:
-        """Return the sum of the first variances by messages and by dense algebra, at each nu, for a new data set."""
+    def compare(self, nu: Sequence[float], inner: int, rng: np.random.Generator) -> FloatArray:
         sums = np.zeros((2, len(nu)))
         links, model = links_of(self.graph), self.kernel.vertex_model()
         beliefs = None
         for k, counts in zip(*draw_counts(nu, self.graph.vertices, rng), strict=True):
-            beliefs = propagate(links, model, counts, noise, self.normaliser, tolerance=1e-6, start=beliefs)
+            beliefs = propagate(links, model, counts, self.noise, self.normaliser, tolerance=1e-6, start=beliefs)
             sums[0, k] = beliefs.variance[:inner].sum()
-            sums[1, k] = posterior_variances(self.C, counts, noise)[:inner].sum()
+            sums[1, k] = posterior_variances(self.C, counts, self.noise)[:inner].sum()
         return sums
 
 

@@ -23,10 +23,10 @@ from gpcurves.methods.cavity.dynamics import (
     State,
     Wiring,
     check_degrees,
-    mean_posterior,
     poisson_weights,
     raw_diagonal,
 )
+from gpcurves.methods.cavity.taught_dynamics import Truth
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.numerics.validation import FloatArray, frozen
 
@@ -101,8 +101,9 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
     start: PopulationResult | None = None,
     rng: Rng = None,
     threads: int | None = None,
+    truth: Truth | None = None,
 ) -> PopulationResult:
-    """Return the average posterior variance over the vertices of large graphs of an ensemble.
+    """Return the average posterior variance over the vertices of large graphs of an ensemble, or its error with a ``truth``.
 
     ``degrees`` are the probabilities of the degrees 0, 1, 2, ... Local normalisation is "exact", or that of "paper", UM13 (29). A
     ``normaliser`` (for global normalisation) and the number of ``vertices`` of each population are found unless given. The run
@@ -120,7 +121,11 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
     constant = 1.0 if normalise == "none" else normaliser.value if normaliser and normalise == "global" else None
     paper = constant is None and local == "paper"
     dynamics = Dynamics(shares, model, noise, nu, constant, paper, size, rngs, thread_count(threads))
-    return _measure(dynamics, start, normaliser if normalise == "global" else None, precision, max_sweeps)
+    if truth is not None:
+        dynamics = truth.dynamics(dynamics)
+    used = normaliser if normalise == "global" else None
+    doubt = max(0.0 if used is None else used.stderr / used.value, 0.0 if truth is None else truth.doubt)
+    return _measure(dynamics, start, used, doubt, precision, max_sweeps)
 
 
 def population_curve(
@@ -140,9 +145,12 @@ def population_curve(
     """
     seeds = np.random.SeedSequence(seed_of(rng)).spawn(len(nu) + 1)
     how |= {"normalise": normalise, "precision": precision}
+    threads, truth = how.get("threads"), how.get("truth")
     if normalise == "global":
-        threads = how.get("threads")
         how["normaliser"] = mean_prior_variance(degrees, model, precision=precision / 5, rng=seeds[-1], threads=threads)
+    if truth is not None and truth.normalise == "global":
+        found = mean_prior_variance(degrees, truth.model, precision=precision / 5, rng=seeds[-1], threads=threads)
+        how["truth"] = replace(truth, constant=found.value, doubt=found.stderr / found.value)
     results: dict[int, PopulationResult] = {}
     start = None
     for k in np.argsort(nu, kind="stable").tolist():
@@ -166,14 +174,17 @@ def _prepare(dynamics: Dynamics, former: State | None, precision: float) -> tupl
 
 
 def _measure(
-    dynamics: Dynamics, start: PopulationResult | None, normaliser: Normaliser | None, precision: float, max_sweeps: int
+    dynamics: Dynamics,
+    start: PopulationResult | None,
+    normaliser: Normaliser | None,
+    doubt: float,
+    precision: float,
+    max_sweeps: int,
 ) -> PopulationResult:
-    """Average over wirings and sweeps until the standard error is small enough."""
+    """Average over wirings and sweeps until the standard error is small enough; ``doubt`` is the relative one of normalisers."""
     alone = float(dynamics.degrees[0])
-    bare = 1.0 if dynamics.constant is None else dynamics.model.isolated / dynamics.constant
     # Isolated vertices send no messages: their part of the error is known exactly.
-    isolated = alone * float(mean_posterior(np.array([bare]), dynamics.noise, dynamics.nu)[0])
-    doubt = 0.0 if normaliser is None else normaliser.stderr / normaliser.value
+    isolated = alone * float(dynamics.mean_error(dynamics.bare)[0])
     state, converged, sweeps, relaxation = _prepare(dynamics, None if start is None else start.state, precision)
     rows: list[FloatArray] = []
     while True:
@@ -199,7 +210,7 @@ def _measure(
         converged=converged and bool(reached),
         vertices=dynamics.vertices,
         sweeps=sweeps,
-        **_describe_vertices(dynamics, state, cavity, bare),
+        **_describe_vertices(dynamics, state, cavity),
         state=replace(state, messages=frozen(state.messages)),
     )
 
@@ -208,7 +219,7 @@ def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State
     """Sweep, and return the state, the last cavity variances and the mean error of each population."""
     # If normalisers belong to the wiring, messages made on the former one are forgotten first, and these sweeps do not count.
     # Otherwise each message goes to a random slot in every sweep, as if all edges were drawn anew.
-    quenched = dynamics.constant is None and not dynamics.paper
+    quenched = dynamics.quenched
     measured: list[FloatArray] = []
     for step in range(2 * relaxation):
         if not quenched:
@@ -217,23 +228,22 @@ def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State
         state = dynamics.sweep(state, dynamics.draw_counts())
         if not quenched or step >= relaxation:
             state, cavity = dynamics.observe(state)
-            error = mean_posterior(cavity, dynamics.noise, dynamics.nu)
+            error = dynamics.mean_error(cavity)
             measured.append(error.reshape(len(dynamics.rngs), -1).mean(axis=1))
     return state, cavity, np.mean(measured, axis=0)
 
 
-def _describe_vertices(dynamics: Dynamics, state: State, cavity: FloatArray, bare: float) -> dict[str, FloatArray]:
+def _describe_vertices(dynamics: Dynamics, state: State, cavity: FloatArray) -> dict[str, FloatArray]:
     """Return the samples of vertices of a result: those of the populations, and isolated ones with every number of examples."""
     alone = float(dynamics.degrees[0])
     counts, weights = poisson_weights(dynamics.nu)
     atoms = len(counts) if alone > 0 else 0
-    given = dynamics.draw_counts() / dynamics.noise
-    at_isolated = counts[:atoms] / dynamics.noise
+    given, bare = dynamics.draw_counts(), np.repeat(dynamics.bare, atoms, axis=0)
     share = (1 - alone) / len(cavity)
     return {
         "degree": frozen(np.append(state.wiring.degrees, np.zeros(atoms))),
-        "cavity_variance": frozen(np.append(cavity, np.full(atoms, bare))),
-        "variance": frozen(np.append(1 / (given + 1 / cavity), 1 / (at_isolated + 1 / bare))),
+        "cavity_variance": frozen(np.concatenate([cavity, bare])),
+        "variance": frozen(np.append(dynamics.error(cavity, given), dynamics.error(bare, counts[:atoms]))),
         "weight": frozen(np.append(np.full(len(cavity), share), alone * weights[:atoms])),
     }
 
