@@ -220,6 +220,21 @@ def test_where_theory_fails_the_curve_says_so() -> None:
     assert gpc.learning_curve(gpc.Problem(gpc.RBF(0.2), gpc.Torus(1), 1e-4), "lc", [5]).notes == ()
 
 
+@pytest.mark.parametrize(
+    ("student", "true", "noise", "n", "simulated"),
+    [
+        (gpc.RBF(0.2), gpc.RBF(0.1), 0.01, 7, 0.439),  # surprised by what it cannot express
+        (gpc.Matern32(0.1), gpc.OU(0.1), 0.01, 35, 0.212),
+        (gpc.OU(0.1), gpc.RBF(0.1), 1e-4, 35, 0.0157),  # gaps between inputs
+        (gpc.RBF(0.1), gpc.RBF(0.2), 1e-4, 12, 0.0143),
+    ],
+)
+def test_two_ways_to_fail_are_noted(student: Any, true: Any, noise: float, n: int, simulated: float) -> None:
+    curve = gpc.learning_curve(gpc.Problem(student, gpc.Torus(1), noise, gpc.Teacher(true, noise)), "lc", [n])
+    assert curve.error[0] < 0.85 * simulated
+    assert any(f"n = {n}:" in note for note in curve.notes)
+
+
 def test_least_squares_without_noise() -> None:
     """From as many examples as functions on, the student is least squares: E = n/(n - count) (outside + noise)."""
     taught = gpc.SpectrumProblem(gpc.Spectrum([1.0, 0.5]), 0.0, gpc.Teacher(coefficients=[1.0, 2.0, 0.3], noise=0.2))

@@ -283,8 +283,11 @@ def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Qualit
             amounts = {"vertices": quality.choose(500, 250), "graphs": graphs, "datasets": 1}
             levels[noise] = simulate(problem, nu, quality, among=["dangling"], **amounts)
             panel.curve(power_of_ten(noise), levels[noise], color=COLOURS[noise])
-            graphs, population = quality.choose((24, 500), (4, 250))
-            options: dict[str, Any] = {"precision": 0.03, "population": population, "replicas": graphs, "rng": 2}
+            names = "precision", "population", "replicas", "max_sweeps"
+            options: dict[str, Any] = dict(
+                zip(names, quality.choose((0.03, 500, 8, 400), (0.2, 40, 2, 30)), strict=True)
+            )
+            options["rng"] = 2
             limit = gpc.learning_curve(problem, "cavity", nu=nu, **options, **quality.running)
             panel.curve(f"cavity, {power_of_ten(noise)}", limit, **STYLES["cavity"])
         panel.legend(title="noise (dashed: cavity)")

@@ -207,6 +207,29 @@ class Dynamics:
     rngs: Sequence[np.random.Generator]  # one random stream for each population
     threads: int
 
+    @property
+    def width(self) -> int:
+        """Numbers in a message."""
+        return self.model.packed
+
+    @property
+    def quenched(self) -> bool:
+        """Whether normalisers belong to the wiring, so that it lasts for several sweeps."""
+        return self.constant is None and not self.paper
+
+    @property
+    def bare(self) -> FloatArray:
+        """What `observe` would return for an isolated vertex."""
+        return np.array([1.0 if self.constant is None else self.model.isolated / self.constant])
+
+    def mean_error(self, cavity: FloatArray, rate: float) -> FloatArray:
+        """Return the error of vertices that are labelled at this rate, each averaged over its own number of examples."""
+        return mean_posterior(cavity, self.noise, self.nu * rate)
+
+    def error(self, cavity: FloatArray, counts: FloatArray) -> FloatArray:
+        """Return the error of every vertex with its own number of examples."""
+        return np.asarray(1 / (counts / self.noise + 1 / cavity))
+
     def draw_counts(self) -> FloatArray:
         """Draw the number of examples at every vertex."""
         known = [poisson_weights(self.nu * rate) for rate in self.types.rates.tolist()]
@@ -215,24 +238,22 @@ class Dynamics:
         return np.concatenate(drawn)
 
     def mean_errors(self, cavity: FloatArray) -> FloatArray:
-        """Return the error of every vertex, averaged over its own examples, from its variance given all others."""
-        errors = [
-            mean_posterior(part, self.noise, self.nu * rate)
-            for part, rate in zip(self.by_type(cavity), self.types.rates.tolist(), strict=True)
-        ]
+        """Return the error of every vertex, averaged over its own examples, from what `observe` returned."""
+        parts = zip(self.by_type(cavity), self.types.rates.tolist(), strict=True)
+        errors = [self.mean_error(part, rate) for part, rate in parts]
         return np.concatenate(errors, axis=1).ravel()
 
     def by_type(self, values: FloatArray) -> list[FloatArray]:
         """Return values of all vertices as arrays of populations and vertices, one for each type."""
         cuts = np.cumsum(self.types.split(self.vertices))[:-1]
-        return np.split(values.reshape(len(self.rngs), -1), cuts, axis=1)
+        return np.split(values.reshape(len(self.rngs), self.vertices, *values.shape[1:]), cuts, axis=1)
 
     def rewire(self, former: State | None) -> State:
         """Draw new degrees and edges, and hand the messages of a former state out at random, or none."""
         wiring = Wiring.draw(self.types, self.vertices, self.rngs)
         if former is None:
-            return self._normalise(wiring, np.zeros((wiring.slots, self.model.packed)))
-        if former.messages.shape[1] != self.model.packed:
+            return self._normalise(wiring, np.zeros((wiring.slots, self.width)))
+        if former.messages.shape[1] != self.width:
             raise InputError("start must be a result with the same kernel")
         return self._normalise(wiring, wiring.carry(former.messages, former.wiring, self.rngs))
 

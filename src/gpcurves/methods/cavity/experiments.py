@@ -16,9 +16,12 @@ from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.groups import members
 from gpcurves.methods.cavity.beliefs import Beliefs, links_of, propagate
 from gpcurves.methods.cavity.population import PopulationResult, population_curve, population_size
+from gpcurves.methods.cavity.taught_dynamics import Truth
+from gpcurves.methods.cavity.taught_experiments import TaughtData
 from gpcurves.methods.simulation.vertices import GraphExperiment, draw_counts, per_vertex, posterior_variances
 from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.problem import Problem
 
 _SHARE = 1.3  # precision of each of the first two replicas, in units of that of their average
 _BALL, _WHOLE = 600, 1_500
@@ -72,6 +75,7 @@ class Replicas(GraphExperiment):
             max_sweeps=self.max_sweeps,
             rng=stream(self.seed, task),
             threads=self.threads,
+            truth=_truth(problem),
         )
         rows = []
         for each in results:
@@ -80,6 +84,14 @@ class Replicas(GraphExperiment):
             averages = scale * each.error, scale * each.stderr, scale**2 * variance, each.converged, each.sweeps
             rows.append([*averages, *(scale * each for each in sums)])
         return self.as_fields(np.array(rows), [float(_weigh(results[0], name).sum()) for name in self.among])
+
+
+def _truth(problem: Problem) -> Truth | None:
+    """Return the teacher of a problem in units of the variance of the student's kernel, if it has one."""
+    if (teacher := problem.teacher) is None:
+        return None
+    kernel, scale = teacher.kernel, problem.kernel.variance
+    return Truth(kernel.vertex_model(), teacher.noise / scale, kernel.normalise, kernel.variance / scale)
 
 
 def _group_sum(result: PopulationResult, group: str) -> float:
@@ -115,10 +127,20 @@ class GivenGraph(GraphExperiment):
     settings = ("among", "tolerance", "max_rounds", "damping")
     averages = _AVERAGES
 
-    def draw(self, task: int) -> Mapping[str, FloatArray | float]:
-        """Draw a growing data set and follow the messages along nu."""
+    @property
+    def linked(self) -> Graph:
+        """The graph along whose edges messages are sent."""
         graph = self.problem.graph
         assert isinstance(graph, Graph)
+        return graph
+
+    def cut(self, chosen: IntArray) -> _Piece:
+        """Return a part of the graph, on which messages are compared with dense algebra."""
+        return _Piece.cut(self.problem.kernel.raw(), self.linked, chosen, self.kappa, self.noise, self.weights)
+
+    def draw(self, task: int) -> Mapping[str, FloatArray | float]:
+        """Draw a growing data set and follow the messages along nu."""
+        graph = self.linked
         rng = stream(self.seed, task).spawn(1)[0]  # the data sets of the simulation with the same seed
         masks = [members(graph, name) for name in self.among]
         rows = np.empty((len(self.nu), len(self.averages) + len(masks)))
@@ -151,28 +173,25 @@ class LoopErrors:
     drawn: int  # data sets
 
 
-def loop_errors(experiment: GivenGraph) -> LoopErrors:
+def loop_errors(experiment: GivenGraph | TaughtData) -> LoopErrors:
     """Compare belief propagation with dense algebra on as many data sets as it takes to know their difference within a third.
 
     Small graphs are compared whole. Of large ones, balls around random vertices are cut out, a new one for every data set, and
     both ways are used on each ball with the same normalisers; only the inner half of its vertices counts.
     """
-    problem, nu, kappa = experiment.problem, experiment.nu, experiment.kappa
-    graph = problem.graph
-    assert isinstance(graph, Graph)
+    graph, cut = experiment.linked, experiment.cut
     rng = stream(experiment.seed, 2**31)
-    kernel: Any = problem.kernel
-    plain = kernel.raw()
     entire = graph.vertices <= _WHOLE
     linked = np.flatnonzero(~graph.isolated)
-    data = experiment.noise, experiment.weights
-    whole = _Piece.cut(plain, graph, np.arange(graph.vertices), kappa, *data) if entire else None
+    everything = np.arange(graph.vertices)
+    whole = cut(everything) if entire else None
     sums: list[FloatArray] = []
     seen = 0
     while True:
-        piece = whole or _Piece.cut(plain, graph, _ball(graph, int(rng.choice(linked))), kappa, *data)
-        inner = piece.graph.vertices if entire else (piece.graph.vertices + 1) // 2
-        sums.append(piece.compare(nu, inner, rng))
+        chosen = everything if entire else _ball(graph, int(rng.choice(linked)))
+        piece = whole or cut(chosen)
+        inner = len(chosen) if entire else (len(chosen) + 1) // 2
+        sums.append(piece.compare(experiment.nu, inner, rng))
         seen += inner
         both = np.array(sums)  # data sets, both ways, nu
         messages, exact = both.sum(axis=0)

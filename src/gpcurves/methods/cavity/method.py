@@ -14,6 +14,7 @@ import numpy as np
 from gpcurves.errors import GPCurvesError, InputError
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.graphs.groups import check_groups, expand_groups
+from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
 from gpcurves.methods.sampled import Sampled, average_over_groups
 from gpcurves.methods.simulation.method import at_least, is_large
@@ -112,7 +113,7 @@ def has_messages(problem: Problem) -> str | None:
         return "the true function must come from a kernel between vertices, and here it is one function"
     kernels = [problem.kernel] if problem.teacher is None else [problem.kernel, problem.true_kernel]
     try:
-        if problem.ensemble is not None and problem.teacher is None and problem.ensemble.mean_degree > 0:
+        if problem.ensemble is not None and problem.ensemble.mean_degree > 0:
             problem.ensemble.vertex_types()
         sizes = [kernel.vertex_model().size for kernel in kernels]
     except GPCurvesError as error:
@@ -156,10 +157,6 @@ class Cavity(Sampled):
         return is_large(problem)
 
     def spare(self, problem: Problem) -> str | None:
-        if problem.teacher is not None:
-            return (
-                "for a misspecified model it takes longer than the simulation; name it among the methods to compute it"
-            )
         if problem.ensemble is not None or is_large(problem):
             return None
         vertices = f"{problem.examples_per_size:,} vertices"
@@ -169,40 +166,25 @@ class Cavity(Sampled):
         from gpcurves.methods.cavity.beliefs import normalisers
         from gpcurves.methods.cavity.experiments import GivenGraph, Replicas
         from gpcurves.methods.cavity.population import POPULATIONS
+        from gpcurves.methods.cavity.taught_experiments import TaughtData, priors_of
 
-        if problem.teacher is not None:
-            return self._taught(problem, options, run)
         threads = None if str(run.workers).strip() == "1" else 1
         shared = (problem, (), run.seed(), expand_groups(problem.graph, options.among), threads)
+        how = options.tolerance, options.max_rounds, options.damping
+        if problem.teacher is not None and isinstance(problem.graph, Graph):
+            what = f"messages of a misspecified model on {problem.graph.vertices:,} vertices"
+            needed = _COPIES * 8.0 * 2 * problem.graph.edges * _width(problem) * run.processes
+            check_memory(needed, what, "ask for fewer workers or simulate")
+            return TaughtData(*shared, *how, *priors_of(problem, problem.graph))
         if isinstance(problem.graph, Graph):
             divided = normalisers(problem.kernel, problem.graph)
-            return GivenGraph(*shared, options.tolerance, options.max_rounds, options.damping, *divided)
+            return GivenGraph(*shared, *how, *divided)
         if options.population is not None:
             messages = POPULATIONS * options.population * (1 + problem.graph.mean_degree)
-            needed = _COPIES * 8.0 * messages * problem.kernel.vertex_model().packed * run.processes
+            needed = _COPIES * 8.0 * messages * _width(problem) * run.processes
             what = f"a population of {options.population:,} vertices with {run.workers} worker(s)"
             check_memory(needed, what, "ask for a smaller population or fewer workers")
         return Replicas(*shared, options.precision, options.local, options.max_sweeps, options.population)
-
-    def _taught(self, problem: Problem, options: CavityOptions, run: Run) -> Any:
-        from gpcurves.methods.cavity.taught_experiments import VERTICES, TaughtData
-
-        given = isinstance(problem.graph, Graph)
-        # on an ensemble messages need no more digits than the average over graphs has
-        tolerance = options.tolerance if given else min(1e-3 * options.precision, 1e-5)
-        note = None if given else "the average is over large graphs of the ensemble, not of infinitely large ones"
-        if isinstance(problem.graph, Graph):
-            size, messages = problem.graph.vertices, 2.0 * problem.graph.edges
-        else:
-            size = options.population or VERTICES
-            messages = size * (1 + problem.graph.mean_degree)
-        width = problem.kernel.vertex_model().size + problem.true_kernel.vertex_model().size
-        what = f"messages of a misspecified model on {size:,} vertices"
-        check_memory(40.0 * messages * width**2 * run.processes, what, "ask for fewer workers or simulate")
-        how = tolerance, options.max_rounds if given else options.max_sweeps, options.damping
-        threads = None if str(run.workers).strip() == "1" else 1
-        among = expand_groups(problem.graph, options.among)
-        return TaughtData(problem, (), run.seed(), among, *how, size, threads, note)
 
     def check_sizes(self, experiment: Any, run: Run) -> None:
         _check_size(max(experiment.nu))
@@ -243,13 +225,7 @@ class Cavity(Sampled):
         from gpcurves.methods.cavity.beliefs import is_forest
         from gpcurves.methods.cavity.experiments import loop_errors
 
-        graph = experiment.problem.graph
-        if not isinstance(graph, Graph) or is_forest(graph):
-            return {}
-        if experiment.problem.teacher is not None:
-            notes.append(
-                "the graph has cycles, so that this is an approximation; by how much is not measured for a misspecified model"
-            )
+        if not isinstance(experiment.problem.graph, Graph) or is_forest(experiment.linked):
             return {}
         found = loop_errors(experiment)
         worst = int(np.argmax(abs(found.off)))
@@ -302,6 +278,15 @@ class Cavity(Sampled):
             None if counted is None else np.tile(counted / len(values), len(values)),
             np.tile(np.arange(graph.vertices), len(values)),
         )
+
+
+def _width(problem: Problem) -> int:
+    """Return how many numbers a message has, with its derivative if there is a teacher."""
+    own: VertexModel = problem.kernel.vertex_model()
+    if problem.teacher is None:
+        return own.packed
+    true: VertexModel = problem.true_kernel.vertex_model()
+    return 2 * own.packed + own.size * true.size + true.packed
 
 
 def _band(error: FloatArray, stderr: FloatArray, diagnostics: Mapping[str, Any]) -> dict[str, FloatArray]:

@@ -23,10 +23,10 @@ from gpcurves.methods.cavity.dynamics import (
     State,
     Wiring,
     check_degrees,
-    mean_posterior,
     poisson_weights,
     raw_diagonal,
 )
+from gpcurves.methods.cavity.taught_dynamics import Truth
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.numerics.validation import FloatArray, frozen
 
@@ -103,8 +103,9 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
     start: PopulationResult | None = None,
     rng: Rng = None,
     threads: int | None = None,
+    truth: Truth | None = None,
 ) -> PopulationResult:
-    """Return the average posterior variance over the vertices of large graphs of an ensemble.
+    """Return the average posterior variance over the vertices of large graphs of an ensemble, or its error with a ``truth``.
 
     ``degrees`` are the probabilities of the degrees 0, 1, 2, ..., or `VertexTypes`. Local normalisation is "exact", or that of "paper", UM13 (29). A
     ``normaliser`` (for global normalisation) and the number of ``vertices`` of each population are found unless given. The run
@@ -122,7 +123,11 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
     constant = 1.0 if normalise == "none" else normaliser.value if normaliser and normalise == "global" else None
     paper = constant is None and local == "paper"
     dynamics = Dynamics(types, model, noise, nu, constant, paper, size, rngs, thread_count(threads))
-    return _measure(dynamics, start, normaliser if normalise == "global" else None, precision, max_sweeps)
+    if truth is not None:
+        dynamics = truth.dynamics(dynamics)
+    used = normaliser if normalise == "global" else None
+    doubt = max(0.0 if used is None else used.stderr / used.value, 0.0 if truth is None else truth.doubt)
+    return _measure(dynamics, start, used, doubt, precision, max_sweeps)
 
 
 def population_curve(
@@ -142,9 +147,12 @@ def population_curve(
     """
     seeds = np.random.SeedSequence(seed_of(rng)).spawn(len(nu) + 1)
     how |= {"normalise": normalise, "precision": precision}
+    threads, truth = how.get("threads"), how.get("truth")
     if normalise == "global":
-        threads = how.get("threads")
         how["normaliser"] = mean_prior_variance(degrees, model, precision=precision / 5, rng=seeds[-1], threads=threads)
+    if truth is not None and truth.normalise == "global":
+        found = mean_prior_variance(degrees, truth.model, precision=precision / 5, rng=seeds[-1], threads=threads)
+        how["truth"] = replace(truth, constant=found.value, doubt=found.stderr / found.value)
     results: dict[int, PopulationResult] = {}
     start = None
     for k in np.argsort(nu, kind="stable").tolist():
@@ -168,17 +176,18 @@ def _prepare(dynamics: Dynamics, former: State | None, precision: float) -> tupl
 
 
 def _measure(
-    dynamics: Dynamics, start: PopulationResult | None, normaliser: Normaliser | None, precision: float, max_sweeps: int
+    dynamics: Dynamics,
+    start: PopulationResult | None,
+    normaliser: Normaliser | None,
+    doubt: float,
+    precision: float,
+    max_sweeps: int,
 ) -> PopulationResult:
-    """Average over wirings and sweeps until the standard error is small enough."""
+    """Average over wirings and sweeps until the standard error is small enough; ``doubt`` is the relative one of normalisers."""
     types = dynamics.types
-    bare = 1.0 if dynamics.constant is None else dynamics.model.isolated / dynamics.constant
     # Isolated vertices send no messages: their part of the error is known exactly.
-    own = [
-        float(mean_posterior(np.array([bare]), dynamics.noise, dynamics.nu * rate)[0]) for rate in types.rates.tolist()
-    ]
+    own = [float(dynamics.mean_error(dynamics.bare, rate)[0]) for rate in types.rates.tolist()]
     isolated = types.isolated * own
-    doubt = 0.0 if normaliser is None else normaliser.stderr / normaliser.value
     state, converged, sweeps, relaxation = _prepare(dynamics, None if start is None else start.state, precision)
     rows: list[FloatArray] = []
     while True:
@@ -204,7 +213,7 @@ def _measure(
         converged=converged and bool(reached),
         vertices=dynamics.vertices,
         sweeps=sweeps,
-        **_describe_vertices(dynamics, state, cavity, bare),
+        **_describe_vertices(dynamics, state, cavity),
         type_errors=frozen((isolated + types.linked * np.mean(rows, axis=(0, 2))) / types.shares),
         state=replace(state, messages=frozen(state.messages)),
     )
@@ -214,7 +223,7 @@ def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State
     """Sweep, and return the state, the last cavity variances and the mean error of each type in each population."""
     # If normalisers belong to the wiring, messages made on the former one are forgotten first, and these sweeps do not count.
     # Otherwise each message goes to a random slot in every sweep, as if all edges were drawn anew.
-    quenched = dynamics.constant is None and not dynamics.paper
+    quenched = dynamics.quenched
     measured: list[FloatArray] = []
     for step in range(2 * relaxation):
         if not quenched:
@@ -232,22 +241,19 @@ def _means(parts: list[FloatArray]) -> FloatArray:
     return np.array([part.mean(axis=1) if part.shape[1] else np.zeros(len(part)) for part in parts])
 
 
-def _describe_vertices(dynamics: Dynamics, state: State, cavity: FloatArray, bare: float) -> dict[str, FloatArray]:
+def _describe_vertices(dynamics: Dynamics, state: State, cavity: FloatArray) -> dict[str, FloatArray]:
     """Return the samples of vertices of a result: those of the populations, and isolated ones with every number of examples."""
     types, populations = dynamics.types, len(dynamics.rngs)
     sizes = types.split(dynamics.vertices)
-    given = dynamics.draw_counts() / dynamics.noise
+    variance = dynamics.error(cavity, dynamics.draw_counts())
     numbers = np.tile(np.repeat(np.arange(float(len(types))), sizes), populations)
     share = types.linked / np.maximum(populations * np.array(sizes), 1)
-    columns = [
-        (state.wiring.degrees, cavity, 1 / (given + 1 / cavity), share[numbers.astype(np.int64)], numbers),
-    ]
+    columns = [(state.wiring.degrees, cavity, variance, share[numbers.astype(np.int64)], numbers)]
     for number, (alone, rate) in enumerate(zip(types.isolated.tolist(), types.rates.tolist(), strict=True)):
         counts, weights = poisson_weights(dynamics.nu * rate)
         if alone > 0:
-            same = np.full(len(counts), 1.0)
-            at = 1 / (counts / dynamics.noise + 1 / bare)
-            columns.append((0 * same, bare * same, at, alone * weights, number * same))
+            none, bare = np.zeros(len(counts)), np.repeat(dynamics.bare, len(counts), axis=0)
+            columns.append((none, bare, dynamics.error(bare, counts), alone * weights, none + number))
     names = ("degree", "cavity_variance", "variance", "weight", "kind")
     return {name: frozen(np.concatenate(parts)) for name, parts in zip(names, zip(*columns, strict=True), strict=True)}
 

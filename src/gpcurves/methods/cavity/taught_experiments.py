@@ -1,97 +1,155 @@
-"""The experiments of the cavity method for a misspecified model: data sets on a given graph, or on large graphs of an ensemble."""
+"""The experiment of the cavity method for a misspecified model on a given graph: one data set, and what cycles change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from gpcurves.graphs import Ensemble, Graph, GraphKernel
+from gpcurves.graphs import Graph, GraphKernel
+from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.groups import members
-from gpcurves.methods.cavity.beliefs import links_of, normalisers, prior_variances
-from gpcurves.methods.cavity.dynamics import poisson_weights
+from gpcurves.methods.cavity.beliefs import links_of, normalisers
 from gpcurves.methods.cavity.taught import Chain, TaughtBeliefs, TaughtGraph, propagate_taught
-from gpcurves.methods.simulation.vertices import GraphExperiment, draw_counts
+from gpcurves.methods.simulation.vertices import GraphExperiment, draw_counts, mismatched_errors
 from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-VERTICES = 1_000
-"""Vertices of each graph of an ensemble: cycles that are so long change less than the standard error that is usual."""
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """A kernel on a graph, with what it is divided by at each vertex."""
+
+    kernel: GraphKernel
+    graph: Graph
+    kappa: FloatArray
+
+    def cut(self, chosen: IntArray) -> Prior:
+        """Return the same on a part of the graph."""
+        return Prior(self.kernel, Graph(self.graph.adjacency[chosen][:, chosen]), self.kappa[chosen])
+
+    def matrix(self) -> FloatArray:
+        """Return all covariances."""
+        raw: FloatArray = self.kernel.raw().on(self.graph).matrix()
+        return raw / np.sqrt(self.kappa[:, None] * self.kappa)
 
 
-def taught_graph(problem: Problem, graph: Graph) -> TaughtGraph:
-    """Return the student and the teacher of a problem on a graph, with the true normalisers of a given one.
+Priors = tuple[Prior, Prior]
 
-    On a graph of an ensemble normalisers are those without cycles, as on infinitely large graphs.
-    """
+
+def priors_of(problem: Problem, graph: Graph) -> tuple[Priors, str | None]:
+    """Return what student and teacher assume on a graph, and a sentence if their normalisers are not exact."""
     teacher = problem.teacher
     assert teacher is not None
     true = teacher.graph or graph
-    union = graph.adjacency + true.adjacency if true is not graph else graph.adjacency
-    links = links_of(graph if true is graph else Graph(union))
-    vertex = np.repeat(np.arange(graph.vertices), np.diff(links.indptr))
+    (own, note), (other, note0) = normalisers(problem.kernel, graph), normalisers(teacher.kernel, true)
+    return (Prior(problem.kernel, graph, own), Prior(teacher.kernel, true, other)), note or note0
+
+
+def union(priors: Priors) -> Graph:
+    """Return the graph with the edges of both."""
+    student, teacher = priors
+    same = teacher.graph is student.graph
+    return student.graph if same else Graph(student.graph.adjacency + teacher.graph.adjacency)
+
+
+def join(priors: Priors, noise: float, true_noise: float) -> TaughtGraph:
+    """Return student and teacher on the edges of both graphs."""
+    student, teacher = priors
+    links = links_of(union(priors))
+    vertex = np.repeat(np.arange(links.vertices), np.diff(links.indptr))
     other = vertex[links.reverse]
 
-    def chain(kernel: GraphKernel, own: Graph) -> Chain:
-        weights = links.weights if true is graph else np.asarray(own.adjacency[vertex, other]).ravel()
-        model = kernel.vertex_model()
-        if problem.ensemble is None:
-            kappa = normalisers(kernel, own)[0]
-        else:
-            raw = prior_variances(links_of(own), model)
-            kappa = {"none": np.ones_like(raw), "global": np.full_like(raw, raw.mean()), "local": raw}[kernel.normalise]
-            kappa = kappa / kernel.variance
-        return Chain.of(model, weights, own.degrees, kappa)
+    def chain(prior: Prior) -> Chain:
+        same = teacher.graph is student.graph
+        weights = links.weights if same else np.asarray(prior.graph.adjacency[vertex, other]).ravel()
+        return Chain.of(prior.kernel.vertex_model(), weights, prior.graph.degrees, prior.kappa)
 
-    chains = chain(problem.kernel, graph), chain(teacher.kernel, true)
-    return TaughtGraph(links, *chains, problem.noise, teacher.noise)
+    return TaughtGraph(links, chain(student), chain(teacher), noise, true_noise)
+
+
+def taught_graph(problem: Problem, graph: Graph) -> TaughtGraph:
+    """Return the student and the teacher of a problem on a graph."""
+    return join(priors_of(problem, graph)[0], problem.noise, problem.true_noise)
+
+
+@dataclass(frozen=True, eq=False)
+class TaughtPiece:
+    """A part of a graph, or all of it, with the covariance matrices of student and teacher."""
+
+    taught: TaughtGraph
+    C: FloatArray = field(repr=False)
+    true: FloatArray = field(repr=False)
+
+    def compare(self, nu: Sequence[float], inner: int, rng: np.random.Generator) -> FloatArray:
+        """Return the sum of the first errors by messages and by dense algebra, at each nu, for a new data set."""
+        noises = self.taught.noise, self.taught.true_noise
+        sums, start = np.zeros((2, len(nu))), None
+        for k, counts in zip(*draw_counts(nu, len(self.C), rng), strict=True):
+            beliefs = propagate_taught(self.taught, counts.astype(np.float64), tolerance=1e-6, start=start)
+            start = beliefs.messages if beliefs.converged else None
+            sums[0, k] = beliefs.error[:inner].sum()
+            sums[1, k] = mismatched_errors(self.C, self.true, counts, *noises)[:inner].sum()
+        return sums
 
 
 @dataclass(frozen=True)
 class TaughtData(GraphExperiment):
     """Belief propagation of a misspecified model for one data set, at all nu."""
 
+    threads: int | None  # of one task; None for all cores
     tolerance: float
     max_rounds: int
     damping: float
-    vertices: int  # of a graph of an ensemble
-    threads: int | None  # of one task; None for all cores
-    note: str | None
+    priors: Priors = field(repr=False)
+    note: str | None  # a sentence if their normalisers are not exact
     kept: list[Any] = field(default_factory=list, repr=False, compare=False)  # the given graph with its normalisers
 
     task = "cavity, misspecified"
-    settings = ("among", "tolerance", "max_rounds", "damping", "vertices")
+    settings = ("among", "tolerance", "max_rounds", "damping")
     averages = ("error", "error_stderr", "variance", "converged", "rounds")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but what was kept: it is large, and need not travel to workers."""
         return {**self.__dict__, "kept": []}
 
-    def _graph(self, rng: np.random.Generator) -> tuple[Graph, TaughtGraph]:
-        graph = self.problem.graph
-        if isinstance(graph, Ensemble):
-            drawn = graph.sample(self.vertices, rng)
-            return drawn, taught_graph(self.problem, drawn)
+    @property
+    def taught(self) -> TaughtGraph:
+        """The graph with its normalisers."""
         if not self.kept:
-            self.kept.append(taught_graph(self.problem, graph))
-        return graph, self.kept[0]
+            self.kept.append(join(self.priors, self.problem.noise, self.problem.true_noise))
+        kept: TaughtGraph = self.kept[0]
+        return kept
+
+    @property
+    def linked(self) -> Graph:
+        """The graph along whose edges messages are sent."""
+        return union(self.priors)
+
+    def cut(self, chosen: IntArray) -> TaughtPiece:
+        """Return a part of the graph, on which messages are compared with dense algebra."""
+        student, teacher = self.priors
+        part = student.cut(chosen)
+        true = teacher.cut(chosen)
+        if teacher.graph is student.graph:
+            true = replace(true, graph=part.graph)
+        taught = join((part, true), self.problem.noise, self.problem.true_noise)
+        return TaughtPiece(taught, part.matrix(), true.matrix())
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         """Draw a growing data set and follow the messages along nu."""
-        rng = stream(self.seed, task)
-        graph, taught = self._graph(rng)
-        own = rng.spawn(1)[0]  # on a given graph the data sets of the simulation with the same seed
+        graph = self.problem.graph
+        assert isinstance(graph, Graph)
+        rng = stream(self.seed, task).spawn(1)[0]  # the data sets of the simulation with the same seed
         masks = [members(graph, name) for name in self.among]
         rows = np.empty((len(self.nu), len(self.averages) + len(masks)))
         beliefs: TaughtBeliefs | None = None
-        weights = self.label_weights(graph)
-        rates = np.ones(graph.vertices) if weights is None else graph.vertices * weights
-        for k, counts in zip(*draw_counts(self.nu, graph.vertices, own, weights), strict=True):
+        for k, counts in zip(*draw_counts(self.nu, graph.vertices, rng), strict=True):
             beliefs = propagate_taught(
-                taught,
+                self.taught,
                 counts.astype(np.float64),
                 tolerance=self.tolerance,
                 max_rounds=self.max_rounds,
@@ -99,20 +157,7 @@ class TaughtData(GraphExperiment):
                 start=beliefs.messages if beliefs is not None and beliefs.converged else None,
                 threads=self.threads,
             )
-            local = beliefs.error if self.problem.ensemble is None else _mean_error(taught, beliefs, self.nu[k] * rates)
+            local = beliefs.error
             sums = [local[mask].sum() / len(local) for mask in masks]
             rows[k] = [local.mean(), 0.0, beliefs.error.var(), beliefs.converged, beliefs.rounds, *sums]
         return self.as_fields(rows, [float(mask.mean()) for mask in masks])
-
-
-def _mean_error(taught: TaughtGraph, beliefs: TaughtBeliefs, nu: FloatArray) -> FloatArray:
-    """Return the error of every vertex, averaged over its own number of examples."""
-    total = np.zeros_like(beliefs.error)
-    for rate in np.unique(nu).tolist():
-        own = nu == rate
-        variances, errors = beliefs.cavity_variance[own], beliefs.cavity_error[own]
-        for count, weight in zip(*poisson_weights(rate), strict=True):
-            variance = 1 / (count / taught.noise + 1 / variances)
-            slope = count * taught.true_noise / taught.noise**2 + errors / variances**2
-            total[own] += weight * variance**2 * slope
-    return total
