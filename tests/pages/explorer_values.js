@@ -6,6 +6,8 @@ import * as graphs from "../../src/gpcurves/render/explorer/graph.js";
 import { gridError } from "../../src/gpcurves/render/explorer/grid.js";
 import { plainCovariance } from "../../src/gpcurves/render/explorer/covariance.js";
 import { makeRandom } from "../../src/gpcurves/render/explorer/random.js";
+import { drawer } from "../../src/gpcurves/render/explorer/worker.js";
+import { DEFAULTS } from "../../src/gpcurves/render/explorer/state.js";
 import { Average, oneDataSet } from "../../src/gpcurves/render/explorer/simulate.js";
 import { gaussianSpectrum, torusSpectrum } from "../../src/gpcurves/render/explorer/spectrum.js";
 
@@ -46,6 +48,12 @@ const answers = {
     const student = { covariance: make(problem.kernel, problem.dim), noise: problem.noise };
     const random = makeRandom(1), average = new Average(sizes.length);
     for (let i = 0; i < datasets; i++) average.add(oneDataSet({ dim: problem.dim, gaussian: problem.gaussian ?? null, student, teacher, sizes }, random));
+    return { mean: Array.from(average.mean), stderr: average.stderr };
+  },
+  /** What the page's worker draws in a state. */
+  drawn({ state, sizes, datasets }) {
+    const draw = drawer({ state: { ...DEFAULTS, ...state }, sizes }), average = new Average(sizes.length);
+    for (let i = 0; i < datasets; i++) average.add(draw());
     return { mean: Array.from(average.mean), stderr: average.stderr };
   },
   graph({ edges, walk, noise, labels, datasets, sizes }) {

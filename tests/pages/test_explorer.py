@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import gpcurves as gpc
 from browser import Browser, browsing
 from explorer import ROOT, SOURCE, needs_chromium, needs_node
+from gpcurves.cli.serving import PageServer
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import Band, goal_grid
 from gpcurves.render.explorer import bundle, explorer_page
@@ -278,6 +280,30 @@ def test_a_saved_forecast_is_shown(browser: Browser, page: str, forecast: tuple[
         needed = made.required_n(rmse=goal)
         for number in (needed.low, needed.estimate, needed.assured, needed.high):
             assert ("not within" if number is None else f"{number:,}") in cells
+
+
+@needs_chromium
+def test_a_served_plan_is_loaded_by_the_page(browser: Browser, forecast: tuple[gpc.Forecast, Path]) -> None:
+    made, path = forecast
+    page = explorer_page({"tab": "plan"}, plan="forecast.json").encode()
+    served = {"": ("text/html; charset=utf-8", page), "forecast.json": ("application/json", path.read_bytes())}
+    with PageServer(served) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            browser.events.clear()
+            browser.open(server.address)
+            browser.wait("document.querySelector('.answer')?.textContent !== ''")
+            assert browser.run("document.querySelector('form h2 ~ div h2').textContent") == made.verdict().label
+            assert {each.partition("#")[0] for each in browser.requests()} == {
+                server.address,
+                f"{server.address}forecast.json",
+            }
+            assert browser.complaints() == []
+        finally:
+            browser.call("Page.navigate", url="about:blank")
+            server.shutdown()
+            thread.join()
 
 
 @needs_chromium

@@ -215,6 +215,21 @@ def test_simulations_agree_with_the_package() -> None:
         assert max(answer["stderr"]) < 0.1 * answer["mean"][0]  # so that four of them can be missed
 
 
+def test_simulated_classes_agree_with_the_package() -> None:
+    sizes, state = [1, 8, 25], {"labels": "classes", "noise": 0.3, "lengthscale": 0.15, "variance": 2.0}
+    quantities = ("error-rate", "sign-error-rate", "mse")
+    requests = [
+        {"what": "drawn", "state": state | {"quantity": each}, "sizes": sizes, "datasets": 80} for each in quantities
+    ]
+    problem = gpc.Problem(gpc.RBF(0.15, 2.0), gpc.Torus(1), gpc.Probit(0.3))
+    for quantity, found in zip(quantities, ask(requests), strict=True):
+        truth = gpc.learning_curve(problem, "simulation", sizes, datasets=40, quantity=quantity, rng=0)
+        assert truth.stderr is not None
+        apart = np.abs(np.array(found["mean"]) - truth.error)
+        assert (apart <= 4 * np.hypot(found["stderr"], truth.stderr)).all(), quantity
+        assert (np.array(found["stderr"]) < 0.2 * np.array(found["mean"])).all()
+
+
 def test_posteriors_on_graphs() -> None:
     network = nx.barabasi_albert_graph(60, 2, seed=1)
     network.add_edge(100, 101)  # a component of its own
