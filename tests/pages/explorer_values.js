@@ -5,6 +5,7 @@ import * as formulas from "../../src/gpcurves/render/explorer/formulas.js";
 import * as graphs from "../../src/gpcurves/render/explorer/graph.js";
 import { gridError } from "../../src/gpcurves/render/explorer/grid.js";
 import { plainCovariance } from "../../src/gpcurves/render/explorer/covariance.js";
+import { chosenInputs, drawTruth, learn, makeModel } from "../../src/gpcurves/render/explorer/gp.js";
 import { makeRandom } from "../../src/gpcurves/render/explorer/random.js";
 import { drawer } from "../../src/gpcurves/render/explorer/worker.js";
 import { DEFAULTS } from "../../src/gpcurves/render/explorer/state.js";
@@ -49,6 +50,13 @@ const answers = {
     const random = makeRandom(1), average = new Average(sizes.length);
     for (let i = 0; i < datasets; i++) average.add(oneDataSet({ dim: problem.dim, gaussian: problem.gaussian ?? null, student, teacher, sizes }, random));
     return { mean: Array.from(average.mean), stderr: average.stderr };
+  },
+  learnt({ kernel, noise, x, seed }) {
+    const model = makeModel(torusCovariance(kernel, 1), noise), truth = drawTruth(model, seed);
+    const { y, mean, variance, expected, found } = learn(model, truth, x, seed);
+    const chosen = chosenInputs(model, 8, x[0]), lists = { grid: model.grid, truth, y, mean, variance };
+    const plain = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, Array.from(list)]));
+    return { ...plain, expected, found, chosen, chosenError: learn(model, truth, chosen, seed).expected[8] };
   },
   /** What the page's worker draws in a state. */
   drawn({ state, sizes, datasets }) {

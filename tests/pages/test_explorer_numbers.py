@@ -215,6 +215,32 @@ def test_simulations_agree_with_the_package() -> None:
         assert max(answer["stderr"]) < 0.1 * answer["mean"][0]  # so that four of them can be missed
 
 
+def test_a_function_that_is_learnt() -> None:
+    x = [0.11, 0.42, 0.425, 0.8]
+    settings = [kernel("matern32", 0.2, 2.0), kernel("rbf", 0.1)]
+    answers = ask([{"what": "learnt", "kernel": each, "noise": 0.05, "x": x, "seed": 3} for each in settings])
+    for plain, found in zip(settings, answers, strict=True):
+        grid, truth, y = (np.array(found[name]) for name in ("grid", "truth", "y"))
+        inputs, own, X = gpc.Torus(1), python_kernel(plain), np.array(x)[:, None]
+        for n in range(5):
+            K = inputs.kernel_matrix(own, X[:n]) + 0.05 * np.eye(n) if n else np.empty((0, 0))
+            C = inputs.kernel_matrix(own, X[:n], grid[:, None]) if n else np.empty((0, len(grid)))
+            gain = np.linalg.solve(K, C) if n else C
+            mean = y[:n] @ gain
+            variance = inputs.prior_variance(own) - (C * gain).sum(axis=0)
+            close([found["expected"][n]], variance[:-1].mean())
+            close([found["found"][n]], ((mean - truth)[:-1] ** 2).mean())
+        np.testing.assert_allclose(found["mean"], mean, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(found["variance"], variance, rtol=1e-9)
+        assert truth[0] == truth[-1]
+        assert abs(y - np.interp(x, grid, truth)).max() < 4 * np.sqrt(0.05)
+        assert abs(truth).max() < 5 * np.sqrt(plain["variance"])
+        # eight inputs chosen where least is known are spread out, and leave less than random ones do on average
+        assert np.diff(np.sort(found["chosen"])).min() > 0.05
+        random = gpc.learning_curve(gpc.Problem(own, inputs, 0.05), "simulation", [8], datasets=50, rng=0)
+        assert found["chosenError"] < random.error[0]
+
+
 def test_simulated_classes_agree_with_the_package() -> None:
     sizes, state = [1, 8, 25], {"labels": "classes", "noise": 0.3, "lengthscale": 0.15, "variance": 2.0}
     quantities = ("error-rate", "sign-error-rate", "mse")

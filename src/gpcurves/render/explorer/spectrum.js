@@ -3,7 +3,7 @@
 // Smooth sums over all eigenvalues are analytic in ln λ up to Im ln λ = ±π, so that the eigenvalues in a bin of width 2 in
 // ln λ are replaced by 20 Chebyshev nodes (see gpcurves/spectra/measure.py). Far out on the torus the lattice of
 // frequencies fades out and its volume fades in (see gpcurves/spectra/lattice.py), which leaves no error of Gauss's circle.
-import { KERNELS, logTransform } from "./kernels.js";
+import { KERNELS, logTransform, transformValues } from "./kernels.js";
 import { GAUSS, erfc, logGammaHalf } from "./special.js";
 
 /**
@@ -144,13 +144,14 @@ function orderedWaves(kernel, dim, most) {
   const smooth = kernel.name === "rbf";
   const limit = smooth ? Math.max(1, Math.min(reach(kernel), dim === 1 ? 1e8 : Math.max(MOST_SHELLS, needed))) : Math.max(needed, 2500);
   const { k, number } = latticeShells(dim, limit);
-  const values = k.map((each) => Math.exp(log(each)));
+  const values = transformValues(kernel, dim, k);
   let rest = 0;
   if (!smooth) {
     const far = continuum(dim, limit, KERNELS[kernel.name].smoothness + dim / 2);
     for (let i = far.k.length - 1; i >= 0; i--) rest += far.number[i] * Math.exp(log(far.k[i]));
-    const share = latticeShare(limit);
-    for (let i = 0; i < k.length; i++) rest -= number[i] * values[i] * (1 - share(k[i]));
+    const share = latticeShare(limit), { middle, width } = boundary(limit);
+    let i = k.length - 1;
+    for (const fading = (middle - 6 * width) ** 2; i >= 0 && k[i] >= fading; i--) rest -= number[i] * values[i] * (1 - share(k[i]));
   }
   return inOrder(values, number, rest);
 }
