@@ -276,3 +276,11 @@ def test_bad_teachers_are_refused_in_one_sentence() -> None:
 
 def test_coefficients_are_saved() -> None:
     assert Problem.from_dict(json.loads(json.dumps(LISTED.to_dict()))) == LISTED
+
+
+@pytest.mark.parametrize("lengthscale", [0.05593746385576959, 0.056])
+def test_no_rounding_of_the_lengthscale_loses_power(lengthscale: float) -> None:
+    """At the first of these, the limit of the lattice over the squared lengthscale rounds to more than the limit."""
+    taught = gpc.Problem(gpc.Matern52(lengthscale), gpc.Torus(5), 0.1, teacher=gpc.Teacher(gpc.OU(0.35), noise=0.1))
+    assert taught.spectrum.size == 30_001
+    assert taught.outside < 1e-5 * gpc.Torus(5).prior_variance(gpc.OU(0.35))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import shlex
 import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 
 import gpcurves as gpc
 from browser import Browser, browsing
 from explorer import ROOT, SOURCE, needs_chromium, needs_node
+from gpcurves.cli import cli
 from gpcurves.cli.serving import PageServer
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import Band, goal_grid
@@ -249,6 +253,31 @@ def test_copied_code_and_csv_give_the_same_numbers(browser: Browser, page: str) 
             key = "misspecified" if "wrong" in state else name
             own = {float(n): float(error) for method, n, error, _ in rows if method == key}
             np.testing.assert_allclose([own[n] for n in curves[name].n.tolist()], curves[name].error, rtol=1e-9)
+
+
+@needs_chromium
+@pytest.mark.parametrize(
+    "state",
+    [
+        "wrong=1&inputs=gaussian&trueKernel=rbf",
+        "labels=classes",
+        "tab=learn&kernel=ou",
+        "tab=network&graph=powerlaw",
+        "tab=network&graph=regular",
+        "tab=network&graph=own",
+    ],
+)
+def test_copied_code_is_code(browser: Browser, page: str, state: str) -> None:
+    browser.open(f"{page}#{state}")
+    command = browser.run("document.querySelector('pre[aria-label=\"Command line\"]').textContent")
+    program, name, *arguments = shlex.split(command)
+    assert program == "gpcurves"
+    known = cli.resolve_command(click.Context(cli), [name])[1]
+    assert known is not None
+    known.make_context(name, arguments)  # parses without running
+    code = browser.run("document.querySelector('pre[aria-label=Python]').textContent")
+    parts = {node.attr for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)}
+    assert {each for each in parts if each[0].isupper()} <= set(dir(gpc))
 
 
 @needs_chromium

@@ -117,10 +117,10 @@ export function torusSpectrum(kernel, dim, teacher = null) {
   const log = logTransform(kernel, dim), taught = logTransform(teacher ?? kernel, dim);
   const nu = KERNELS[kernel.name].smoothness, trueNu = KERNELS[(teacher ?? kernel).name].smoothness;
   const most = dim === 1 ? SMOOTH_LINE ** 2 : SMOOTH_SHELLS;
-  const complete = Math.min(reach(kernel), dim === 1 ? 1e8 : MOST_SHELLS);
+  // waves that the student cannot learn count as well, as far as the teacher's functions have any
+  const complete = Math.min(Math.max(reach(kernel), reach(teacher ?? kernel)), dim === 1 ? 1e8 : MOST_SHELLS);
   const endless = nu !== Infinity || trueNu !== Infinity;
-  // functions of a smooth student end with its list, unless the teacher's go on
-  const limit = endless ? Math.max(most, Math.min(complete, dim === 1 ? 1e8 : MOST_SHELLS)) : complete;
+  const limit = endless ? Math.max(most, complete) : complete;
   const { k, number } = latticeShells(dim, Math.max(limit, 1));
   const squeezed = new Squeezer(log(0)), share = endless ? latticeShare(limit) : () => 1;
   for (let i = 0; i < k.length; i++) squeezed.add(log(k[i]), number[i] * share(k[i]), taught(k[i]));
