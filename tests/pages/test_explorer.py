@@ -350,4 +350,11 @@ def test_files_that_are_none_are_refused_in_a_sentence(browser: Browser, page: s
     bad.write_text("a,b\nb,c\nc,a\nc,d\n")
     browser.choose_file("input[type=file]", bad)
     browser.wait("document.querySelector('.answer').textContent.includes('on 4 vertices')")
-    assert "edges=a+b" in browser.run("location.hash")
+    link = browser.run("location.href")
+    assert "edges=a%2Cb" in link
+    browser.open(link)  # a small graph travels in the link
+    assert "on 4 vertices" in browser.run("document.querySelector('.answer').textContent")
+    browser.events.clear()
+    browser.open(f"{page}#tab=network&graph=own&edges=a%0A")
+    assert "not here yet" in browser.run("document.querySelector('.answer').textContent")
+    assert browser.complaints() == []
