@@ -310,3 +310,11 @@ def test_d_of_very_many_examples() -> None:
     sizes = [25_000, 10**6]
     expected = gpc.learning_curve(plain, "d", sizes).error
     np.testing.assert_allclose(gpc.learning_curve(matched, "d", sizes).error, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("lengthscale", [0.05593746385576959, 0.056])
+def test_no_rounding_of_the_lengthscale_loses_power(lengthscale: float) -> None:
+    """At the first of these, the limit of the lattice over the squared lengthscale rounds to more than the limit."""
+    taught = gpc.Problem(gpc.Matern52(lengthscale), gpc.Torus(5), 0.1, teacher=gpc.Teacher(gpc.OU(0.35), noise=0.1))
+    assert taught.spectrum.size == 30_001
+    assert taught.outside < 1e-5 * gpc.Torus(5).prior_variance(gpc.OU(0.35))

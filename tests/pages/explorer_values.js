@@ -5,7 +5,10 @@ import * as formulas from "../../src/gpcurves/render/explorer/formulas.js";
 import * as graphs from "../../src/gpcurves/render/explorer/graph.js";
 import { gridError } from "../../src/gpcurves/render/explorer/grid.js";
 import { plainCovariance } from "../../src/gpcurves/render/explorer/covariance.js";
+import { chosenInputs, drawTruth, learn, makeModel } from "../../src/gpcurves/render/explorer/gp.js";
 import { makeRandom } from "../../src/gpcurves/render/explorer/random.js";
+import { drawer } from "../../src/gpcurves/render/explorer/worker.js";
+import { DEFAULTS } from "../../src/gpcurves/render/explorer/state.js";
 import { Average, oneDataSet } from "../../src/gpcurves/render/explorer/simulate.js";
 import { gaussianSpectrum, torusSpectrum } from "../../src/gpcurves/render/explorer/spectrum.js";
 
@@ -46,6 +49,19 @@ const answers = {
     const student = { covariance: make(problem.kernel, problem.dim), noise: problem.noise };
     const random = makeRandom(1), average = new Average(sizes.length);
     for (let i = 0; i < datasets; i++) average.add(oneDataSet({ dim: problem.dim, gaussian: problem.gaussian ?? null, student, teacher, sizes }, random));
+    return { mean: Array.from(average.mean), stderr: average.stderr };
+  },
+  learnt({ kernel, noise, x, seed }) {
+    const model = makeModel(torusCovariance(kernel, 1), noise), truth = drawTruth(model, seed);
+    const { y, mean, variance, expected, found } = learn(model, truth, x, seed);
+    const chosen = chosenInputs(model, 8, x[0]), lists = { grid: model.grid, truth, y, mean, variance };
+    const plain = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, Array.from(list)]));
+    return { ...plain, expected, found, chosen, chosenError: learn(model, truth, chosen, seed).expected[8] };
+  },
+  /** What the page's worker draws in a state. */
+  drawn({ state, sizes, datasets }) {
+    const draw = drawer({ state: { ...DEFAULTS, ...state }, sizes }), average = new Average(sizes.length);
+    for (let i = 0; i < datasets; i++) average.add(draw());
     return { mean: Array.from(average.mean), stderr: average.stderr };
   },
   graph({ edges, walk, noise, labels, datasets, sizes }) {

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import shlex
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 
 import gpcurves as gpc
 from browser import Browser, browsing
 from explorer import ROOT, SOURCE, needs_chromium, needs_node
+from gpcurves.cli import cli
+from gpcurves.cli.serving import PageServer
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import Band, goal_grid
 from gpcurves.render.explorer import bundle, explorer_page
@@ -250,6 +256,31 @@ def test_copied_code_and_csv_give_the_same_numbers(browser: Browser, page: str) 
 
 
 @needs_chromium
+@pytest.mark.parametrize(
+    "state",
+    [
+        "wrong=1&inputs=gaussian&trueKernel=rbf",
+        "labels=classes",
+        "tab=learn&kernel=ou",
+        "tab=network&graph=powerlaw",
+        "tab=network&graph=regular",
+        "tab=network&graph=own",
+    ],
+)
+def test_copied_code_is_code(browser: Browser, page: str, state: str) -> None:
+    browser.open(f"{page}#{state}")
+    command = browser.run("document.querySelector('pre[aria-label=\"Command line\"]').textContent")
+    program, name, *arguments = shlex.split(command)
+    assert program == "gpcurves"
+    known = cli.resolve_command(click.Context(cli), [name])[1]
+    assert known is not None
+    known.make_context(name, arguments)  # parses without running
+    code = browser.run("document.querySelector('pre[aria-label=Python]').textContent")
+    parts = {node.attr for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)}
+    assert {each for each in parts if each[0].isupper()} <= set(dir(gpc))
+
+
+@needs_chromium
 @pytest.mark.parametrize("state", ["most=40&noise=0.3", "most=12&labels=classes&noise=1&variance=4", "wrong=1&most=30"])
 def test_simulations_run_beside_the_page(browser: Browser, page: str, state: str) -> None:
     browser.open(f"{page}#{state}")
@@ -281,6 +312,30 @@ def test_a_saved_forecast_is_shown(browser: Browser, page: str, forecast: tuple[
 
 
 @needs_chromium
+def test_a_served_plan_is_loaded_by_the_page(browser: Browser, forecast: tuple[gpc.Forecast, Path]) -> None:
+    made, path = forecast
+    page = explorer_page({"tab": "plan"}, plan="forecast.json").encode()
+    served = {"": ("text/html; charset=utf-8", page), "forecast.json": ("application/json", path.read_bytes())}
+    with PageServer(served) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            browser.events.clear()
+            browser.open(server.address)
+            browser.wait("document.querySelector('.answer')?.textContent !== ''")
+            assert browser.run("document.querySelector('form h2 ~ div h2').textContent") == made.verdict().label
+            assert {each.partition("#")[0] for each in browser.requests()} == {
+                server.address,
+                f"{server.address}forecast.json",
+            }
+            assert browser.complaints() == []
+        finally:
+            browser.call("Page.navigate", url="about:blank")
+            server.shutdown()
+            thread.join()
+
+
+@needs_chromium
 def test_files_that_are_none_are_refused_in_a_sentence(browser: Browser, page: str, tmp_path: Path) -> None:
     bad = tmp_path / "bad.json"
     for text, words in (("{", "not a JSON file"), ('{"a": 1}', "not a forecast of gpcurves"), ("[]", "not a forecast")):
@@ -295,4 +350,11 @@ def test_files_that_are_none_are_refused_in_a_sentence(browser: Browser, page: s
     bad.write_text("a,b\nb,c\nc,a\nc,d\n")
     browser.choose_file("input[type=file]", bad)
     browser.wait("document.querySelector('.answer').textContent.includes('on 4 vertices')")
-    assert "edges=a+b" in browser.run("location.hash")
+    link = browser.run("location.href")
+    assert "edges=a%2Cb" in link
+    browser.open(link)  # a small graph travels in the link
+    assert "on 4 vertices" in browser.run("document.querySelector('.answer').textContent")
+    browser.events.clear()
+    browser.open(f"{page}#tab=network&graph=own&edges=a%0A")
+    assert "not here yet" in browser.run("document.querySelector('.answer').textContent")
+    assert browser.complaints() == []

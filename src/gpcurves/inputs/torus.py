@@ -169,7 +169,8 @@ def _waves(kernel: Kernel, dim: int, true: Kernel | None = None) -> Spectrum | N
     reach = min(underflow, limit)
     groups: list[Shells] = []
     for scale, size in zip(kinds, sizes, strict=True):
-        if reach / scale**2 <= _LISTED_SHELLS[min(size, 4)]:
+        # the limit was multiplied by the squared scale above, and rounding must not lift it over itself
+        if reach / scale**2 <= _LISTED_SHELLS[min(size, 4)] * (1 + 1e-12):
             groups.append(sums_of_squares(size, scale, reach))
         else:
             groups.extend([squares(scale, reach)] * size)

@@ -41,3 +41,21 @@ export function logTransform(kernel, dim) {
   const factor = (4 * Math.PI * Math.PI * scale) / (2 * nu);
   return (k) => origin - (nu + dim / 2) * Math.log1p(factor * k);
 }
+
+/** The transform at many squared frequencies, without logarithms if it is a power: lists may be long. @param {Kernel} kernel @param {number} dim @param {Float64Array} k */
+export function transformValues(kernel, dim, k) {
+  const nu = KERNELS[kernel.name].smoothness, log = logTransform(kernel, dim), values = new Float64Array(k.length);
+  if (nu === Infinity) {
+    for (let i = 0; i < k.length; i++) values[i] = Math.exp(log(k[i]));
+    return values;
+  }
+  const order = nu + dim / 2, whole = Math.floor(order), half = order > whole, origin = Math.exp(log(0));
+  const factor = (4 * Math.PI * Math.PI * kernel.lengthscale ** 2) / (2 * nu);
+  for (let i = 0; i < k.length; i++) {
+    const base = 1 + factor * k[i];
+    let power = half ? Math.sqrt(base) : 1;
+    for (let j = 0; j < whole; j++) power *= base;
+    values[i] = origin / power;
+  }
+  return values;
+}

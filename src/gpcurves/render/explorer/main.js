@@ -44,7 +44,8 @@ function open(about) {
   const paint = (/** @type {boolean} */ dark) => (root.dataset.theme = dark ? "dark" : "light");
   paint(prefersDark.matches);
   prefersDark.addEventListener("change", (event) => paint(event.matches));
-  const theme = button("Light or dark", () => paint(root.dataset.theme !== "dark"));
+  const theme = button("Theme", () => paint(root.dataset.theme !== "dark"));
+  theme.title = "Light or dark";
   const said = h("span", { role: "status", class: "said" });
   const link = button("Copy link", async () => {
     await navigator.clipboard.writeText(location.href).then(

@@ -3,7 +3,7 @@
 // Smooth sums over all eigenvalues are analytic in ln λ up to Im ln λ = ±π, so that the eigenvalues in a bin of width 2 in
 // ln λ are replaced by 20 Chebyshev nodes (see gpcurves/spectra/measure.py). Far out on the torus the lattice of
 // frequencies fades out and its volume fades in (see gpcurves/spectra/lattice.py), which leaves no error of Gauss's circle.
-import { KERNELS, logTransform } from "./kernels.js";
+import { KERNELS, logTransform, transformValues } from "./kernels.js";
 import { GAUSS, erfc, logGammaHalf } from "./special.js";
 
 /**
@@ -117,10 +117,10 @@ export function torusSpectrum(kernel, dim, teacher = null) {
   const log = logTransform(kernel, dim), taught = logTransform(teacher ?? kernel, dim);
   const nu = KERNELS[kernel.name].smoothness, trueNu = KERNELS[(teacher ?? kernel).name].smoothness;
   const most = dim === 1 ? SMOOTH_LINE ** 2 : SMOOTH_SHELLS;
-  const complete = Math.min(reach(kernel), dim === 1 ? 1e8 : MOST_SHELLS);
+  // waves that the student cannot learn count as well, as far as the teacher's functions have any
+  const complete = Math.min(Math.max(reach(kernel), reach(teacher ?? kernel)), dim === 1 ? 1e8 : MOST_SHELLS);
   const endless = nu !== Infinity || trueNu !== Infinity;
-  // functions of a smooth student end with its list, unless the teacher's go on
-  const limit = endless ? Math.max(most, Math.min(complete, dim === 1 ? 1e8 : MOST_SHELLS)) : complete;
+  const limit = endless ? Math.max(most, complete) : complete;
   const { k, number } = latticeShells(dim, Math.max(limit, 1));
   const squeezed = new Squeezer(log(0)), share = endless ? latticeShare(limit) : () => 1;
   for (let i = 0; i < k.length; i++) squeezed.add(log(k[i]), number[i] * share(k[i]), taught(k[i]));
@@ -144,13 +144,14 @@ function orderedWaves(kernel, dim, most) {
   const smooth = kernel.name === "rbf";
   const limit = smooth ? Math.max(1, Math.min(reach(kernel), dim === 1 ? 1e8 : Math.max(MOST_SHELLS, needed))) : Math.max(needed, 2500);
   const { k, number } = latticeShells(dim, limit);
-  const values = k.map((each) => Math.exp(log(each)));
+  const values = transformValues(kernel, dim, k);
   let rest = 0;
   if (!smooth) {
     const far = continuum(dim, limit, KERNELS[kernel.name].smoothness + dim / 2);
     for (let i = far.k.length - 1; i >= 0; i--) rest += far.number[i] * Math.exp(log(far.k[i]));
-    const share = latticeShare(limit);
-    for (let i = 0; i < k.length; i++) rest -= number[i] * values[i] * (1 - share(k[i]));
+    const share = latticeShare(limit), { middle, width } = boundary(limit);
+    let i = k.length - 1;
+    for (const fading = (middle - 6 * width) ** 2; i >= 0 && k[i] >= fading; i--) rest -= number[i] * values[i] * (1 - share(k[i]));
   }
   return inOrder(values, number, rest);
 }

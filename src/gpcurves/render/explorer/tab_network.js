@@ -110,7 +110,7 @@ export function networkTab(change) {
   /** @param {string} name @param {string} text */
   function takeEdges(name, text) {
     own = graphs.readEdges(text);
-    const compact = own.edges.map(([i, j, weight]) => `${own?.names[i]} ${own?.names[j]}${weight === 1 ? "" : ` ${weight}`}`).join("\n");
+    const compact = own.edges.map(([i, j, weight]) => `${own?.names[i]},${own?.names[j]}${weight === 1 ? "" : `,${weight}`}\n`).join("");
     // a small graph travels in the link; a large one stays in this page
     change({ graph: "own", edges: compact.length <= MOST_LINK ? compact : `${name}, ${own.vertices} vertices`, labelled: "" });
     drawn = null;
@@ -120,7 +120,13 @@ export function networkTab(change) {
     const key = JSON.stringify([state.graph, state.vertices, state.degree, state.alpha, state.cutoff, state.graphSeed, state.graph === "own" && state.edges]);
     if (drawn?.key === key) return drawn;
     const random = makeRandom(state.graphSeed);
-    if (state.graph === "own" && own === null && state.edges.includes("\n")) own = graphs.readEdges(state.edges);
+    if (state.graph === "own" && state.edges.includes("\n")) {
+      try {
+        own = graphs.readEdges(state.edges);
+      } catch {
+        own = null; // a link that somebody has damaged
+      }
+    }
     const graph =
       state.graph === "own" && own !== null ? own
       : state.graph === "regular" ? graphs.randomRegular(state.vertices, Math.round(state.degree), random)
@@ -169,7 +175,8 @@ export function networkTab(change) {
     const { graph, places } = drawn, values = { variance: known.variance, mean: known.mean, truth: kept.truth }[state.colour];
     const [left, right, low, high] = [Math.min(...places.x), Math.max(...places.x), Math.min(...places.y), Math.max(...places.y)];
     const at = (/** @type {number} */ i) => [16 + ((SIZE - 32) * (places.x[i] - left)) / (right - left || 1), 16 + ((SIZE - 32) * (places.y[i] - low)) / (high - low || 1)];
-    const prior = Math.max(...Array.from({ length: graph.vertices }, (_, i) => /** @type {NonNullable<typeof kept>} */ (kept).C[i * graph.vertices + i]));
+    const priors = Float64Array.from({ length: graph.vertices }, (_, i) => /** @type {NonNullable<typeof kept>} */ (kept).C[i * graph.vertices + i]).sort();
+    const prior = priors[Math.floor(0.95 * (priors.length - 1))]; // a few small components may have much larger ones
     const largest = state.colour === "variance" ? prior : Math.max(1e-9, ...kept.truth.map(Math.abs)), signed = state.colour !== "variance";
     const ramp = signed ? RAMPS.mean : RAMPS.variance, share = (/** @type {number} */ v) => (signed ? (v / largest + 1) / 2 : v / largest);
     const radius = Math.max(3, Math.min(9, 90 / Math.sqrt(graph.vertices))), counts = new Map();
@@ -187,7 +194,7 @@ export function networkTab(change) {
       svg("circle", { class: "cursor", r: radius + 6, style: "fill: none; stroke: var(--accent)", "stroke-width": 2.5, cx: at(cursor)[0], cy: at(cursor)[1], visibility: document.activeElement === map ? "visible" : "hidden" }),
     );
     map.setAttribute("aria-label", `Graph of ${graph.vertices} vertices and ${graph.edges.length} edges, ${counts.size} of them labelled. Arrow keys move, Enter labels.`);
-    scale.replaceChildren(say(signed ? -largest : 0), h("i", { style: `background: linear-gradient(to right, ${ramp.join(", ")})` }), say(largest), h("span", {}, { variance: "posterior variance", mean: "posterior mean", truth: "true function" }[state.colour]), h("span", {}, "Thick rings are labelled."));
+    scale.replaceChildren(say(signed ? -largest : 0), h("i", { style: `background: linear-gradient(to right, ${ramp.join(", ")})` }), `${say(largest)}${signed ? "" : " or more"}`, h("span", {}, { variance: "posterior variance", mean: "posterior mean", truth: "true function" }[state.colour]), h("span", {}, "Thick rings are labelled."));
   }
 
   function drawCurve() {
@@ -243,7 +250,8 @@ export function networkTab(change) {
       drawCurve();
       simulate(graph, kernelKey);
       const wrong = known.mean.reduce((sum, value, i) => sum + (value - truth[i]) ** 2 / n, 0);
-      told.textContent = `${labelled.length} labels on ${n} vertices: mean posterior variance ${say(path[path.length - 1])}, mean squared error ${say(wrong)}.`;
+      const missing = state.graph === "own" && own === null ? "Your own graph is not here yet: choose its file. Until then a random graph is shown. " : "";
+      told.textContent = `${missing}${labelled.length} labels on ${n} vertices: mean posterior variance ${say(path[path.length - 1])}, mean squared error ${say(wrong)}.`;
       python.show();
       command.show();
     },

@@ -3,7 +3,7 @@ import { Chart, makeLegend } from "./chart.js";
 import { button, choices, copyable, downloadCsv, downloadPicture, h, slider, table, toggle } from "./dom.js";
 import { KERNELS } from "./kernels.js";
 import { FIELDS, within } from "./state.js";
-import { computeTheory, objection, sizesUpTo } from "./theory.js";
+import { computeTheory, objection, outsideRegion, sizesUpTo } from "./theory.js";
 import { answer, explanation, fallInWords, quantityName, say, sayCount, theoryCommand, theoryPython } from "./words.js";
 import { PRECISION, start } from "./worker.js";
 
@@ -193,7 +193,9 @@ export function theoryTab(change, about) {
     const { value, text } = answer(state);
     answered.textContent = text;
     use.hidden = !Number.isFinite(value);
-    falling.replaceChildren(...fallInWords(state).map((line) => h("p", {}, line)));
+    const outside = theory === null ? null : outsideRegion(theory);
+    const caution = outside === null ? [] : [`Between n = ${sayCount(outside.from)} and ${sayCount(outside.to)}, LC lies outside what the bounds allow: it is an approximation and no bound, and is far off if one eigenvalue dominates.`];
+    falling.replaceChildren(...[...fallInWords(state), ...caution].map((line) => h("p", {}, line)));
     computed.replaceChildren(...explanation(state).map((line) => h("li", {}, line)));
     python.show();
     command.show();

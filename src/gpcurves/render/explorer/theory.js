@@ -249,3 +249,10 @@ export function decay(s) {
   const crossover = s.noise < spectrum.trace ? 2 * s.noise * formulas.parameterOfError(spectrum, s.noise) : 0;
   return { power, late: power === Infinity ? 1 : 1 - 1 / power, early: power === Infinity ? Infinity : power - 1, crossover };
 }
+
+/** Where the main curve lies outside the region that the bounds leave, as an approximation may; null if it does not. @param {Theory} theory */
+export function outsideRegion({ main, region }) {
+  if (region === null) return null;
+  const where = region.n.filter((_, i) => main.error[i] > 1.01 * (region.high?.[i] ?? Infinity) || main.error[i] < 0.99 * region.low[i]);
+  return where.length === 0 ? null : { from: where[0], to: where[where.length - 1] };
+}
