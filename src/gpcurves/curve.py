@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MethodName = Literal[
-    "lc", "lc1", "uc", "d", "mw", "plaskota", "ov", "lo", "uo", "info", "two", "degenerate", "grid", "ou-exact", "mckay", "master",
+    "lc", "lc1", "uc", "d", "mw", "plaskota", "ov", "lo", "uo", "info", "two", "degenerate", "grid", "mckay", "master", "ou-exact",
     "wv", "simulation", "eigenvalue", "cavity", "local",
     "sor", "vfe", "fitc", "sor-simulation", "vfe-simulation", "fitc-simulation", "pitc", "bcm",
     "tasks", "tasks-simulation", "functionals", "functionals-simulation",

@@ -12,7 +12,7 @@ import pytest
 import gpcurves as gpc
 from gpcurves.methods.simulation.inference import (
     Covariances,
-    Places,
+    LabelledPlaces,
     expectation_propagation,
     gibbs,
     laplace,
@@ -34,11 +34,11 @@ def repeated() -> tuple[Any, Any, Any, Any]:
 
 def test_several_labels_at_a_vertex_are_as_many_examples() -> None:
     C, vertex, y, K = repeated()
-    places, everywhere, prior = Places(C, vertex), np.arange(12), C.diagonal()
+    places, everywhere, prior = LabelledPlaces(C, vertex), np.arange(12), C.diagonal()
     naive = expectation_propagation(Covariances(K), y, gpc.Probit(0.3), tolerance=1e-9)
     ours = expectation_propagation(places, y, gpc.Probit(0.3), tolerance=1e-9)
     np.testing.assert_allclose(ours.predict(everywhere, prior), naive.predict(C[vertex], prior), atol=1e-7)
-    first = expectation_propagation(Places(C, vertex[:11]), y[:11], gpc.Probit(0.3))
+    first = expectation_propagation(LabelledPlaces(C, vertex[:11]), y[:11], gpc.Probit(0.3))
     grown = expectation_propagation(places, y, gpc.Probit(0.3), first, tolerance=1e-9)
     np.testing.assert_allclose(grown.predict(everywhere, prior), ours.predict(everywhere, prior), atol=1e-7)
     together: Any = Together(gpc.Logit(), y, places)
@@ -51,7 +51,7 @@ def test_several_labels_at_a_vertex_are_as_many_examples() -> None:
 
 def test_gibbs_sampling_with_several_labels_at_a_vertex() -> None:
     C, vertex, y, K = repeated()
-    places, prior = Places(C, vertex), C.diagonal()
+    places, prior = LabelledPlaces(C, vertex), C.diagonal()
     mean, variance = gibbs(
         places.K, C[places.labelled], prior, y, gpc.StudentT(1e7, 0.5), np.random.default_rng(0), places.position
     )

@@ -16,7 +16,7 @@ from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.groups import members
 from gpcurves.methods.cavity.beliefs import Beliefs, links_of, propagate
 from gpcurves.methods.cavity.population import PopulationResult, population_curve, population_size
-from gpcurves.methods.cavity.taught_dynamics import Truth
+from gpcurves.methods.cavity.taught_dynamics import EnsembleTeacher
 from gpcurves.methods.cavity.taught_experiments import TaughtData
 from gpcurves.methods.simulation.vertices import GraphExperiment, draw_counts, per_vertex, posterior_variances
 from gpcurves.montecarlo import stream
@@ -86,12 +86,12 @@ class Replicas(GraphExperiment):
         return self.as_fields(np.array(rows), [float(_weigh(results[0], name).sum()) for name in self.among])
 
 
-def _truth(problem: Problem) -> Truth | None:
+def _truth(problem: Problem) -> EnsembleTeacher | None:
     """Return the teacher of a problem in units of the variance of the student's kernel, if it has one."""
     if (teacher := problem.teacher) is None:
         return None
     kernel, scale = teacher.kernel, problem.kernel.variance
-    return Truth(kernel.vertex_model(), teacher.noise / scale, kernel.normalise, kernel.variance / scale)
+    return EnsembleTeacher(kernel.vertex_model(), teacher.noise / scale, kernel.normalise, kernel.variance / scale)
 
 
 def _group_sum(result: PopulationResult, group: str) -> float:

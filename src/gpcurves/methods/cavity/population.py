@@ -26,7 +26,7 @@ from gpcurves.methods.cavity.dynamics import (
     poisson_weights,
     raw_diagonal,
 )
-from gpcurves.methods.cavity.taught_dynamics import Truth
+from gpcurves.methods.cavity.taught_dynamics import EnsembleTeacher
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.numerics.validation import FloatArray, frozen
 
@@ -103,7 +103,7 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
     start: PopulationResult | None = None,
     rng: Rng = None,
     threads: int | None = None,
-    truth: Truth | None = None,
+    truth: EnsembleTeacher | None = None,
 ) -> PopulationResult:
     """Return the average posterior variance over the vertices of large graphs of an ensemble, or its error with a ``truth``.
 

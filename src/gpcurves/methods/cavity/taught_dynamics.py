@@ -18,7 +18,7 @@ from gpcurves.numerics.validation import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
+class EnsembleTeacher:
     """The teacher of an ensemble: its kernel, its noise, and what its kernel is divided by."""
 
     model: VertexModel
@@ -45,7 +45,7 @@ class TaughtState(State):
 class TaughtDynamics(Dynamics):
     """Steps from one state to the next. What is observed has two columns: the cavity variance, and its derivative."""
 
-    truth: Truth
+    truth: EnsembleTeacher
 
     @property
     def _taught_width(self) -> int:

@@ -20,16 +20,16 @@ from gpcurves.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
-class Prior:
+class GraphPrior:
     """A kernel on a graph, with what it is divided by at each vertex."""
 
     kernel: GraphKernel
     graph: Graph
     kappa: FloatArray
 
-    def cut(self, chosen: IntArray) -> Prior:
+    def cut(self, chosen: IntArray) -> GraphPrior:
         """Return the same on a part of the graph."""
-        return Prior(self.kernel, Graph(self.graph.adjacency[chosen][:, chosen]), self.kappa[chosen])
+        return GraphPrior(self.kernel, Graph(self.graph.adjacency[chosen][:, chosen]), self.kappa[chosen])
 
     def matrix(self) -> FloatArray:
         """Return all covariances."""
@@ -37,7 +37,7 @@ class Prior:
         return raw / np.sqrt(self.kappa[:, None] * self.kappa)
 
 
-Priors = tuple[Prior, Prior]
+Priors = tuple[GraphPrior, GraphPrior]
 
 
 def priors_of(problem: Problem, graph: Graph) -> tuple[Priors, str | None]:
@@ -46,7 +46,7 @@ def priors_of(problem: Problem, graph: Graph) -> tuple[Priors, str | None]:
     assert teacher is not None
     true = teacher.graph or graph
     (own, note), (other, note0) = normalisers(problem.kernel, graph), normalisers(teacher.kernel, true)
-    return (Prior(problem.kernel, graph, own), Prior(teacher.kernel, true, other)), note or note0
+    return (GraphPrior(problem.kernel, graph, own), GraphPrior(teacher.kernel, true, other)), note or note0
 
 
 def union(priors: Priors) -> Graph:
@@ -63,7 +63,7 @@ def join(priors: Priors, noise: float, true_noise: float) -> TaughtGraph:
     vertex = np.repeat(np.arange(links.vertices), np.diff(links.indptr))
     other = vertex[links.reverse]
 
-    def chain(prior: Prior) -> Chain:
+    def chain(prior: GraphPrior) -> Chain:
         same = teacher.graph is student.graph
         weights = links.weights if same else np.asarray(prior.graph.adjacency[vertex, other]).ravel()
         return Chain.of(prior.kernel.vertex_model(), weights, prior.graph.degrees, prior.kappa)

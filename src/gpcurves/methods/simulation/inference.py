@@ -113,7 +113,7 @@ class PlacedBelief:
     precision: FloatArray
     linear: FloatArray
     inner: Belief  # about the labelled vertices, with the products of their factors
-    places: Places
+    places: LabelledPlaces
     converged: bool = True
 
     def predict(self, vertices: IntArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -180,7 +180,7 @@ class Features:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class LabelledPlaces:
     """Labels at vertices, given by the covariances of all vertices and the vertex of each label."""
 
     C: FloatArray
@@ -238,7 +238,7 @@ def find_space(K: FloatArray, cross: FloatArray) -> tuple[Covariances | Features
 
 
 def expectation_propagation(
-    space: Covariances | Features | Places,
+    space: Covariances | Features | LabelledPlaces,
     labels: FloatArray,
     observation: Observation,
     start: Any = None,

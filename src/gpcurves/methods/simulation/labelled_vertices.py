@@ -15,7 +15,7 @@ import numpy as np
 from gpcurves.graphs import Graph
 from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.groups import members
-from gpcurves.methods.simulation.inference import Places, expectation_propagation, gibbs, laplace
+from gpcurves.methods.simulation.inference import LabelledPlaces, expectation_propagation, gibbs, laplace
 from gpcurves.methods.simulation.labels import TOLERANCE, compare, draw_function, quantities_of, true_observation
 from gpcurves.methods.simulation.vertices import OnGraphs, examples
 from gpcurves.montecarlo import Shape
@@ -30,7 +30,7 @@ class Together:
 
     observation: Observation
     labels: FloatArray
-    places: Places
+    places: LabelledPlaces
 
     def slopes(self, labels: FloatArray, values: FloatArray) -> Tilted:
         """Return the log likelihood of all labels at each vertex, its derivative and minus its second derivative."""
@@ -103,7 +103,7 @@ def _infer(
     everywhere, prior = np.arange(len(C)), C.diagonal()
     belief: Any = None
     for n in sizes.tolist():
-        places = Places(C, vertex[:n])
+        places = LabelledPlaces(C, vertex[:n])
         cross = C[places.labelled]
         if inference == "gibbs":
             yield *gibbs(places.K, cross, prior, labels[:n], observation, rng, places.position), True
