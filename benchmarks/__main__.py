@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
 
 import gpcurves as gpc
-from benchmarks import cavity, forecasting, labels, networks, sparse
+from benchmarks import cavity, forecasting, labels, local, networks, sparse
 from benchmarks.goals import Report, judge
 from gpcurves.numerics.validation import FloatArray
 
@@ -218,4 +218,4 @@ def start(report: Report) -> None:
 
 if __name__ == "__main__":
     own = (eigenvalue_theory, misspecified_theory, discrete_approximation, spectra, simulation, graphs)
-    sys.exit(judge(sparse.run, *own, labels.run, cavity.run, networks.run, forecasting.run, start))
+    sys.exit(judge(sparse.run, *own, labels.run, local.run, cavity.run, networks.run, forecasting.run, start))

@@ -60,10 +60,11 @@ def taught_update(p: int, graph: Links) -> float:
     taught = TaughtGraph(graph, chain, chain, NOISE, NOISE)
     counts = np.random.default_rng(0).poisson(1.0, graph.vertices).astype(float)
     old, new = taught.start(), taught.start()
+    _, known = taught.prior
     for _ in range(3):
-        taught.send(old, new, counts, threads=1)
+        taught.send((old, new), known, counts, threads=1)
         old, new = new, old
-    return cpu_seconds(lambda: taught.send(old, new, counts, threads=1)) / graph.slots
+    return cpu_seconds(lambda: taught.send((old, new), known, counts, threads=1)) / graph.slots
 
 
 def complex_parts(p: int) -> tuple[np.ndarray, np.ndarray]:
@@ -180,9 +181,9 @@ def run(report: Report) -> None:
     report.add("message, p = 10: complex update in NumPy / gpcurves", ratios["NumPy"], above=30)
     report.add("message, p = 10: complex update in Numba / gpcurves", ratios["Numba"], above=10)
     graph = random_graph(20_000, 30_000)
-    # five products of matrices and a second elimination beside the one of a plain message
-    slower = taught_update(10, graph) / our_update(10, graph)
-    report.add("message of a misspecified model, p = 10 / plain message", slower, below=8)
+    # five products of matrices beside the elimination of a plain message, and four times as many numbers
+    times = np.array([(taught_update(10, graph), our_update(10, graph)) for _ in range(4)]).min(axis=0)
+    report.add("message of a misspecified model, p = 10 / plain message", times[0] / times[1], below=3)
     report.add("power of p with which the time of a message grows", growth_with_p(), below=3.5)
     for normalise in ("global", "local"):
         report.add(f"cavity, 20 values of nu, {normalise}: seconds", learning_curve_seconds(normalise), below=60)

@@ -61,7 +61,18 @@ RESUMED = [
     "--store",
 ]
 Rng = random.Random
-_QUANTITIES = ("mse", "training", "nlpd", "evidence", "error-rate", "sign-error-rate", "log-loss", "mae")
+_QUANTITIES = (
+    "mse",
+    "noisy-mse",
+    "noisy-rmse",
+    "training",
+    "nlpd",
+    "evidence",
+    "error-rate",
+    "sign-error-rate",
+    "log-loss",
+    "mae",
+)
 
 
 @dataclass
@@ -334,7 +345,7 @@ class Maker:
             return None
         if self._is_file(option):
             name = str(option.name).rpartition("__")[2]
-            if name in ("out", "report", "next_file", "predictions"):
+            if name in ("out", "report", "next_file", "predictions", "chosen"):
                 self.made.append(self.output())
                 return self.made[-1]
             made = self.file(_ROLES.get(name) or self.rng.choice(sorted(set(_ROLES.values()))), self.vertices or None)

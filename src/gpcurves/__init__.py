@@ -8,6 +8,7 @@ The package is laid out as the theory is:
 * `montecarlo`  many independent tasks, and the one average over them
 * `curve`       `LearningCurve` and `CurveSet`, what every method returns; `load`
 * `api`, `goals`  the verbs: `learning_curve`, `learning_curves`, `sweep`, `required_n`
+* `guarantees`  what is certain about an error, beside what is expected
 * `tables`, `forecasting`  `forecast`: from your own rows to the error that more of them would leave
 * `render`      pictures and pages; `papers` the figures of the papers; `cli` the command line
 

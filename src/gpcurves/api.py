@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
+from gpcurves.designs import Random
 from gpcurves.errors import InputError, NotApplicableError, NumericalError, TooLargeError, check_name
 from gpcurves.graphs import Ensemble
 from gpcurves.inputs import RandomVertices
@@ -20,7 +21,7 @@ from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray, Sizes, names_of, nonnegative, sizes
 from gpcurves.observations import Observation
 from gpcurves.problem import Problem, SpectrumProblem, as_problem
-from gpcurves.quantities import MSE, QUANTITIES
+from gpcurves.quantities import MSE, NOISY, QUANTITIES, Quantity
 from gpcurves.spectra import Spectrum
 
 Methods = MethodName | Method[Any] | Literal["all"] | Iterable[MethodName | Method[Any]]
@@ -35,6 +36,7 @@ def learning_curve(
     nu: Sizes | None = None,
     noise: float | Observation | None = None,
     quantity: Any = MSE.name,
+    noisy: Any = False,
     **options: Any,
 ) -> LearningCurve:
     """Return the average error after n examples, or after nu examples per vertex of a graph.
@@ -54,6 +56,9 @@ def learning_curve(
         Noise variance, for a bare spectrum only.
     quantity
         What to compute: "mse", the mean squared error, unless given; ``gpcurves.QUANTITIES`` lists them.
+    noisy
+        Whether errors are against new noisy targets, as a test set has them, instead of the noise-free function: short for the
+        quantity "noisy-mse". Its root, "noisy-rmse", is what `forecast` speaks of.
     **options
         Options of the method: ``help(type(gpcurves.METHODS[method].Options()))`` lists them. Random methods also take
         ``rng`` (seed), ``workers``, ``store`` and ``progress``, see `gpcurves.montecarlo.Run`.
@@ -65,7 +70,8 @@ def learning_curve(
     >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(4)
     array([1.    , 0.5249, 0.0267])
     """
-    (curve,) = learning_curves(problem, n, [method], nu=nu, noise=noise, quantity=quantity, **options).values()
+    about = {"noise": noise, "quantity": quantity, "noisy": noisy}
+    (curve,) = learning_curves(problem, n, [method], nu=nu, **about, **options).values()
     return curve
 
 
@@ -77,6 +83,7 @@ def learning_curves(
     nu: Sizes | None = None,
     noise: float | Observation | None = None,
     quantity: Any = MSE.name,
+    noisy: Any = False,
     **options: Any,
 ) -> CurveSet:
     """Return the curves of several methods.
@@ -89,7 +96,7 @@ def learning_curves(
     asked = as_problem(problem, noise)
     at = sizes_of(asked, n, nu)
     given = {name: value for name, value in options.items() if value is not None or name == "workers"}
-    what = QUANTITIES[quantity].name
+    what = quantity_of(quantity, noisy).name
     requests, skipped = request_curves(asked, at, methods, given, read_run(given), quantity=what)
     return compute_curves(requests, at, skipped)[0]
 
@@ -113,7 +120,11 @@ def request_curves(
         named = [
             method
             for method in METHODS.values()
-            if problem.axis in method.axes and (method.second is None or method.second in options)
+            if problem.axis in method.axes
+            and (method.second is None or method.second in options)
+            and not method.aside(problem)
+            and (method.compound is None or problem.observation.mismatch(method.compound) is None)
+            and not (method.special and method.objection(problem))
         ]
     else:
         named = list(dict.fromkeys(METHODS[each] for each in names_of("methods", methods, Method)))
@@ -129,8 +140,11 @@ def request_curves(
         chosen = [method for method in chosen if method in asked]
         skipped = {method.name: why for method in named if method not in chosen and (why := reasons[method.name])}
         if not chosen:
-            raise NotApplicableError(f"no method applies: {next(iter(skipped.values()))}")
-    _refuse_unused(problem, {method: taken[method][1] for method in chosen}, options, flags or {})
+            made = [
+                skipped[method.name] for method in named if method.compound is not None
+            ]  # says more than the others
+            raise NotApplicableError(f"no method applies: {[*made, *skipped.values()][0]}")
+    _refuse_unused(problem, at, {method: taken[method][1] for method in chosen}, options, flags or {})
     if not everything:
         for method in chosen:
             method.refuse(reasons[method.name])
@@ -176,6 +190,7 @@ def _asked_by_options(
 
 def _refuse_unused(
     problem: Problem,
+    at: FloatArray,
     refused: Mapping[Method[Any], Mapping[str, str]],
     options: Iterable[str],
     flags: Mapping[str, str],
@@ -198,13 +213,18 @@ def _refuse_unused(
             raise InputError(f"{flag}: {reasons[0]}" if flag else str(reasons[0]))
         owners = [method for method in METHODS.values() if name in method.option_names()]
         whose = f": it belongs to {', '.join(owner.name for owner in owners)}" if owners else ""
-        why = owners[0].objection(problem) if owners else None
+        why = owners[0].objection(problem, at) if owners else None
         raise InputError(f"{who} {flag or f'option {name!r}'}{whose}{f', but {why}' if why else ''}")
 
 
 def default_method(problem: Problem) -> Method[Any]:
-    """Return the method that answers questions about goals best."""
-    return next(method for method in METHODS.values() if problem.axis in method.axes and method.answers(problem))
+    """Return the method that answers questions about goals best; if inputs are chosen, a simulation, or the exact curve of a grid."""
+    if problem.design != Random():
+        exact = METHODS["grid"]
+        return exact if not exact.aside(problem) and exact.objection(problem) is None else METHODS["simulation"]
+    made = [method for method in METHODS.values() if problem.observation.mismatch(method.compound) is None]
+    known = [method for method in made if problem.axis in method.axes and method.answers(problem)]
+    return next((method for method in known if method.objection(problem) is None), known[0])
 
 
 def read_run(options: Mapping[str, Any]) -> Run:
@@ -265,7 +285,7 @@ def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
     if isinstance(problem, Spectrum):
         return SpectrumProblem(problem, plain) if name == "noise" else None
     assert isinstance(problem, Problem)
-    if name in ("kernel", "inputs", "noise", "observation", "teacher", "design"):
+    if name in ("kernel", "inputs", "noise", "observation", "teacher", "design", "test"):
         return replace(problem, **{"observation" if name == "noise" else name: plain})
     found = []
     for piece in ("kernel", "inputs", "observation", "design"):
@@ -311,6 +331,18 @@ def vertex_variances(
     checked = chosen.check(problem, np.array([at]), own, chosen.VarianceOptions)
     variances: VarianceDistribution = chosen.variances(problem, at, checked, replace(run, rng=run.seed()))
     return variances
+
+
+def quantity_of(quantity: Any, noisy: object) -> Quantity:
+    """Return the quantity asked for; ``noisy`` is short for the error against noisy targets."""
+    if not isinstance(noisy, bool | np.bool_):
+        raise InputError(f"noisy must be True or False, got {noisy!r}")
+    what = QUANTITIES[quantity]
+    if noisy and what is not MSE:
+        raise InputError(
+            f"noisy=True asks for the quantity {NOISY.name}, and quantity for {what.name}: give one of them"
+        )
+    return NOISY if noisy else what
 
 
 def sizes_of(problem: Problem, n: object, nu: object) -> FloatArray:

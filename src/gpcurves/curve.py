@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MethodName = Literal[
-    "lc", "lc1", "uc", "d", "mw", "plaskota", "ov", "lo", "uo", "info", "two", "degenerate", "mckay", "master", "wv",
-    "simulation", "eigenvalue", "cavity",
+    "lc", "lc1", "uc", "d", "mw", "plaskota", "ov", "lo", "uo", "info", "two", "degenerate", "grid", "ou-exact", "mckay", "master",
+    "wv", "simulation", "eigenvalue", "cavity", "local",
     "sor", "vfe", "fitc", "sor-simulation", "vfe-simulation", "fitc-simulation", "pitc", "bcm",
+    "tasks", "tasks-simulation", "functionals", "functionals-simulation",
 ]  # fmt: skip
 """Methods of the package, so that a name that is misspelt is a typing error; at run time, any that are registered."""
 SCHEMA = 3  # version of the JSON layout; it changes when a reader would have to
@@ -301,7 +302,10 @@ def _settings(curve: LearningCurve) -> dict[str, str]:
             settings[(each.metadata.get("flag") or each.name).replace("-", " ")] = getattr(piece, each.name)
     settings |= {name: repr(getattr(problem, name)) for name in _PIECES}
     if problem.teacher is not None:
-        settings |= {"teacher": problem.teacher.describe(), "teacher noise": problem.teacher.noise}
+        settings |= {
+            "teacher": problem.teacher.describe(),
+            "teacher noise": problem.teacher.describe_labels().removeprefix("noise="),
+        }
     settings |= curve.options
     settings["seed"] = curve.rng
     return {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in settings.items()}

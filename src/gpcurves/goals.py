@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 
-from gpcurves.api import default_method, read_run, request_curves
+from gpcurves.api import default_method, quantity_of, read_run, request_curves
 from gpcurves.curve import CurveSet, LearningCurve
 from gpcurves.errors import GoalUnreachableError, InputError, NumericalError
 from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
 from gpcurves.methods import METHODS, Kind, Method, MethodName, Scope
 from gpcurves.methods.base import Request
-from gpcurves.numerics.validation import FloatArray, integer, positive
+from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.observations import Observation
 from gpcurves.problem import Problem, as_problem
 from gpcurves.quantities import MSE, QUANTITIES
@@ -26,7 +26,6 @@ Errors = Callable[[FloatArray], FloatArray]  # returns the error at each size
 MOST_EXAMPLES = 1e12  # where the search for a required n gives up
 _DECADES = ((0.0, 1e3), (1e3, 1e6), (1e6, 1e9), (1e9, MOST_EXAMPLES))
 _MOST_SIMULATED, _MOST_PER_VERTEX = 5_000.0, 1_000.0  # how far random methods are searched on vectors, on graphs
-_MOST_INDUCING = 2_000  # inducing points up to which an answer is looked for: beyond, the time grows as the third power
 _FEW_SIMULATED = 500.0  # how far a simulated curve is continued at least: beyond, the time grows as the third power
 
 
@@ -49,6 +48,7 @@ def required_n(
     *,
     noise: float | Observation | None = None,
     quantity: Any = MSE.name,
+    noisy: Any = False,
     **options: Any,
 ) -> int:
     """Return the smallest number of examples at which the method's error is at most ``error``.
@@ -61,9 +61,12 @@ def required_n(
         The mean squared error to reach, against the noise-free function, or what ``quantity`` names.
     method
         "lc" unless given. On a given graph it is "simulation" if the graph is small and "cavity" if it is large, and the
-        answer is in labels: eigenvalue theory promises too much if noise is low. An ensemble has no number of labels.
+        answer is in labels: eigenvalue theory promises too much if noise is low. An ensemble has no number of labels. If inputs
+        are chosen it is "simulation", or "grid" for a regular grid on the torus.
     quantity
         What ``error`` is: "mse", or another quantity that falls with more examples, such as an error rate.
+    noisy
+        Whether the error is against noisy targets instead of the noise-free function: short for the quantity "noisy-mse".
     **options
         Options of a random method, and its seed ``rng``.
 
@@ -80,7 +83,7 @@ def required_n(
             "learning_curve(...).reaches(error) finds them on a curve, and --goal on the command line solves for them"
         )
     given = {name: value for name, value in options.items() if value is not None}
-    what = QUANTITIES[quantity]
+    what = quantity_of(quantity, noisy)
     if not what.falls:
         raise InputError(f"a goal needs a quantity that falls with more examples, and {what.name} does not always")
     run = read_run({"rng": 0} | given)
@@ -126,14 +129,15 @@ def _first_reached(request: Request, goal: float, errors: Errors) -> int | None:
         near = np.maximum(about + np.arange(-1.0, 3.0), 0.0)
         reached = near[-1] <= MOST_EXAMPLES and errors(near) <= goal
         return int(near[np.argmax(reached)]) if np.any(reached) else None
+    first_grid, finer = (8, 6) if request.method.costly else (40, 64)
     for low, high in _DECADES:
-        grid = np.unique(np.floor(np.geomspace(max(low, 1.0), high, 40)))
+        grid = np.unique(np.floor(np.geomspace(max(low, 1.0), high, first_grid)))
         grid = np.concatenate(([0.0], grid)) if low == 0 else grid
         while (reached := errors(grid) <= goal).any():
             first = int(np.argmax(reached))
             if first == 0 or grid[first] - grid[first - 1] <= 1:
                 return int(grid[first])
-            grid = np.unique(np.floor(np.linspace(grid[first - 1], grid[first], 64)))
+            grid = np.unique(np.floor(np.linspace(grid[first - 1], grid[first], finer)))
     return None
 
 
@@ -203,132 +207,6 @@ def answer_goal(curves: CurveSet, requests: Sequence[Request], error: float) -> 
         needed[label] = size if request.problem.ensemble is not None else math.ceil(size * per_unit - 1e-9) / per_unit
     what = QUANTITIES[requests[0].quantity].one
     return Goal(error, curves.axis, needed, missing, _sentence(curves, error, needed, what), seen)
-
-
-@dataclass(frozen=True)
-class InducingGoal:
-    """How many inducing points keep the error of an approximation close to that of the full GP.
-
-    Attributes
-    ----------
-    m
-        The smallest number of inducing points; also ``int(goal)``.
-    n, excess, method
-        What was asked: the number of examples, how far above the full GP's error is allowed, and the approximation.
-    error, full_error
-        The average error with m inducing points and that of the full GP.
-    claimed
-        The predictive variance that the approximation itself reports, on average.
-    kl_low, kl_high
-        Between these lies the KL divergence of the variational posterior from the exact one, averaged over data sets; NaN for
-        a misspecified model.
-    """
-
-    m: int
-    n: int
-    excess: float
-    method: str
-    error: float
-    full_error: float
-    claimed: float
-    kl_low: float
-    kl_high: float
-
-    def __index__(self) -> int:
-        return self.m
-
-    def __str__(self) -> str:
-        kl = f" The KL divergence is between {self.kl_low:.2g} and {self.kl_high:.2g}." if self.kl_low >= 0 else ""
-        return (
-            f"You need about {self.m:,} inducing points for n = {self.n:,} examples: {self.method} then has an error of "
-            f"{self.error:.3g}, at most {100 * self.excess:g} % above {self.full_error:.3g} of the full GP.{kl}"
-        )
-
-
-def required_inducing(
-    problem: Problem, n: int, excess: float = 0.1, method: MethodName | Method[Any] = "sor", **options: Any
-) -> InducingGoal:
-    """Return the smallest number of inducing points whose error is within a fraction of the full GP's.
-
-    Parameters
-    ----------
-    problem
-        A problem on vectors with noise.
-    n
-        Number of examples.
-    excess
-        How far above the full GP's error is allowed, as a fraction of it: 0.1 is ten per cent.
-    method
-        The approximation: "sor" (also right for "vfe", which predicts the same), "fitc", or one that is simulated.
-    **options
-        Options of the method, such as ``placement``, and its seed ``rng``.
-
-    Examples
-    --------
-    >>> import gpcurves as gpc
-    >>> goal = gpc.required_inducing(gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1), n=500)
-    >>> 8 < goal.m < 40
-    True
-    """
-    asked = as_problem(problem)
-    chosen: Any = METHODS[method]
-    if chosen.second != "m":
-        sparse = ", ".join(each.name for each in METHODS.values() if each.second == "m")
-        raise InputError(f"method {chosen.name!r} has no inducing points: ask one of {sparse}")
-    for name in ("m", "points"):
-        if options.get(name) is not None:
-            raise InputError(f"{name} is what is looked for: leave it out")
-    at, allowed = integer("n", n, 1), positive("excess", excess)
-    given = {"rng": 0} | {name: value for name, value in options.items() if value is not None}
-    (request,), _ = request_curves(asked, np.array([float(at)]), [chosen], given, read_run(given))
-    return answer_excess(request, at, allowed)
-
-
-def answer_excess(request: Request, n: int, excess: float) -> InducingGoal:
-    """Double m until the error is close enough, and then bisect; draws are nested, so that errors nearly fall with m."""
-    method: Any = request.method
-    if getattr(request.options, "points", None) is not None:
-        raise InputError("the inducing inputs are given: how many are needed is asked without them")
-    power = request.problem.inputs.dim if getattr(request.options, "placement", "") == "grid" else 1
-    most = int(min(n, _MOST_INDUCING) ** (1 / power) + 1e-9)
-
-    def with_points(side: int) -> Any:
-        return replace(request.options, m=side**power)  # type: ignore[call-arg]
-
-    def curve_at(side: int) -> LearningCurve:
-        return replace(request, options=with_points(side)).curve(np.array([float(n)]))
-
-    def full_at(side: int) -> float:
-        return float(method.full_error(request.problem, float(n), with_points(side), request.run))
-
-    low, high = 0, min(4, most)
-    found, full = curve_at(high), full_at(high)
-    fulls = {low: full, high: full}
-    while found.error[0] > (1 + excess) * full and high < most:
-        low, high = high, min(2 * high, most)
-        found, full = curve_at(high), full_at(high)
-        fulls[high] = full
-    # with all examples as inducing points it is the full GP
-    if found.error[0] > (1 + excess) * full and high**power < n:
-        raise GoalUnreachableError(
-            f"method {request.method.name!r} does not come within {100 * excess:g} % of the full GP's error {full:.4g} with up to "
-            f"{high**power:,} inducing points: there it is {found.error[0]:.4g}"
-        )
-    while high - low > 1:
-        middle = (low + high) // 2
-        curve = curve_at(middle)
-        near = float(np.interp(middle, [*fulls], [*fulls.values()]))  # it hardly depends on which inputs are given
-        if curve.error[0] <= (1 + excess) * near:
-            high, found, full = middle, curve, near
-        else:
-            low = middle
-    details = {
-        name: float(found.details[name][0]) for name in ("claimed", "kl_low", "kl_high") if name in found.details
-    }
-    return InducingGoal(
-        high**power, n, excess, request.method.name, float(found.error[0]), full,
-        **{"kl_low": math.nan, "kl_high": math.nan, **details},
-    )  # fmt: skip
 
 
 def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float], what: str) -> str:

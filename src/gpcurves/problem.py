@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Self
 
-from gpcurves.designs import Design, Random
+import numpy as np
+
+from gpcurves.designs import Design, Random, as_design
 from gpcurves.errors import InputError
 from gpcurves.graphs import Ensemble, Graph, GraphKernel, as_graph
 from gpcurves.inputs import Eigenvalues, Inputs, RandomVertices, Sample, Vertices
+from gpcurves.inputs.vertices import per_vertex
 from gpcurves.kernels import Kernel, is_stationary
 from gpcurves.kernels.sklearn import ScikitLearnKernel
-from gpcurves.observations import GaussianNoise, Observation, as_observation
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.observations import GaussianNoise, Observation, UnevenNoise, as_observation
 from gpcurves.spectra import Spectrum
 from gpcurves.teacher import Teacher, check_kernel
 
+_MANY = 4_096  # nodes over which averages are taken at test inputs
 _ROUNDING = 1e-11
 """Power outside all eigenfunctions below this share is what rounding leaves of sums that agree."""
 
@@ -36,7 +42,9 @@ class Problem:
     teacher
         The true kernel (or function) and noise, if the data come from another process than the model assumes.
     design
-        How training inputs are chosen; drawn at random unless given.
+        How training inputs are chosen, such as ``Greedy()`` or the name "greedy"; drawn at random unless given.
+    test
+        Where test inputs come from, if not from where training inputs do (covariate shift).
 
     Examples
     --------
@@ -50,6 +58,7 @@ class Problem:
     observation: Observation
     teacher: Teacher | None
     design: Design
+    test: Inputs | None
 
     def __init__(
         self,
@@ -57,9 +66,10 @@ class Problem:
         inputs: Inputs,
         noise: float | Observation | None = None,
         teacher: Teacher | None = None,
-        design: Design | None = None,
+        design: Design | str | None = None,
         *,
         observation: Observation | None = None,
+        test: Inputs | None = None,
     ) -> None:
         if noise is None and observation is None:
             raise InputError("noise is needed: the noise variance, or an observation such as GaussianNoise(0.1)")
@@ -69,18 +79,77 @@ class Problem:
             raise InputError(f"inputs must be an input distribution such as Torus(dim=1), got {inputs!r}")
         if teacher is not None and not isinstance(teacher, Teacher):
             raise InputError(f"a teacher must be a Teacher(kernel, noise), got {teacher!r}")
-        if design is not None and not isinstance(design, Design):
-            raise InputError(f"a design must be a rule that chooses inputs such as Random(), got {design!r}")
         set_ = object.__setattr__
         set_(self, "kernel", None if kernel is None and isinstance(inputs, Eigenvalues) else check_kernel(kernel))
         set_(self, "inputs", inputs)
         set_(self, "observation", as_observation(noise if observation is None else observation))
         set_(self, "teacher", teacher)
-        set_(self, "design", Random() if design is None else design)
+        set_(self, "design", as_design(design))
+        set_(self, "test", test)
+        self._check_places()
         if (reason := inputs.objection(self.kernel)) is not None:
             raise InputError(reason)
-        if teacher is not None and (reason := teacher.objection(inputs)) is not None:
+        if teacher is not None and (reason := teacher.objection(inputs, self.observation)) is not None:
             raise InputError(f"of the teacher: {reason}")
+        if (reason := self.design.objection(self)) is not None:
+            raise InputError(reason)
+
+    def _check_places(self) -> None:
+        """Refuse test inputs and labels that do not go with the training inputs."""
+        test, inputs = self.test, self.inputs
+        if (reason := self.observation.objection(inputs)) is not None:
+            raise InputError(reason)
+        if test is None:
+            return
+        if not isinstance(test, Inputs) or isinstance(test, Eigenvalues | RandomVertices):
+            raise InputError(f"test inputs must be an input distribution such as Gaussian(dim=1), got {test!r}")
+        if isinstance(inputs, Eigenvalues | RandomVertices):
+            raise InputError("test inputs of their own need training inputs, or a graph, that is given")
+        if isinstance(test, Vertices) != isinstance(inputs, Vertices) or test.dim != inputs.dim:
+            raise InputError(f"test inputs {test!r} are not of the kind of the training inputs {inputs!r}")
+        if isinstance(test, Vertices) and isinstance(inputs, Vertices) and test.graph != inputs.graph:
+            raise InputError("test inputs must be vertices of the same graph as training inputs")
+        own = type(test).kernel_matrix  # other than the plain kernel on the torus
+        if own not in (Inputs.kernel_matrix, type(inputs).kernel_matrix):
+            raise InputError(f"test inputs {test!r} are periodic, and training inputs are not: take inputs on the box")
+
+    @property
+    def test_inputs(self) -> Inputs:
+        """Where test inputs come from: from where training inputs do unless the problem says otherwise."""
+        return self.inputs if self.test is None else self.test
+
+    @property
+    def uneven(self) -> str | None:
+        """What a theory of one error for all places misses, in words, or None: uneven labels, noise or test inputs."""
+        if isinstance(self.inputs, Vertices) and self.inputs.weights is not None:
+            return "all vertices must be labelled equally often, and here some are labelled more often than others"
+        if self.observation.uneven:
+            return f"noise must be the same everywhere, and here it depends on the input: {self.observation!r}"
+        if self.test is not None:
+            return "test inputs must be distributed as training inputs, and here they are not"
+        return None
+
+    def noise_at(self, X: FloatArray) -> FloatArray:
+        """Return the variance of Gaussian noise at inputs, one per row (on a graph the numbers of vertices)."""
+        variances = self.observation.noise_at(self.inputs, X)
+        if variances is None:
+            raise InputError(f"{self.observation!r} has no noise variance")
+        return variances
+
+    @cached_property
+    def least_noise(self) -> float:
+        """The smallest variance of Gaussian noise at any input, of a function of inputs at some nodes."""
+        if not self.observation.uneven:
+            return self.noise
+        return float(self.noise_at(self.inputs.nodes(_MANY)[0]).min())
+
+    @cached_property
+    def target_noise(self) -> float:
+        """The average variance of Gaussian noise of test targets: the teacher's if there is one."""
+        if not self.observation.uneven or self.teacher is not None:
+            return self.true_noise
+        X, weights = self.test_inputs.nodes(_MANY)
+        return float(weights @ self.noise_at(X))
 
     @property
     def axis(self) -> str:
@@ -149,7 +218,7 @@ class Problem:
     @cached_property
     def believed(self) -> Problem:
         """The problem as the student sees it, without a teacher."""
-        other = Problem(self.kernel, self.inputs, observation=self.observation, design=self.design)
+        other = Problem(self.kernel, self.inputs, observation=self.observation, design=self.design, test=self.test)
         other.__dict__["spectrum"] = self.spectrum  # where the cached property keeps it
         return other
 
@@ -162,7 +231,12 @@ class Problem:
 
     @cached_property
     def true_variance(self) -> float:
-        """The average prior variance of the true function, its error before anything is learnt."""
+        """The average prior variance of the true function at test inputs, its error before anything is learnt."""
+        if self.test is not None:
+            X, weights = self.test.nodes(_MANY)
+            own = self.teacher
+            variances = self.inputs.variances(self.kernel, X) if own is None else own.variances(self.inputs, X)
+            return float(weights @ variances)
         return (
             self.inputs.prior_variance(self.kernel)
             if self.teacher is None
@@ -195,6 +269,9 @@ class Problem:
             plain["teacher"] = self.teacher.to_dict()
         if self.design != Random():
             plain["design"] = self.design.to_dict()
+        if self.test is not None:
+            test = self.test.to_dict()
+            plain["test"] = {name: test[name] for name in test if name != "graph"}  # that of the training inputs
         return plain
 
     @classmethod
@@ -202,13 +279,16 @@ class Problem:
         """Build a problem from what `to_dict` returned."""
         inputs = Inputs.from_dict(data["inputs"])
         kernels: Any = GraphKernel if inputs.axis == "nu" else Kernel
-        teacher, design = data.get("teacher"), data.get("design")
+        teacher, design, test = data.get("teacher"), data.get("design"), data.get("test")
+        if test is not None and isinstance(inputs, Vertices):
+            test = {**test, "graph": data["inputs"]["graph"]}
         return cls(
             kernels.from_dict(data["kernel"]) if "kernel" in data else None,
             inputs,
             data["noise"] if "noise" in data else Observation.from_dict(data["observation"]),
             None if teacher is None else Teacher.from_dict(teacher, kernels),
             None if design is None else Design.from_dict(design),
+            test=None if test is None else Inputs.from_dict(test),
         )
 
     def describe(self) -> str:
@@ -218,16 +298,27 @@ class Problem:
         parts += [repr(self.inputs), f"noise {self.noise:g}" if gaussian else repr(self.observation)]
         if self.design != Random():
             parts.append(repr(self.design))
+        if self.test is not None:
+            own = "vertices counted unevenly" if isinstance(self.test, Vertices) else repr(self.test)
+            even = isinstance(self.test, Vertices) and self.test.weights is None
+            parts.append("test: all vertices alike" if even else f"test: {own}")
         line = ", ".join(parts)
         if self.teacher is not None:
-            line += f"; teacher {self.teacher.describe()}, noise {self.teacher.noise:g}"
+            line += f"; teacher {self.teacher.describe()}, {self.teacher.describe_labels().replace('=', ' ', 1)}"
         return line
 
 
 def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one)
-    graph: object, kernel: GraphKernel, noise: float | Observation, teacher: Teacher | None = None
+    graph: object,
+    kernel: GraphKernel,
+    noise: float | Observation | Mapping[Any, float] | Sequence[float] | FloatArray,
+    teacher: Teacher | None = None,
+    design: Design | str | None = None,
+    *,
+    weights: Mapping[Any, float] | Sequence[float] | FloatArray | None = None,
+    test_weights: Mapping[Any, float] | Sequence[float] | FloatArray | None = None,
 ) -> Problem:
-    """Return the problem of learning on the vertices of a graph, of which examples are drawn uniformly.
+    """Return the problem of learning on the vertices of a graph, of which examples are drawn uniformly unless a design is given.
 
     Parameters
     ----------
@@ -236,12 +327,28 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
     kernel
         A covariance between vertices.
     noise
-        The noise variance, at least 0, or an observation.
+        The noise variance, at least 0, or an observation; on a given graph also one variance for each vertex, as a sequence or
+        as a mapping by the names of vertices.
     teacher
         The true kernel and noise, if the data come from another process than the model assumes.
+    design
+        How vertices are chosen, "greedy" or "greedy-variance"; drawn at random unless given.
+    weights
+        How often each vertex of a given graph is labelled: probabilities that sum to 1, as a sequence or as a mapping by the
+        names of vertices, of which those that are left out never are.
+    test_weights
+        How much each vertex counts in the average error, likewise; all count the same unless given.
     """
-    inputs = RandomVertices(graph) if isinstance(graph, Ensemble) else Vertices(as_graph(graph))
-    return Problem(kernel, inputs, noise, teacher)
+    if isinstance(graph, Ensemble):
+        if weights is not None or test_weights is not None:
+            raise InputError("weights of vertices need a given graph, and this is an ensemble")
+        return Problem(kernel, RandomVertices(graph), noise, teacher, design)  # type: ignore[arg-type]
+    given = as_graph(graph)
+    if isinstance(noise, Mapping) or np.ndim(noise) > 0:  # type: ignore[arg-type]
+        noise = UnevenNoise(values=per_vertex("noise", given, noise))
+    uneven = weights is not None or test_weights is not None
+    test = Vertices(given, test_weights) if uneven else None  # type: ignore[arg-type]
+    return Problem(kernel, Vertices(given, weights), noise, teacher, design, test=test)  # type: ignore[arg-type]
 
 
 def SpectrumProblem(  # noqa: N802  (as above)

@@ -35,7 +35,7 @@ _SIZES, _SEED = series(0, 1e15), integer(0, 2**512)
 _VALUES, _ERRORS, _NUMBER = series(gaps=True), series(0, gaps=True), number(0)
 _PIECE: Schema = {"type": text, "*": anything}  # it checks its parameters itself
 _PROBLEM: Schema = {
-    "inputs": _PIECE, "kernel?": _PIECE, "noise?": _NUMBER, "observation?": _PIECE, "design?": _PIECE,
+    "inputs": _PIECE, "kernel?": _PIECE, "noise?": _NUMBER, "observation?": _PIECE, "design?": _PIECE, "test?": _PIECE,
     "teacher?": {"kernel?": _PIECE, "noise": _NUMBER, "coefficients?": series(), "graph?": {"*": anything}},
 }  # fmt: skip
 _CURVE: dict[str, Any] = {

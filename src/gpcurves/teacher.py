@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from gpcurves.kernels import Kernel, as_kernel
 from gpcurves.kernels.sklearn import ScikitLearnKernel
 from gpcurves.numerics.frozen import frozen_array
 from gpcurves.numerics.validation import FloatArray, as_numbers, nonnegative
+from gpcurves.observations import GaussianNoise, Observation, Probit
 from gpcurves.spectra import Spectrum
 from gpcurves.spectra.nystrom import Truth
 
@@ -38,7 +40,7 @@ class Teacher:
     kernel
         The true covariance function, between vectors or between vertices of a graph as for the student.
     noise
-        The true noise variance.
+        The true noise variance, or how labels are really made, such as ``StudentT(3, 0.3)``.
     function
         One fixed true function instead of a kernel: it takes inputs, one per row (on a graph the numbers of vertices), and returns
         one value for each.
@@ -50,7 +52,7 @@ class Teacher:
     """
 
     kernel: Any
-    noise: float
+    observation: Observation
     function: Function | None
     coefficients: FloatArray | None
     graph: Graph | None
@@ -58,12 +60,16 @@ class Teacher:
     def __init__(
         self,
         kernel: Kernel | GraphKernel | ScikitLearnKernel | None = None,
-        noise: float | None = None,
+        noise: float | Observation | None = None,
         *,
         function: Function | None = None,
         coefficients: npt.ArrayLike | None = None,
         graph: object = None,
+        observation: Observation | None = None,
     ) -> None:
+        if noise is not None and observation is not None:
+            raise InputError("give a teacher its noise or its observation, not both")
+        noise = noise if observation is None else observation
         if noise is None:
             raise InputError("a teacher needs the true noise variance: pass noise=")
         if sum(each is not None for each in (kernel, function, coefficients)) != 1:
@@ -77,15 +83,37 @@ class Teacher:
                 raise InputError("the teacher's coefficients must be a sequence of finite numbers")
         set_ = object.__setattr__
         set_(self, "kernel", None if kernel is None else check_kernel(kernel))
-        set_(self, "noise", nonnegative("the teacher's noise", noise))
+        set_(
+            self,
+            "observation",
+            noise if isinstance(noise, Observation) else GaussianNoise(nonnegative("the teacher's noise", noise)),
+        )
         set_(self, "function", function)
         set_(self, "coefficients", listed)
         set_(self, "graph", None if graph is None else as_graph(graph))
         if graph is not None and not isinstance(self.kernel, GraphKernel):
             raise InputError("a teacher's graph needs a kernel between its vertices, such as RandomWalkKernel(p=10)")
 
-    def objection(self, inputs: Inputs) -> str | None:
-        """Say why this teacher does not fit inputs, or return None if it does."""
+    @property
+    def noise(self) -> float:
+        """The true noise variance; NaN if labels are not a function plus noise."""
+        return self.observation.noise_variance
+
+    def labels(self, believed: Observation) -> Observation:
+        """Return how labels are really made if the student believes in an observation of its own.
+
+        If it believes in classes, Gaussian noise is what the function has before its sign is taken.
+        """
+        level = self.observation.gaussian_noise
+        return Probit(level) if believed.classes and level is not None else self.observation
+
+    def objection(self, inputs: Inputs, believed: Observation) -> str | None:
+        """Say why this teacher does not fit inputs and the observation of the student, or return None if it does."""
+        true = self.labels(believed)
+        if true.classes != believed.classes:
+            return f"its labels are {true!r}, and those of the student {believed!r}: both must be classes or neither"
+        if believed.gaussian_noise is not None and not math.isfinite(self.noise):
+            return f"{true!r} has no finite variance, so that believing in Gaussian noise costs infinitely much"
         if isinstance(inputs, Eigenvalues) and self.coefficients is None:
             return "a bare spectrum has no inputs: give its coefficients"
         if self.kernel is not None and (reason := inputs.objection(self.kernel)) is not None:
@@ -161,12 +189,12 @@ class Teacher:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Teacher):
             return NotImplemented
-        same = (self.kernel, self.noise, self.function, self.graph)
-        alike = same == (other.kernel, other.noise, other.function, other.graph)
+        same = (self.kernel, self.observation, self.function, self.graph)
+        alike = same == (other.kernel, other.observation, other.function, other.graph)
         return alike and np.array_equal(self._listed, other._listed)
 
     def __hash__(self) -> int:
-        return hash((self.kernel, self.noise, self.function))
+        return hash((self.kernel, self.observation, self.function))
 
     @property
     def _listed(self) -> FloatArray:
@@ -176,7 +204,8 @@ class Teacher:
         """Return the teacher as plain data; `from_dict` builds it again."""
         if self.function is not None:
             raise InputError("a teacher that is a Python function cannot be saved: give its coefficients instead")
-        plain: dict[str, Any] = {"noise": self.noise}
+        gaussian = self.observation.gaussian_noise is not None
+        plain: dict[str, Any] = {"noise": self.noise} if gaussian else {"observation": self.observation.to_dict()}
         if self.kernel is not None:
             plain["kernel"] = self.kernel.to_dict()
         else:
@@ -188,7 +217,7 @@ class Teacher:
         """Build a teacher from what `to_dict` returned; ``kernels`` is the family of its kernel."""
         return cls(
             kernels.from_dict(data["kernel"]) if "kernel" in data else None,
-            data["noise"],
+            data["noise"] if "noise" in data else Observation.from_dict(data["observation"]),
             coefficients=data.get("coefficients"),
             graph=graph_from_dict(data["graph"]) if "graph" in data else None,
         )
@@ -201,5 +230,9 @@ class Teacher:
             return f"a function with {len(self.coefficients)} coefficients"
         return f"the function {getattr(self.function, '__name__', repr(self.function))}"
 
+    def describe_labels(self) -> str:
+        """Return what is between the true function and a label, in few words."""
+        return f"noise={self.noise:g}" if isinstance(self.observation, GaussianNoise) else repr(self.observation)
+
     def __repr__(self) -> str:
-        return f"Teacher({self.describe()}, noise={self.noise:g})"
+        return f"Teacher({self.describe()}, {self.describe_labels()})"

@@ -44,7 +44,7 @@ def test_a_small_graph_is_simulated(edges: Path, capsys: pytest.CaptureFixture[s
     captured = capsys.readouterr()
     table = rows(captured.out)
     assert [r["stderr"] for r in table if r["method"] == "eigenvalue"] == ["", ""]
-    assert {r["method"] for r in table} == {"eigenvalue", "simulation"}
+    assert {r["method"] for r in table} == {"eigenvalue", "local", "simulation"}
     assert "left out mckay, master" in captured.err
     assert "left out cavity: on 6 vertices the simulation" in captured.err
 
@@ -54,15 +54,15 @@ def test_a_large_graph_is_left_to_the_cavity_method(edges: Path, capsys: pytest.
     assert run([*words, "--vertices", "1501"]) == 0
     captured = capsys.readouterr()
     assert {r["method"] for r in rows(captured.out)} == {"cavity"}
-    assert "simulation, eigenvalue: dense algebra" in captured.err
+    assert "simulation, eigenvalue, local: dense algebra" in captured.err
 
 
 def test_an_option_of_one_method_asks_for_it(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "0.5", "--datasets", "5", "-q"]
     assert run(words) == 0
-    assert {r["method"] for r in rows(capsys.readouterr().out)} == {"eigenvalue", "simulation"}
+    assert {r["method"] for r in rows(capsys.readouterr().out)} == {"eigenvalue", "local", "simulation"}
     assert run([*words, "--damping", "0.1"]) == 0
-    assert {r["method"] for r in rows(capsys.readouterr().out)} == {"eigenvalue", "simulation", "cavity"}
+    assert {r["method"] for r in rows(capsys.readouterr().out)} == {"eigenvalue", "local", "simulation", "cavity"}
 
 
 def test_a_compressed_file_reads_the_same(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:

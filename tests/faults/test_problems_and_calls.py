@@ -22,7 +22,7 @@ ANYTHING: Any = gpc.Problem
 @pytest.mark.parametrize(
     ("build", "reason"),
     [
-        (lambda: ANYTHING(KERNEL, CIRCLE, 0.05, design="greedy"), "a design must be a rule"),
+        (lambda: ANYTHING(KERNEL, CIRCLE, 0.05, design=3), "a design must be a rule"),
         (lambda: ANYTHING(KERNEL, Eigenvalues(SPECTRUM), 0.05), "give no kernel with it"),
         (lambda: ANYTHING(None, CIRCLE, 0.05), "a kernel must be one of gpcurves"),
         (lambda: ANYTHING(KERNEL, CIRCLE), "noise is needed"),

@@ -283,3 +283,48 @@ def test_bounds_refuse_other_labels() -> None:
     assert {"lc", "uc", "d"} <= set(curves)
     assert "Gaussian noise" in curves.skipped["plaskota"]
     assert METHODS["ov"].objection(problem) is not None
+
+
+def counts(y: Any, f: Any) -> Any:
+    return y * f - np.exp(f) - special.gammaln(y + 1)
+
+
+def wider(y: Any, f: Any) -> Any:
+    return stats.norm.logpdf(y, f, 0.3 * np.exp(0.3 * f))
+
+
+def test_the_information_of_a_likelihood_of_ones_own_by_brute_force() -> None:
+    error, variance, f = 0.2, 1.0, np.linspace(-7, 7, 701)
+    for own, labels, measure in (
+        (gpc.Likelihood(counts, labels=tuple(range(60))), np.arange(60.0), 1.0),
+        (gpc.Likelihood(wider, scale=0.3), np.linspace(-20, 20, 2001), 0.02),
+    ):
+        density = np.exp(own.log_density(labels[:, None], f))
+        omega = np.sqrt(variance - error) * np.linspace(-6, 6, 61)
+        gauss = stats.norm.pdf(f[:, None], omega, np.sqrt(error)) * 0.02
+        Z, slope = density @ gauss, density @ (gauss * (f[:, None] - omega) / error)
+        carried = (np.divide(slope**2, Z, out=np.zeros_like(Z), where=Z > 1e-200) * measure).sum(axis=0)
+        brute = carried @ stats.norm.pdf(np.linspace(-6, 6, 61)) * 0.2
+        np.testing.assert_allclose(own.information(np.array([error]), variance), brute, rtol=1e-5)
+
+
+def test_laplace_for_a_likelihood_of_ones_own() -> None:
+    own = gpc.Likelihood(counts, labels=tuple(range(60)))
+    assert own.inferences == ("ep", "laplace")
+    y, f = np.array([0.0, 3.0, 7.0]), np.array([-1.0, 0.5, 2.5])
+    log_p, slope, curvature = own.slopes(y, f)
+    np.testing.assert_allclose(log_p, stats.poisson.logpmf(y, np.exp(f)))
+    np.testing.assert_allclose(slope, y - np.exp(f), rtol=1e-7)
+    np.testing.assert_allclose(curvature, np.exp(f), rtol=1e-6)
+    problem = gpc.Problem(gpc.RBF(0.2), gpc.Torus(dim=1), own)
+    ep, laplace = (
+        gpc.learning_curve(problem, "simulation", [0, 20], datasets=4, rng=0, inference=how).error
+        for how in own.inferences
+    )
+    assert ep[0] == laplace[0]
+    np.testing.assert_allclose(ep[1], laplace[1], rtol=0.1)
+    assert gpc.Likelihood(t_density, scale=0.3).inferences == ("ep",)  # not log-concave
+    cauchy = gpc.Likelihood(lambda y, f: -np.log(np.pi * (1 + (y - f) ** 2)), title="cauchy")
+    np.testing.assert_allclose(
+        cauchy.information(np.array([0.1]), 1.0), gpc.StudentT(1).information(np.array([0.1]), 1.0), rtol=1e-6
+    )

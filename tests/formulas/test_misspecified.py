@@ -284,3 +284,22 @@ def test_no_rounding_of_the_lengthscale_loses_power(lengthscale: float) -> None:
     taught = gpc.Problem(gpc.Matern52(lengthscale), gpc.Torus(5), 0.1, teacher=gpc.Teacher(gpc.OU(0.35), noise=0.1))
     assert taught.spectrum.size == 30_001
     assert taught.outside < 1e-5 * gpc.Torus(5).prior_variance(gpc.OU(0.35))
+
+
+def test_d_of_very_many_examples() -> None:
+    """Strides of many steps agree with single ones, and with D itself if the model is right."""
+    n = 30_000
+    G, power = VALUES.copy(), COEFFICIENTS[:-1] ** 2
+    outside = COEFFICIENTS[-1] ** 2
+    for _ in range(n):
+        s = 0.03 + G.sum()
+        wrong = 0.07 + outside + power.sum()
+        power, G = power - 2 * G * power / s + G**2 * wrong / s**2, G - G**2 / s
+    many = gpc.learning_curve(LISTED, "d", [n, 10**9])
+    np.testing.assert_allclose(many.error[0], outside + power.sum(), rtol=1e-10)
+    np.testing.assert_allclose(many.error[1], gpc.learning_curve(LISTED, "uc", [1e9]).error, rtol=1e-6)
+    right = gpc.Teacher(coefficients=np.sqrt(VALUES), noise=0.03)
+    plain, matched = (gpc.SpectrumProblem(gpc.Spectrum(VALUES), 0.03, teacher) for teacher in (None, right))
+    sizes = [25_000, 10**6]
+    expected = gpc.learning_curve(plain, "d", sizes).error
+    np.testing.assert_allclose(gpc.learning_curve(matched, "d", sizes).error, expected, rtol=1e-10)

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
+from gpcurves.inducing import _least
 from gpcurves.methods.sparse.dataset import Kind, sparse_error
 from gpcurves.methods.sparse.inducing import Inducing, choose_uncertain
-from gpcurves.methods.sparse.theory import Nodes, Student
+from gpcurves.methods.sparse.theory import Nodes, Student, full_error
+from gpcurves.montecarlo import Run
 from gpcurves.numerics.validation import FloatArray
 from laws import obeys_method_laws
 
@@ -208,6 +210,53 @@ def test_the_committee_predicts_its_own_inducing_inputs_well() -> None:
     assert 0.9 * full < many < few < 3 * full
 
 
+def test_the_full_process_between_nodes_is_the_student_with_all_features() -> None:
+    problem = gpc.Problem(gpc.OU(0.4), gpc.Box(1), 0.05)
+    nodes = Nodes.of(problem, 5)
+    U = np.array([[0.1], [0.35], [0.8]])
+    for trained in (False, True):
+        inducing = Inducing(U, trained)
+        student = Student.full(problem, nodes, inducing)
+        error, _ = student.errors(30.0, np.full(len(student.features), 0.05), 0.05)
+        np.testing.assert_allclose(full_error(problem, nodes, inducing, 30.0), error, rtol=1e-5)
+
+
+@pytest.mark.parametrize("problem", [TORUS, TAUGHT], ids=["matched", "misspecified"])
+def test_the_full_process_is_compared_on_the_same_data_sets(problem: gpc.Problem) -> None:
+    """All examples as inducing points are the full process, up to rounding: data sets and test inputs are the same."""
+    method: Any = gpc.METHODS["sor-simulation"]
+    options = method.Options(m=12, datasets=3, test_points=40)
+    curve = gpc.learning_curve(problem, "sor-simulation", n=[12], m=12, datasets=3, test_points=40, rng=5)
+    np.testing.assert_allclose(method.full_error(problem, 12.0, options, Run(5)), curve.error[0], rtol=1e-6)
+
+
+def test_the_search_brackets_and_interpolates() -> None:
+    for answer in (1, 2, 7, 373, 999, 1000):
+        calls: list[int] = []
+
+        def value(m: int, answer: int = answer, calls: list[int] = calls) -> float:
+            calls.append(m)
+            return 3 * float(np.log((answer - 0.5) / m))
+
+        found = _least(value, 16, 1000, 2.0, 0.02)
+        assert found is not None
+        assert answer <= found <= max(answer + 1, 1.02 * answer)
+        assert len(calls) <= 12
+    assert _least(lambda m: 1.0, 16, 100, 2.0, 0.02) is None
+
+
+def test_rough_kernels_need_as_many_points_as_simulations_say() -> None:
+    """Theory is a few per cent too low for rough kernels, and more so for the full process: the answer is confirmed."""
+    problem = gpc.Problem(gpc.OU(0.5), gpc.Box(1), 0.1)
+    goal = gpc.required_inducing(problem, 150, rng=0)
+    assert goal.datasets == 20
+    truth = gpc.learning_curve(problem, "sor-simulation", n=[150], m=[goal.m * 3 // 4, goal.m], rng=7, datasets=20)
+    full = gpc.learning_curve(problem, "simulation", n=[150], rng=7, datasets=40).error[0]
+    excess = truth.error / full - 1
+    assert excess[0] > 0.11
+    assert 0.05 < excess[1] < 0.13
+
+
 def test_required_inducing() -> None:
     goal = gpc.required_inducing(TORUS, 200, rng=1, draws=4)
     assert 38 <= goal.m == int(goal) <= 55
@@ -215,9 +264,9 @@ def test_required_inducing() -> None:
     np.testing.assert_allclose(goal.full_error, gpc.learning_curve(TORUS, "lc", [200]).error[0], rtol=0.05)
     assert 0 < goal.kl_low < goal.kl_high
     assert f"about {goal.m} inducing points for n = 200" in str(goal)
-    strict = gpc.required_inducing(TORUS, 200, excess=0.03, rng=1, draws=2)
-    assert strict.m > goal.m
-    grid = gpc.required_inducing(TORUS, 200, rng=1, draws=2, placement="grid")
+    strict = gpc.required_inducing(TORUS, 100, excess=0.03, rng=1, draws=2)
+    assert strict.m > gpc.required_inducing(TORUS, 100, rng=1, draws=2).m
+    grid = gpc.required_inducing(TORUS, 100, rng=1, draws=2, placement="grid")
     assert grid.m in (36, 49)
     assert gpc.required_inducing(TORUS, 3).m <= 3
     with pytest.raises(gpc.InputError, match="method 'lc' has no inducing points: ask one of sor, "):

@@ -109,13 +109,15 @@ NAIVE: dict[str, Naive] = {
     "two": two,
     "degenerate": degenerate,
 }
-ELSEWHERE = {"wv", "simulation", "eigenvalue", "mckay", "master", "cavity"}
-"""Retyped in test_williams_vivarelli.py, from quadratures, and in test_graph_theory.py and test_cavity_*.py."""
+ELSEWHERE = {"grid", "wv", "ou-exact", "simulation", "eigenvalue", "mckay", "master", "cavity", "local"}
+"""Retyped in test_designs.py, test_williams_vivarelli.py, test_exact_scenarios.py, from quadratures, and in test_graph_theory.py,
+test_cavity_*.py and test_local.py."""
 
 
 def test_every_method_is_retyped() -> None:
     sparse = {name for name, method in METHODS.items() if method.second is not None}  # in test_sparse.py
-    assert set(METHODS) == set(NAIVE) | ELSEWHERE | sparse
+    compound = {name for name, method in METHODS.items() if method.compound is not None}  # in test_tasks.py and others
+    assert set(METHODS) == set(NAIVE) | ELSEWHERE | sparse | compound
 
 
 @pytest.mark.parametrize("noise", [1e-2, 0.3, 20.0])
@@ -201,7 +203,7 @@ def test_degenerate_scenario_is_what_its_name_says() -> None:
 def test_methods_for_whole_numbers_refuse_fractions() -> None:
     problem = PROBLEMS["circle, rbf"]
     for name, method in METHODS.items():
-        if "n" not in method.axes:
+        if "n" not in method.axes or method.objection(problem) is not None:
             continue
         if not method.integers:
             between, around = evaluate(problem, name, [2.5])[0], evaluate(problem, name, [2, 3])

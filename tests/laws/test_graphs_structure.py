@@ -29,7 +29,9 @@ from gpcurves.graphs import (
     ErdosRenyi,
     Graph,
     PowerLaw,
+    PreferentialAttachment,
     RandomRegular,
+    StochasticBlockModel,
     as_graph,
     graph_from_dict,
     graph_with_degrees,
@@ -400,6 +402,8 @@ FOUR: dict[str, Ensemble] = {
     "Erdős-Rényi": ErdosRenyi(3.0),
     "power law": PowerLaw(2.5, 2.0),
     "given": DegreeDistribution((0.1, 0.3, 0.2, 0.0, 0.4)),
+    "blocks": StochasticBlockModel((0.25, 0.75), ((3.0, 1.5), (0.5, 1.0))),
+    "attachment": PreferentialAttachment(2),
 }
 
 
@@ -444,10 +448,10 @@ def test_a_long_list_of_degrees_needs_little_memory() -> None:
 def test_probabilities_sum_to_one_and_have_the_mean_degree(name: str) -> None:
     chance = FOUR[name].degree_probabilities(3000)
     assert (chance >= 0).all()
-    tail = chance[-1] * 3000 / 2.5 if name == "power law" else 0.0  # ~ d^-3.5
-    assert chance.sum() + tail == pytest.approx(1, abs=1e-10)
-    mean_tail = chance[-1] * 3000**2 / 1.5 if name == "power law" else 0.0
-    assert chance @ np.arange(3001) + mean_tail == pytest.approx(FOUR[name].mean_degree, abs=1e-6)
+    exponent = {"power law": 2.5, "attachment": 2.0}.get(name, math.inf)  # ~ d^-3.5, d^-3
+    assert chance.sum() + chance[-1] * 3000 / exponent == pytest.approx(1, abs=2e-9)
+    mean_tail = chance[-1] * 3000**2 / (exponent - 1)
+    assert chance @ np.arange(3001) + mean_tail == pytest.approx(FOUR[name].mean_degree, abs=5e-6)
 
 
 def test_a_given_distribution_is_padded_and_cut() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cases import INPUTS
-from gpcurves import RBF, Box, Discrete, Gaussian, InputError, Linear, Problem, Sample, Torus
+from gpcurves import RBF, Box, Discrete, Gaussian, InputError, Linear, Problem, Sample, Sphere, Torus
 from gpcurves.inputs import Copula, Inputs, Univariate
 from gpcurves.inputs import base as inputs_base
 from gpcurves.numerics.validation import FloatArray, points
@@ -20,6 +20,8 @@ def mean_and_covariance(inputs: Inputs) -> tuple[FloatArray, FloatArray]:
     """Return the first two moments from the definition of the distribution."""
     if isinstance(inputs, Torus | Box):
         return np.full(inputs.dim, 0.5), np.eye(inputs.dim) / 12
+    if isinstance(inputs, Sphere):
+        return np.zeros(inputs.dim), np.eye(inputs.dim) / inputs.dim
     if isinstance(inputs, Gaussian):
         return np.zeros(inputs.dim), inputs.matrix
     if isinstance(inputs, Univariate):
@@ -125,7 +127,8 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: Discrete(np.zeros(2), np.array([1.5, -0.5])), "probabilities must be finite and at least 0"),
     (lambda: Discrete(np.zeros(2), np.array([np.nan, 1.0])), "probabilities must be finite and at least 0"),
     (lambda: Copula(np.zeros((3, 1)), targets=np.zeros(2)), r"targets must be one per point \(3\), got shape \(2,\)"),
-    (lambda: Inputs.from_dict({"type": "Sphere"}), "unknown input distribution 'Sphere'"),
+    (lambda: Inputs.from_dict({"type": "Cone"}), "unknown input distribution 'Cone'"),
+    (lambda: Sphere(1), "dimension must be an integer, at least 2, got 1"),
     (lambda: Problem(RBF(), None, 0.1), "inputs must be an input distribution such as"),  # type: ignore[arg-type]
     (lambda: Problem(RBF((1.0, 2.0)), Box(3), 0.1), "the kernel has 2 lengthscales but inputs have 3 dimensions"),
     (lambda: Problem(Linear(), Torus(1), 0.1), "the torus needs a stationary kernel"),

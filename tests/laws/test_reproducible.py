@@ -40,6 +40,14 @@ PROBLEMS: dict[str, gpc.Problem] = {
     "taught": gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.05, gpc.Teacher(gpc.RBF(0.05, 2.0), 0.2)),
     "classes": gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), gpc.Probit(0.5)),
     "outliers": gpc.Problem(gpc.RBF(0.1), gpc.Box(1), gpc.StudentT(3, 0.3)),
+    "fidelities": gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), gpc.Fidelities(0.8, 0.1, 0.3)),
+    "tasks": gpc.GraphProblem(RING, WALK, gpc.Tasks([[1, 0.5], [0.5, 2]], [0.1, 0.0], names=("a", "b"))),
+    "differences": gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), gpc.Differences(0.1)),
+    "derivatives": gpc.Problem(gpc.Matern52(0.3), gpc.Box(2), gpc.Derivatives(0.1)),
+    "chain": gpc.Problem(
+        gpc.OU(0.5), gpc.Discrete([0.0, 0.3]), gpc.TemporalDifferences(0.9, 0.1, transitions=[[0.2, 0.8], [0.5, 0.5]])
+    ),
+    "walk": gpc.GraphProblem(RING, WALK, gpc.TemporalDifferences(0.8, 0.1, "deterministic", 5)),
     "tree": gpc.GraphProblem(TREE, WALK, 0.1),
     "ring": gpc.GraphProblem(RING, gpc.DiffusionKernel(1.5, "global"), 0.1),
     "graph, no noise": gpc.GraphProblem(TREE, WALK, 0.0),
@@ -54,6 +62,7 @@ PROBLEMS: dict[str, gpc.Problem] = {
 
 SMALL: dict[str, Any] = {"vertices": 14, "graphs": 3}
 OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
+    ("degenerate", "vectors"): [{"probabilities": [0.1, 0.2, 0.3, 0.4]}],
     ("simulation", "vectors"): [
         {"datasets": 3},
         {"datasets": np.int64(3), "test_points": 7.0},
@@ -90,7 +99,12 @@ OPTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {
         {"datasets": 2, "m": 2, "test_points": 9, "placement": "greedy", "block": 3},
         {"datasets": 2, "points": [[0.1, 0.2], [0.7, 0.3]]},
     ],
+    ("tasks-simulation", "vectors"): [{"datasets": 3, "test_points": 9}, {"precision": 0.3}],
+    ("tasks-simulation", "graph"): [{"datasets": 3}],
+    ("functionals-simulation", "vectors"): [{"datasets": 3, "test_points": 9}, {"precision": 0.3}],
+    ("functionals-simulation", "graph"): [{"datasets": 3}],
     ("bcm", "vectors"): [{"datasets": 2, "m": 3, "block": 2}],
+    ("local", "vectors"): [{"nodes": 60, "rank": 30}],
     ("eigenvalue", "graph"): [{}],
     ("eigenvalue", "ensemble"): [SMALL],
     ("cavity", "graph"): [

@@ -12,6 +12,7 @@ import gpcurves as gpc
 from gpcurves.graphs import GraphKernel
 from gpcurves.methods.cavity.taught import propagate_taught
 from gpcurves.methods.cavity.taught_experiments import taught_graph
+from gpcurves.methods.cavity.tiles import LANES, multiply
 from gpcurves.methods.simulation.vertices import mismatched_errors
 
 WALK = gpc.RandomWalkKernel
@@ -90,3 +91,14 @@ def test_what_it_cannot_do_is_refused_in_one_sentence() -> None:
         gpc.belief_propagation(taught, COUNTS)
     with pytest.raises(gpc.InputError, match="by simulation alone"):
         gpc.vertex_variances(taught, 1.0, "cavity")
+
+
+@pytest.mark.parametrize("triangle", [False, True])
+def test_products_of_eight_matrices(triangle: bool) -> None:
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(size=(6, 5, LANES)), rng.normal(size=(4, 5, LANES))
+    out = np.zeros((6, 4, LANES))
+    multiply(out.ravel(), left.ravel(), right.ravel(), (6, 5, 4), (4, 5, 1, 5), triangle)
+    expected = np.einsum("ikt,jkt->ijt", left, right)
+    wanted = np.array([[j <= i or not triangle for j in range(4)] for i in range(6)])
+    np.testing.assert_allclose(out[wanted], expected[wanted], rtol=1e-13)

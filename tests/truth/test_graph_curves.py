@@ -149,9 +149,9 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: required_n(DRAWN, 0.1),
         r"a goal needs examples per vertex: .*reaches\(error\)",
     ),
-    "a design on a graph": (
-        lambda: simulated(replace(GIVEN, design=_Chosen()), datasets=3),
-        "'simulation' does not apply: on a graph examples are drawn at random, and here they are chosen by",
+    "a grid on a graph": (
+        lambda: GraphProblem(RING, LOCAL, 0.1, design="grid"),
+        "the design 'grid' needs inputs with quantiles, and a graph has no coordinates",
     ),
     "an unknown method": (lambda: learning_curve(GIVEN, "eigenvalues", nu=[1.0]), "did you mean 'eigenvalue'"),  # type: ignore[arg-type]
     "a kernel of vectors": (lambda: GraphProblem(RING, RBF(0.1), 0.1), "on a graph the kernel must be one such as"),  # type: ignore[arg-type]
@@ -223,8 +223,9 @@ def test_all_with_options_of_a_simulation_takes_it_too() -> None:
 
 
 def test_where_no_theory_applies_it_simulates_or_says_so() -> None:
-    with pytest.raises(NotApplicableError, match=r"no method applies: .* here they are chosen by"):
-        learning_curves(replace(GIVEN, design=_Chosen()), nu=[1.0])
+    chosen = learning_curves(replace(GIVEN, design=_Chosen()), nu=[1.0], datasets=3)
+    assert {"mw", "plaskota", "simulation"} <= set(chosen)
+    assert "here they are chosen by" in chosen.skipped["eigenvalue"]
     curves = learning_curves(TAUGHT, nu=[1.0], datasets=3, rng=1)
     assert {"eigenvalue", "simulation"} <= set(curves)
     assert {"mckay", "master"} <= set(curves.skipped)

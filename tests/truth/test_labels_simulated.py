@@ -11,6 +11,7 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF as SklearnRBF  # noqa: N811
 
 import gpcurves as gpc
+from gpcurves.methods.simulation.growing import grow
 from gpcurves.methods.simulation.inference import (
     Covariances,
     Features,
@@ -115,6 +116,37 @@ def test_features_change_nothing() -> None:
         np.testing.assert_allclose(ours, theirs, atol=1e-6)
     rough = gpc.OU(0.2)(np.linspace(0, 1, 30)[:, None])
     assert isinstance(find_space(rough, rough)[0], Covariances)
+
+
+@pytest.mark.parametrize("inference", ["ep", "laplace"])
+@pytest.mark.parametrize("kernel", [gpc.OU(0.2), gpc.RBF(0.3)], ids=repr)
+def test_beliefs_that_grow_are_those_found_anew(kernel: Any, inference: str) -> None:
+    rng, observation = np.random.default_rng(5), gpc.Probit(0.2)
+    X = rng.random((70, 1))
+    K = kernel(X) + 1e-9 * np.eye(70)
+    y = observation.draw(np.linalg.cholesky(K) @ rng.standard_normal(70), X, rng)[:60]
+    sizes = [0, 1, 2, 3, 5, 5, 8, 20, 21, 40, 60]  # also in larger steps, and one twice
+    about = K[:60, :60], K[:60, 60:], K.diagonal()[60:]
+    grown = list(grow(*about, y, observation, sizes, inference, 1e-3))
+    for n, (mean, variance, converged) in zip(sizes, grown, strict=True):
+        anew: Any = (
+            expectation_propagation(Covariances(K[:n, :n]), y[:n], observation, tolerance=1e-9)
+            if inference == "ep"
+            else laplace(K[:n, :n], y[:n], observation)
+        )
+        exact_mean, exact_variance = anew.predict(K[:n, 60:], K.diagonal()[60:])
+        assert converged
+        np.testing.assert_allclose((mean - exact_mean) / np.sqrt(exact_variance), 0.0, atol=2e-3)
+        np.testing.assert_allclose(variance, exact_variance, rtol=4e-3)
+
+
+def test_curves_do_not_depend_on_how_beliefs_are_found() -> None:
+    problem = gpc.Problem(gpc.OU(0.2), CIRCLE, gpc.Probit(0.5))
+    for inference in ("ep", "laplace"):
+        options: dict[str, Any] = {"datasets": 3, "rng": 0, "inference": inference, "quantity": "log-loss"}
+        every = gpc.learning_curve(problem, "simulation", range(41), **options).error
+        one = gpc.learning_curve(problem, "simulation", [40], **options).error
+        np.testing.assert_allclose(every[40], one[0], rtol=2e-4)
 
 
 def test_gibbs_sampling_of_nearly_gaussian_noise_is_regression() -> None:

@@ -21,6 +21,7 @@ from gpcurves.errors import GPCurvesError, InputError
 
 _LONGEST_REASON = 200  # characters of what an unexpected exception says
 _COMMANDS = {
+    "certify": "Bound the error of a model with a confidence, or say how many rows that takes.",
     "curve": "Compute the average error after n examples.",
     "diagnose": "Report how uneven prior variances are over a graph.",
     "draw": "Draw a graph, coloured by the error of one data set.",
@@ -28,6 +29,7 @@ _COMMANDS = {
     "figures": "Draw figures of the papers and check their claims.",
     "graph": "Compute the average error on the vertices of a graph.",
     "methods": "List the methods: what each is, needs and guarantees.",
+    "mix": "Find the cheapest mix of cheap and expensive labels for a goal.",
     "plan": "Forecast how many rows, or labels on a network, a goal needs.",
     "predict": "Predict values at all vertices of a network from some.",
 }
@@ -61,6 +63,8 @@ def cli() -> None:
       gpcurves predict network.csv --labels known.csv --out all.csv
       gpcurves plan data.csv --target y --goal-rmse 0.1
       gpcurves plan --edges network.csv --labels known.csv --goal-rmse 2.5 --report plan.html
+      gpcurves mix --kernel matern52 --lengthscale 0.3 --dim 2 --correlation 0.95 --noise 0.01 --costs 1,20 --goal 0.02
+      gpcurves certify --mistakes 3 --rows 100
       gpcurves explore
       gpcurves methods
       gpcurves figures

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpcurves import goals
+from gpcurves import goals, inducing
 from gpcurves.api import compute_curves, request_curves
 from gpcurves.cli import output, parse
 from gpcurves.cli.options import Given, Option, parameter_options
@@ -71,9 +71,10 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     quantity = QUANTITIES[given["quantity"]]
     if errors and not quantity.falls:
         raise InputError(f"--goal needs a quantity that falls with more examples, and {quantity.name} does not always")
-    options, flags = _read_options(given)
+    options, flags = read_given(given)
     named = given["methods"].strip()
-    methods = named if named == "all" else [*parse.names("--methods", named), *adding]
+    made = [name for name in adding if problem.observation.mismatch(METHODS[name].compound) is None]
+    methods = named if named == "all" else [*parse.names("--methods", named), *made]
     run = Run(given["rng"], given["workers"] or 1, given["store"], False if given["quiet"] else None)
     requests, skipped = request_curves(problem, at, methods, options, run, flags, quantity.name)
     excess = _read_excess(given, requests)
@@ -87,7 +88,7 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
         for error in errors:
             answers.append(goals.answer_goal(curves, requests, error))  # noqa: PERF401  (those before an interruption are kept)
         sparse = [request for request in requests if request.method.second == "m"] if excess else []
-        excesses = [goals.answer_excess(request, int(at.max()), excess) for request in sparse]
+        excesses = [inducing.answer_excess(request, int(at.max()), excess) for request in sparse]
     except KeyboardInterrupt:
         stopped, excesses = True, []
     longer = curves
@@ -113,7 +114,7 @@ def _read_excess(given: Given, requests: Sequence[Request]) -> float:
     return positive("--goal-excess", parse.number("--goal-excess", asked))
 
 
-def _read_options(given: Given) -> tuple[dict[str, Any], dict[str, str]]:
+def read_given(given: Given) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what is on the command line of options of methods and of how to run, and the flag of each, by name."""
     options: dict[str, Any] = {name: given[name] for name in ("rng", "workers", "store") if given.has(name)}
     flags = {name: f"--{name}" for name in options}
@@ -149,7 +150,7 @@ def _continue_to_goals(curves: CurveSet, requests: Sequence[Request], answers: S
 
 
 def _pass_through(
-    curves: CurveSet, requests: Sequence[Request], at: FloatArray, excesses: Sequence[goals.InducingGoal]
+    curves: CurveSet, requests: Sequence[Request], at: FloatArray, excesses: Sequence[inducing.InducingGoal]
 ) -> CurveSet:
     """Return curves along m with the numbers of inducing points that are enough, so that a picture shows the error there."""
     longer = dict(curves)

@@ -1,4 +1,4 @@
-"""``gpcurves diagnose``: how uneven the prior variances are over the vertices of a graph."""
+"""``gpcurves diagnose``: how uneven prior variances are over a graph, its shape, and whether the cavity method may be trusted."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from gpcurves.cli.options import Command, Given, output_options
 from gpcurves.errors import InputError
 from gpcurves.graphs import Graph
 from gpcurves.graphs import diagnosis as about
+from gpcurves.methods.cavity.trust import diagnose as examine
 
 _VERTICES = 500
-_KERNELS = replace(pieces.GRAPH_KERNELS, without=("normalise",))
+_KERNELS = replace(pieces.GRAPH_KERNELS, without=("normalise", "variance"))
 
 
 @click.command(
@@ -22,6 +23,9 @@ _KERNELS = replace(pieces.GRAPH_KERNELS, without=("normalise",))
 )
 def diagnose(given: Given) -> None:
     """Report how uneven prior variances are over the vertices of a graph under global normalisation.
+
+    Also its clustering coefficient, effective diameter and the tail of its degrees, and how far the cavity method is off on it. Large
+    graphs are sampled.
 
     EDGES is a file with your own graph: an edge list, or .graphml, .gml, .gexf, .net, .adjlist, .json or .mtx, also
     with .gz. With --ensemble a random graph is drawn instead. The report goes to stdout.
@@ -39,6 +43,6 @@ def diagnose(given: Given) -> None:
         graph = graph.sample(given["vertices"] or _VERTICES, given["rng"])
     elif given.has("rng"):
         raise InputError("--rng is not used: the graph is given, and nothing is drawn at random")
-    report = about.diagnose(graph, kernel)
+    report = examine(graph, kernel)
     output.write(given, report, report.report())
     output.say(given)

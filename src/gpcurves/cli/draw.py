@@ -17,6 +17,7 @@ def _parts() -> list[Part]:
         *pieces.single_graph_options(),
         pieces.GRAPH_KERNELS.options,
         pieces.LIKELIHOODS.options,
+        pieces.VERTEX_DESIGNS.options,
         Option("--nu", default="1", section="Labels", metavar="NUMBER", help="Examples per vertex.  [1]"),
         pieces.GRAPH_KERNELS.teacher_options,
         *output_options(Display),

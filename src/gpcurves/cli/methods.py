@@ -41,7 +41,7 @@ def methods(given: Given) -> None:
             click.echo(name)
             continue
         click.echo(
-            click.style(f"{name:<11}", bold=True) + f"{method.title}: {method.kind.value} of {method.scope.value}"
+            click.style(f"{name:<10} ", bold=True) + f"{method.title}: {method.kind.value} of {method.scope.value}"
         )
         details = [method.promise, f"needs {method.needs}" if method.needs else "", method.source]
         details += [f"quantities: {', '.join(method.quantities)}"] if len(method.quantities) > 1 else []

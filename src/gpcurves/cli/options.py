@@ -62,7 +62,16 @@ Owners = Mapping[str, Parameter]
 """The pieces or methods that take an option, by name, each with its own parameter."""
 Part = click.Parameter | Callable[[set[str]], Sequence[click.Parameter]]
 """An option, or a function that makes options whose names differ from those that are taken, and takes theirs."""
-_CHOICES = {"--kernel", "--inputs", "--design", "--likelihood", "--teacher-kernel", "--teacher-noise", "--help"}
+_CHOICES = {
+    "--kernel",
+    "--inputs",
+    "--design",
+    "--likelihood",
+    "--teacher-kernel",
+    "--teacher-noise",
+    "--test-inputs",
+    "--help",
+}
 _TEACHER = "Misspecified model: where the data come from, if not from the model (what is left out is as for the model)"
 
 

@@ -70,7 +70,7 @@ def emit_curves(curves: CurveSet, goals: Sequence[Goal], given: Given, **shown: 
     target in its own units.
     """
     write(given, curves, goals=goals, **shown)
-    graph = curves.problem.graph if curves.axis == "nu" else None
+    graph = curves.problems[0].graph if curves.axis == "nu" else None
     say(given, *([graph.describe()] if isinstance(graph, Graph) else []), *_notes(curves))
     if given["out"] is not None or not given["quiet"]:
         answers = [line for goal in goals for line in _answer(curves, goal)]

@@ -9,8 +9,9 @@ import click
 
 from gpcurves import graphs
 from gpcurves.cli import parse
-from gpcurves.cli.options import INTEGER, READ, Family, File, Given, Option
+from gpcurves.cli.options import INTEGER, READ, Family, File, Given, Option, read_options
 from gpcurves.cli.streams import tell
+from gpcurves.cli.uneven import build_test_inputs, has_vertex_noise, read_vertices
 from gpcurves.designs import Design
 from gpcurves.errors import InputError, check_name
 from gpcurves.graphs import Ensemble, Graph, GraphKernel, Labels
@@ -23,11 +24,12 @@ from gpcurves.teacher import Teacher
 
 KERNELS = Family(Kernel, "kernel", None, "Kernel")
 GRAPH_KERNELS = Family(GraphKernel, "kernel", "random-walk", "Kernel")
-FITTED_KERNELS = Family(GraphKernel, "kernel", "fit", "Kernel")
+FITTED_KERNELS = Family(GraphKernel, "kernel", "fit", "Kernel", without=("variance",))
 INPUTS = Family(Inputs, "inputs", "torus", "Inputs")
 LIKELIHOODS = Family(Observation, "likelihood", "gaussian", "Labels")
 FILES = (".graphml", ".gml", ".gexf", ".net", ".adjlist", ".json", ".mtx")
 DESIGNS = Family(Design, "design", "random", "Inputs")
+VERTEX_DESIGNS = Family(Design, "design", "random", "Labels", without=("candidates",))  # all vertices are candidates
 
 
 def graph_options() -> list[Option]:
@@ -144,6 +146,8 @@ def read_ensemble(text: str) -> Ensemble:
     """Return the ensemble with a name and numbers, such as ``powerlaw:2.5,2``; its own numbers if there are none."""
     name, _, rest = text.partition(":")
     kind = Ensemble.named(name)
+    if kind.form:
+        return kind.read(rest)
     parameters = parameters_of(kind)
     several = bool(parameters) and _is_list(parameters[-1])  # the last parameter takes all numbers that are left
     numbers = rest.split(",", len(parameters) - 1 if several else -1) if rest else []
@@ -155,6 +159,8 @@ def read_ensemble(text: str) -> Ensemble:
 
 def _form(kind: type[Ensemble]) -> str:
     """Return how an ensemble is written, such as ``powerlaw:ALPHA,CUTOFF``."""
+    if kind.form:
+        return kind.form
     words = [(each.name.upper(), _is_list(each)) for each in parameters_of(kind)]
     numbers = ",".join(f"{word}0,{word}1,..." if several else word for word, several in words)
     return f"{kind.name}:{numbers}" if numbers else kind.name
@@ -169,14 +175,27 @@ def build_vector_problem(given: Given) -> Problem:
     if given["spectrum"] is not None:
         for each in given.context.command.params:
             part = getattr(each, "group", "") or str(each.name)
-            if part.startswith(("kernel", "inputs", "design", "teacher")) and given.has(str(each.name)):
+            if part.startswith(("kernel", "inputs", "design", "teacher", "test")) and given.has(str(each.name)):
                 raise InputError(f"--spectrum replaces the kernel and the inputs: {each.opts[0]} is not used")
         return SpectrumProblem(parse.spectrum(given["spectrum"]), LIKELIHOODS.build(given))
     kernel = KERNELS.build(given)
     dim = {} if kernel.input_dim is None else {"dim": kernel.input_dim}  # as many as the kernel has lengthscales
     inputs, observation = INPUTS.build(given, **dim), LIKELIHOODS.build(given)
     teacher = build_teacher(given, KERNELS, observation)
-    return Problem(kernel, inputs, observation, teacher, DESIGNS.build(given))
+    test = build_test_inputs(given, inputs.dim)
+    return Problem(kernel, inputs, observation, teacher, build_designs(given, DESIGNS)[0], test=test)
+
+
+def build_designs(given: Given, family: Family) -> list[Design]:
+    """Return the designs that were given, separated by commas; an option must belong to one of them."""
+    chosen = given.context.params.get("design")
+    names = [family.root.named(each).name for each in parse.names("--design", chosen)] if chosen else ["random"]
+    if len(names) == 1:
+        return [family.root.named(names[0])(**family.arguments(given, names[0], family.option))]
+    for option, _ in given.of(family.option):
+        if not set(names) & set(option.owners):
+            raise InputError(f"none of the designs {', '.join(names)} takes {option.flag}")
+    return [family.root.named(name)(**read_options(given, family.option, name)) for name in names]
 
 
 def build_fitted_kernel(given: Given) -> GraphKernel | Literal["fit"]:
@@ -191,8 +210,11 @@ def build_fitted_kernel(given: Given) -> GraphKernel | Literal["fit"]:
 
 def build_graph_problem(given: Given, graph: Graph | Ensemble) -> Problem:
     """Return the problem on a graph that was given."""
-    kernel, observation = GRAPH_KERNELS.build(given), LIKELIHOODS.build(given)
-    return GraphProblem(graph, kernel, observation, build_teacher(given, GRAPH_KERNELS, observation))
+    kernel = GRAPH_KERNELS.build(given)
+    noise, weights = read_vertices(given, graph)
+    observation = noise if noise is not None and has_vertex_noise(given) else LIKELIHOODS.build(given)
+    teacher, design = build_teacher(given, GRAPH_KERNELS, observation), build_designs(given, VERTEX_DESIGNS)[0]
+    return GraphProblem(graph, kernel, observation, teacher, design, **weights)
 
 
 def build_teacher(given: Given, family: Family, observation: Observation) -> Teacher | None:

@@ -1,32 +1,10 @@
-"""How training inputs are chosen: at random, unless a problem says otherwise."""
+"""How training inputs are chosen: at random, unless a problem says otherwise. One file per design."""
 
-from __future__ import annotations
-
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-
-from gpcurves.numerics.plain import Piece
-from gpcurves.numerics.validation import FloatArray
-
-
-class Design(Piece, ABC, family="design"):
-    """A rule that chooses training inputs.
-
-    Only bounds that hold for every data set, and simulations of vectors, apply to inputs that are not drawn at random.
-    """
-
-    @abstractmethod
-    def draw(self, problem: Any, count: int, rng: np.random.Generator) -> FloatArray:
-        """Return the first ``count`` training inputs of a data set for a problem, in their order."""
-
-
-@dataclass(frozen=True, repr=False)
-class Random(Design):
-    """Independent draws from the input distribution."""
-
-    def draw(self, problem: Any, count: int, rng: np.random.Generator) -> FloatArray:
-        inputs: FloatArray = problem.inputs.draw(count, rng)
-        return inputs
+from gpcurves.designs.base import Design as Design
+from gpcurves.designs.base import as_design as as_design
+from gpcurves.designs.greedy import Greedy as Greedy
+from gpcurves.designs.greedy_variance import GreedyVariance as GreedyVariance
+from gpcurves.designs.grid import Grid as Grid
+from gpcurves.designs.latin_hypercube import LatinHypercube as LatinHypercube
+from gpcurves.designs.random import Random as Random
+from gpcurves.designs.sobol import Sobol as Sobol

@@ -78,6 +78,13 @@ class GraphCovariance:
             result[linked] = self._diagonal_at(linked)
         return frozen(result)
 
+    def diagonal_at(self, vertices: IntArray) -> FloatArray:
+        """Return some entries of the kernel's diagonal before normalisation, without computing the others."""
+        result = np.full(len(vertices), self.kernel.eigenvalue(np.zeros(1))[0])
+        linked = ~self.graph.isolated[vertices]
+        result[linked] = self._diagonal_at(vertices[linked])
+        return result
+
     def _diagonal_at(self, vertices: IntArray) -> FloatArray:
         """Return entries of the diagonal from sparse products in blocks of rows."""
         # The diagonal needs walks of half the length, which meet few vertices of a large graph: rows start sparse, unless
@@ -148,9 +155,9 @@ class GraphCovariance:
 
     @cached_property
     def normaliser(self) -> FloatArray:
-        r""":math:`\kappa_i`; the kernel is divided by :math:`\sqrt{\kappa_i\kappa_j}`."""
+        r""":math:`\kappa_i`; the kernel is divided by :math:`\sqrt{\kappa_i\kappa_j}`. It includes one over the kernel's variance."""
         if self.kernel.normalise == "none":
-            return frozen(np.ones(self.graph.vertices))
+            return frozen(np.full(self.graph.vertices, 1 / self.kernel.variance))
         local = self.kernel.normalise == "local"
         kappa = self.raw_diagonal if local else np.full(self.graph.vertices, self.raw_diagonal.mean())
         if kappa.min() <= self.kernel.rounding:  # a quotient of rounding errors would look like a covariance
@@ -158,7 +165,7 @@ class GraphCovariance:
                 f"{self.kernel!r} gives vertex {self.graph.label(int(np.argmin(kappa)))} a prior variance of 0, by which "
                 f"{self.kernel.normalise} normalisation would divide: add a constant to the polynomial"
             )
-        return frozen(kappa)
+        return frozen(kappa / self.kernel.variance)
 
     def normalised_by(self, kappa: npt.ArrayLike) -> GraphCovariance:
         """Return the same kernel divided by given numbers, where the true normaliser would take too long."""
@@ -172,7 +179,7 @@ class GraphCovariance:
     def variances(self) -> FloatArray:
         """The prior variance of each vertex."""
         if self.kernel.normalise == "local":
-            return frozen(np.ones(self.graph.vertices))
+            return frozen(np.full(self.graph.vertices, self.kernel.variance))
         return frozen(self.raw_diagonal / self.normaliser)
 
     def __matmul__(self, vectors: FloatArray) -> FloatArray:

@@ -1,16 +1,19 @@
-"""How uneven the prior is under global normalisation, in words and numbers."""
+"""How uneven the prior is under global normalisation, and the shape of the graph, in words and numbers."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpcurves.errors import NotApplicableError
 from gpcurves.graphs.graph import Graph, IntArray, as_graph
 from gpcurves.graphs.kernels import GraphKernel, RandomWalkKernel
+from gpcurves.graphs.shape import GraphShape, graph_shape
 from gpcurves.numerics.display import Shown
 from gpcurves.numerics.validation import FloatArray
 
@@ -19,12 +22,13 @@ if TYPE_CHECKING:
 
 _LEVELS = {"smallest": 0.0, "1 %": 0.01, "5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.95,
            "99 %": 0.99, "largest": 1.0}  # fmt: skip
+_WORK, _FEWEST = 5e7, 100  # numbers that may be written for prior variances, at 16 ns each, and vertices sampled beyond
 _EVEN, _UNEVEN = 1.5, 10.0  # largest over smallest prior variance: even up to here, very uneven from here on
 
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis(Shown):
-    """Prior variances of the vertices when a kernel is normalised globally, as graph GP libraries do.
+    """Prior variances of the vertices when a kernel is normalised globally, as graph GP libraries do, and the shape of the graph.
 
     Attributes
     ----------
@@ -32,11 +36,32 @@ class Diagnosis(Shown):
         What was examined; the kernel is taken with global normalisation.
     variances
         The prior variance of each vertex; their average is 1.
+    sample
+        The vertices that these are of, if the graph is so large that it was sampled; None for all.
     """
 
     graph: Graph
     kernel: GraphKernel
     variances: FloatArray
+    sample: IntArray | None = None
+    measure: Callable[[], Any] | None = field(
+        default=None, repr=False
+    )  # measures whether the cavity method may be trusted
+
+    @property
+    def vertices(self) -> IntArray:
+        """The vertices that were examined."""
+        return np.arange(self.graph.vertices) if self.sample is None else self.sample
+
+    @cached_property
+    def shape(self) -> GraphShape:
+        """Clustering coefficient, effective diameter and tail of the degrees."""
+        return graph_shape(self.graph)
+
+    @cached_property
+    def trust(self) -> Any:
+        """How far cycles put the cavity method off, and whether it may be trusted; None if that is not measured."""
+        return None if self.measure is None else self.measure()
 
     @property
     def ratio(self) -> float:
@@ -63,12 +88,12 @@ class Diagnosis(Shown):
         """Return a DataFrame with a row per vertex: vertex, degree, component (its size), variance."""
         import pandas as pd
 
-        graph = self.graph
+        graph, chosen = self.graph, self.vertices
         return pd.DataFrame(
             {
-                "vertex": [graph.label(vertex) for vertex in range(graph.vertices)],
-                "degree": graph.neighbours if not graph.weighted else graph.degrees,
-                "component": graph.component_sizes[graph.components],
+                "vertex": [graph.label(vertex) for vertex in chosen.tolist()],
+                "degree": (graph.neighbours if not graph.weighted else graph.degrees)[chosen],
+                "component": graph.component_sizes[graph.components][chosen],
                 "variance": self.variances,
             }
         )
@@ -91,20 +116,26 @@ class Diagnosis(Shown):
         if self.ratio >= _UNEVEN:
             words += " Use local normalisation, which gives every vertex the same prior variance."
         isolated = self.graph.isolated
-        if count := int(isolated.sum()):
+        at = self.variances[isolated[self.vertices]]
+        if (count := int(isolated.sum())) and len(at):
             verb = "vertex has" if count == 1 else "vertices have"
-            words += f" {count} isolated {verb} a prior variance of {self.variances[isolated][0]:.3g}."
+            words += f" {count} isolated {verb} a prior variance of {at[0]:.3g}."
         return f"{words} The graph has {self.graph.describe()}."
 
     def report(self, count: int = 3) -> str:
         """Return the whole report as text: quantiles, the worst vertices and the verdict."""
-        lines = [f"Prior variances of {self.kernel!r} on a graph of {self.graph.describe()}, average 1:"]
+        sampled = "" if self.sample is None else f" (a sample of {len(self.sample):,} vertices)"
+        lines = [f"Prior variances of {self.kernel!r} on a graph of {self.graph.describe()}, average 1{sampled}:"]
         lines += [f"  {name:<9} {value:.4g}" for name, value in self.quantiles.items()]
         lines += ["Vertices furthest from the average:", "  vertex      degree  component  prior variance"]
         frame = self.to_frame().iloc[self.worst(count)]
         for vertex, degree, component, variance in frame.itertuples(index=False):
             lines.append(f"  {vertex:<10}  {degree:<6g}  {component:<9}  {variance:.4g}")
-        return "\n".join([*lines, "", self.verdict()])
+        return "\n".join([*lines, "", *self.sentences(), "", self.verdict()])
+
+    def sentences(self) -> list[str]:
+        """Say what shape the graph has, and whether the cavity method may be trusted on it, if that is measured."""
+        return [*self.shape.sentences(), *([] if self.trust is None else [str(self.trust)])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -119,6 +150,9 @@ class Diagnosis(Shown):
             "share_off_by_factor_2": self.share_outside(),
             "worst": worst.to_dict("records"),
             "verdict": self.verdict(),
+            "examined": len(self.variances),
+            "shape": self.shape.to_dict(),
+            **({} if self.trust is None else {"cavity": self.trust.to_dict()}),
         }
 
     def __repr__(self) -> str:
@@ -131,10 +165,23 @@ def diagnose(graph: object, kernel: GraphKernel | None = None) -> Diagnosis:
     Parameters
     ----------
     graph
-        A graph in any form that `GraphProblem` takes.
+        A graph in any form that `GraphProblem` takes. Of a large one, a sample of the vertices is examined.
     kernel
         The kernel; a random walk of 10 steps with a = 2 if None. Its own normalisation is not used.
     """
-    globally = (RandomWalkKernel() if kernel is None else kernel).normalised("global")
+    examined = RandomWalkKernel() if kernel is None else kernel
+    if not examined.spectral:
+        raise NotApplicableError(
+            f"prior variances are diagnosed for one kernel of the graph alone, not for {examined!r}"
+        )
+    globally = examined.raw().normalised("global")
     network = as_graph(graph)
-    return Diagnosis(network, globally, globally.on(network).variances)
+    covariance = globally.on(network)
+    if covariance.diagonal_work <= _WORK:
+        return Diagnosis(network, globally, covariance.variances)
+    # As many vertices as the same work allows; the average over them stands for that over all.
+    share = _WORK / covariance.diagonal_work
+    count = int(np.clip(share * network.vertices, _FEWEST, network.vertices))
+    sample = np.sort(np.random.default_rng(0).choice(network.vertices, count, replace=False))
+    raw = covariance.diagonal_at(sample)
+    return Diagnosis(network, globally, raw / raw.mean(), sample)

@@ -11,13 +11,14 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy
 
 from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray, check_fits
+from gpcurves.graphs.vertex_types import VertexTypes
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece, full_repr
 from gpcurves.numerics.randomness import generator_of
@@ -37,13 +38,31 @@ class Ensemble(Piece, ABC, family="ensemble"):
     An ensemble must define ``degree_probabilities``; the rest follows, or may be defined if there is a better way. The
     command line builds an ensemble from its name and numbers, in the order of the fields.
 
+    If numbers alone do not say it, ``form`` shows how it is written there, and ``read`` builds it from the text after its name.
+
     Laws: ``degree_probabilities`` is non-negative and sums to 1 up to the tail cut off; sampled graphs are simple, and
     their degrees have this distribution as the number of vertices grows.
     """
 
+    form: ClassVar[str] = ""
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Return the ensemble that a text after its name stands for, if it has a form of its own."""
+        raise InputError(f"--ensemble {cls.name} takes no text, got {text!r}")
+
     @abstractmethod
     def degree_probabilities(self, largest: int) -> FloatArray:
         """Return the probabilities of the degrees 0, 1, …, ``largest``."""
+
+    def vertex_types(self) -> VertexTypes:
+        """Return the types of vertices that messages of large graphs come from; one type unless there are blocks."""
+        probabilities = self.degree_distribution()
+        return VertexTypes.single(probabilities / probabilities.sum())
+
+    def label_weights(self, graph: Graph) -> FloatArray | None:
+        """Return how likely an example is at each vertex of a graph that was drawn; None if all are equally likely."""
+        return None
 
     @property
     def mean_degree(self) -> float:
@@ -73,7 +92,7 @@ class Ensemble(Piece, ABC, family="ensemble"):
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
         """Draw a simple graph."""
-        count, generator = _check_size(vertices, self.mean_degree, rng)
+        count, generator = check_size(vertices, self.mean_degree, rng)
         for _ in range(_ATTEMPTS):
             degrees = np.minimum(self.sample_degrees(count, generator), count - 1)
             for _ in range(1_000):  # no graph has degrees with an odd sum: draw one of them again
@@ -94,7 +113,8 @@ def _check_exponent(name: str, value: object) -> float:
     return number
 
 
-def _check_probabilities(name: str, value: object) -> tuple[float, ...]:
+def check_probabilities(name: str, value: object) -> tuple[float, ...]:
+    """Return numbers that are at least 0 and sum to 1."""
     probabilities = as_numbers(value, f"{name} must be a list of numbers")
     sensible = np.isfinite(probabilities) & (probabilities >= 0)
     if probabilities.ndim != 1 or probabilities.size == 0 or not sensible.all():
@@ -124,7 +144,7 @@ class RandomRegular(Ensemble):
         return np.full(vertices, self.degree, dtype=np.int64)
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
-        count, generator = _check_size(vertices, self.mean_degree, rng)
+        count, generator = check_size(vertices, self.mean_degree, rng)
         if count * self.degree % 2:
             raise InputError(f"no graph has {count} vertices of degree {self.degree}: their product must be even")
         if self.degree >= count:
@@ -153,17 +173,12 @@ class ErdosRenyi(Ensemble):
         return rng.poisson(self.mean, vertices)
 
     def sample(self, vertices: int, rng: np.random.Generator | int | None = None) -> Graph:
-        count, generator = _check_size(vertices, self.mean_degree, rng)
+        count, generator = check_size(vertices, self.mean_degree, rng)
         if self.mean > count - 1:
             raise InputError(f"a graph of {count} vertices has a mean degree of at most {count - 1}, got {self.mean:g}")
         pairs = count * (count - 1) // 2
         edges = int(generator.binomial(pairs, self.mean / (count - 1))) if count > 1 else 0
-        numbers = _draw_distinct(pairs, edges, generator)
-        # the pair number k of (i, j), i < j, is k = j (j - 1) / 2 + i
-        j = np.floor((1 + np.sqrt(1 + 8.0 * numbers)) / 2).astype(np.int64)
-        j -= j * (j - 1) // 2 > numbers
-        j += (j + 1) * j // 2 <= numbers
-        return Graph.from_edges(np.stack((numbers - j * (j - 1) // 2, j), axis=1), count)
+        return Graph.from_edges(number_to_pair(draw_distinct(pairs, edges, generator)), count)
 
 
 @dataclass(frozen=True, repr=False)
@@ -212,7 +227,7 @@ class DegreeDistribution(Ensemble):
 
     name: ClassVar[str] = "degrees"
     pmf: tuple[float, ...] = parameter(
-        help="Probabilities of the degrees 0, 1, 2, ...", check=_check_probabilities, label="degree probabilities"
+        help="Probabilities of the degrees 0, 1, 2, ...", check=check_probabilities, label="degree probabilities"
     )
 
     @property
@@ -227,7 +242,15 @@ class DegreeDistribution(Ensemble):
         return rng.choice(len(self.pmf), size=vertices, p=self.pmf)
 
 
-def _draw_distinct(below: int, count: int, rng: np.random.Generator) -> IntArray:
+def number_to_pair(numbers: IntArray) -> IntArray:
+    """Return the pairs (i, j), i < j, with the numbers k = j (j - 1) / 2 + i."""
+    j = np.floor((1 + np.sqrt(1 + 8.0 * numbers)) / 2).astype(np.int64)
+    j -= j * (j - 1) // 2 > numbers
+    j += (j + 1) * j // 2 <= numbers
+    return np.stack((numbers - j * (j - 1) // 2, j), axis=1)
+
+
+def draw_distinct(below: int, count: int, rng: np.random.Generator) -> IntArray:
     """Draw ``count`` distinct numbers uniformly."""
     if count > below // 2:
         return rng.permutation(below)[:count]
@@ -242,7 +265,7 @@ def _falling(y: float, rate: float, cutoff: float) -> float:
     return math.exp(rate * y - cutoff * math.expm1(y))
 
 
-def _check_size(
+def check_size(
     vertices: object, mean_degree: float, rng: np.random.Generator | int | None
 ) -> tuple[int, np.random.Generator]:
     """Return the number of vertices of a graph to draw, and a source of random numbers."""
@@ -269,7 +292,7 @@ def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = 
         raise InputError(f"no graph has these degrees: their sum must be even, got {counts.sum()}")
     if not is_graphical(counts):
         raise InputError("no simple graph has these degrees: the largest need more neighbours than there are")
-    vertices, generator = _check_size(len(counts), counts.mean(), rng)
+    vertices, generator = check_size(len(counts), counts.mean(), rng)
     stubs = np.repeat(np.arange(vertices), counts)
     for _ in range(_count_attempts(counts)):
         pairing = generator.permutation(stubs).reshape(-1, 2)

@@ -8,6 +8,7 @@ from gpcurves.inputs.rows import Copula as Copula
 from gpcurves.inputs.rows import Discrete as Discrete
 from gpcurves.inputs.rows import Pool as Pool
 from gpcurves.inputs.rows import Sample as Sample
+from gpcurves.inputs.sphere import Sphere as Sphere
 from gpcurves.inputs.torus import Torus as Torus
 from gpcurves.inputs.univariate import Univariate as Univariate
 from gpcurves.inputs.vertices import RandomVertices as RandomVertices

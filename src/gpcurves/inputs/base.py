@@ -43,6 +43,10 @@ class Inputs(Piece, ABC, family="input distribution"):
     """What sizes of training sets are counted in: "n" examples, or "nu" examples per vertex of a graph."""
     enumerable: ClassVar[bool] = False
     """Whether ``nodes`` are all inputs that there are, so that noise-free examples can leave nothing to learn."""
+    periodic: ClassVar[bool] = False
+    """Whether kernels are summed over periodic images, so that all inputs are alike."""
+    has_quantiles: ClassVar[bool] = False
+    """Whether ``from_uniform`` is known, so that points of the unit cube can be made inputs."""
 
     def __eq__(self, other: object) -> bool:
         # dataclasses compare their fields, which fails for arrays: what holds arrays compares as plain data
@@ -61,6 +65,14 @@ class Inputs(Piece, ABC, family="input distribution"):
     def nodes(self, count: int) -> Nodes:
         """Return about ``count`` points and weights that integrate smooth functions over the distribution."""
 
+    def from_uniform(self, cube: FloatArray) -> FloatArray:
+        """Return the inputs at points of the unit cube, by quantiles: uniform points there become draws from this distribution."""
+        raise NotApplicableError(f"{self!r} has no quantiles")
+
+    def homogeneous(self, kernel: Any) -> bool:
+        """Tell whether all inputs are alike: shifts, or other symmetries, that keep distribution and kernel take any one to any other."""
+        return False
+
     def objection(self, kernel: Any) -> str | None:
         """Say why a kernel does not fit these inputs, or return None if it does."""
         if not isinstance(kernel, Kernel):
@@ -72,6 +84,10 @@ class Inputs(Piece, ABC, family="input distribution"):
     def kernel_matrix(self, kernel: Kernel, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         """Return the covariances between the rows of X and those of Y (of X itself if not given)."""
         return kernel(X, Y)
+
+    def covariances(self, kernel: Kernel) -> Callable[[FloatArray, FloatArray], FloatArray]:
+        """Return ``kernel_matrix`` of one kernel, for many calls: what these share is computed once."""
+        return partial(self.kernel_matrix, kernel)
 
     def variances(self, kernel: Kernel, X: FloatArray) -> FloatArray:
         """Return the prior variance at the rows of X."""
@@ -118,6 +134,14 @@ class Inputs(Piece, ABC, family="input distribution"):
 
     def exact_nodes(self, kernels: Sequence[Kernel]) -> Nodes | None:
         """Return nodes that average the products of these kernels exactly, or None if there are no such nodes."""
+        return None
+
+    def fold_waves(self, kernel: Kernel, side: int) -> tuple[FloatArray, FloatArray] | None:
+        r"""Return the sums of eigenvalues whose eigenfunctions agree on a regular grid, and their squares without the diagonal terms.
+
+        That is :math:`S_q = \sum_m\lambda_{q+km}` and :math:`S_q^2 - \sum_m\lambda_{q+km}^2` for a grid with `k` (``side``) points per
+        dimension, at each wave `q` that the grid tells apart; None if there is no such form.
+        """
         return None
 
     def line_covariance(self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum) -> LineCovariance:

@@ -29,10 +29,14 @@ _MOST_NODES = 3_000
 class _Uniform(Inputs):
     """Uniform on [0, 1]^dim."""
 
+    has_quantiles = True
     dim: int = parameter(1, help="Dimension of the inputs", check=check_dimension, label="dimension")
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
         return rng.random((count, self.dim))
+
+    def from_uniform(self, cube: FloatArray) -> FloatArray:
+        return cube
 
     def nodes(self, count: int) -> Nodes:
         return product_nodes(self.dim, count, self.line_rule)

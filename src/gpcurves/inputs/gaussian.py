@@ -51,6 +51,7 @@ class Gaussian(Inputs):
         A full covariance matrix instead, as nested sequences or an array.
     """
 
+    has_quantiles = True
     dim: int = parameter(1, help="Dimension of the inputs", check=check_dimension, label="dimension")
     variance: float = parameter(
         1 / 12,
@@ -84,8 +85,12 @@ class Gaussian(Inputs):
     def nodes(self, count: int) -> Nodes:
         points, weights = product_nodes(self.dim, count, _normal_rule)
         if self.dim > TENSOR_DIM:  # uniform numbers
-            points = scipy.special.ndtri(np.clip(points, 1e-12, 1 - 1e-12))
+            return self.from_uniform(points), weights
         return points @ factorise(self.matrix).T, weights
+
+    def from_uniform(self, cube: FloatArray) -> FloatArray:
+        normal = scipy.special.ndtri(np.clip(cube, 1e-12, 1 - 1e-12))
+        return np.asarray(normal @ factorise(self.matrix).T)
 
     def spectrum(self, kernel: Kernel) -> Spectrum:
         rbf = as_rbf(kernel)

@@ -21,11 +21,12 @@ from gpcurves.inputs.base import Nodes, Overlap
 from gpcurves.inputs.box import _Uniform
 from gpcurves.kernels import RBF, Kernel, Matern, Stationary, as_rbf, is_stationary, line_covariance
 from gpcurves.kernels.stationary import LARGEST_SMOOTHNESS, NEAR_INTEGER, LineCovariance, _MaternFamily
-from gpcurves.numerics.quadrature import distance_rule
+from gpcurves.numerics.quadrature import distance_rule, tensor_rule
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.spectra import CLOSED_FORM, Spectrum
 from gpcurves.spectra.lattice import Shells, fourier, lattice_spectrum, squares, sums_of_squares
 from gpcurves.spectra.nystrom import Truth
+from gpcurves.spectra.spectrum import UNDERFLOW
 
 _LISTED_LINE = 100_000
 _LISTED_VECTORS = 500_000.0
@@ -52,6 +53,8 @@ _TO_SERIES = np.cos(np.outer(_ORDERS, _ANGLES)) * (np.where(_ORDERS == 0, 1.0, 2
 class Torus(_Uniform):
     """Uniform on [0, 1]^dim with opposite faces joined; the kernel is summed over all its periodic images."""
 
+    periodic = True
+
     def line_rule(self, count: int) -> Nodes:
         return np.arange(count) / count, np.full(count, 1.0 / count)
 
@@ -60,6 +63,9 @@ class Torus(_Uniform):
         if reason is None and not is_stationary(kernel):
             return "the torus needs a stationary kernel, which this is not: use inputs on the box"
         return reason
+
+    def homogeneous(self, kernel: Any) -> bool:
+        return True
 
     def kernel_matrix(self, kernel: Kernel, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         return periodised_matrix(kernel, X, Y)
@@ -106,6 +112,23 @@ class Torus(_Uniform):
     def overlap_of_terms(self, first: Kernel, second: Kernel) -> Overlap | None:
         product = _product_of_transforms(first, second, self.dim)
         return None if product is None else lambda X: periodised_matrix(product, X)
+
+    def fold_waves(self, kernel: Kernel, side: int) -> tuple[FloatArray, FloatArray] | None:
+        if (rbf := as_rbf(kernel)) is not None:
+            return _fold_rbf(rbf, self.dim, side)
+        terms = [as_rbf(part) or part for part in kernel.terms]
+        products = [_product_of_transforms(a, b, self.dim) for a in terms for b in terms]
+        points, _ = tensor_rule(self.dim, np.arange(side) / side, np.full(side, 1 / side))
+        origin, shape = np.zeros((1, self.dim)), (side,) * self.dim
+        # covariances on a grid are circulant: the transform of one column has their eigenvalues, N times the sums
+        sums = np.fft.fftn(periodised_matrix(kernel, points, origin).reshape(shape)).real.ravel() / len(points)
+        squares = np.zeros(len(points))
+        for product in products:
+            if product is None:
+                return None
+            squares += np.fft.fftn(periodised_matrix(product, points, origin).reshape(shape)).real.ravel()
+        sums = np.maximum(sums, 0.0)
+        return sums, np.clip(sums**2 - squares / len(points), 0.0, sums**2)
 
     def line_covariance(self, kernel: Kernel, distance: FloatArray, spectrum: Spectrum) -> LineCovariance:
         # the closed form lists eigenvalues in the order of their frequency
@@ -179,6 +202,27 @@ def _product_of_transforms(first: Kernel, second: Kernel, dim: int) -> Stationar
         return None
     # transforms at zero frequency: the product of the two is that of the shape times its variance
     return shape.scaled(math.exp(_log_origin(first, dim) + _log_origin(second, dim) - _log_origin(shape, dim)))
+
+
+def _fold_rbf(kernel: RBF, dim: int, side: int) -> tuple[FloatArray, FloatArray]:
+    """Fold waves in each dimension, and multiply. Every term is positive, so that the smallest errors keep their digits."""
+    wave = np.arange(side) - (side - 1) // 2
+    sums, squares, mixed = np.full(1, kernel.variance), np.full(1, kernel.variance**2), np.zeros(1)
+    for scale in kernel.lengthscales(dim).tolist():
+        reach = (
+            math.ceil(math.sqrt(UNDERFLOW) / (scale * side)) // 4 + 1
+        )  # e^(-2 (pi l q)^2) is zero beyond, 4 < sqrt(2) pi
+        shifts = np.concatenate((np.arange(-reach, 0), np.arange(1, reach + 1))) * side
+        first, others = (
+            scale * math.sqrt(2 * math.pi) * np.exp(-2 * (math.pi * scale * at) ** 2)
+            for at in (wave, np.add.outer(wave, shifts))
+        )
+        rest = others.sum(axis=1)
+        own = first**2 + (others**2).sum(axis=1)
+        between = rest * (2 * first + rest) - (others**2).sum(axis=1)  # at least 2/3 of the first term: nothing cancels
+        mixed = (np.multiply.outer(mixed, own + between) + np.multiply.outer(squares, between)).ravel()
+        sums, squares = np.multiply.outer(sums, first + rest).ravel(), np.multiply.outer(squares, own).ravel()
+    return sums, mixed
 
 
 def _log_origin(kernel: Stationary, dim: int) -> float:

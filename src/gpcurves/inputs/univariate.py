@@ -24,6 +24,7 @@ class Univariate(Inputs):
 
     name = ""
     dim = 1
+    has_quantiles = True
 
     def __init__(self, distribution: Any) -> None:
         named = getattr(getattr(distribution, "dist", None), "name", None)
@@ -35,6 +36,9 @@ class Univariate(Inputs):
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
         return np.asarray(self.distribution.ppf(rng.random((count, 1))))
+
+    def from_uniform(self, cube: FloatArray) -> FloatArray:
+        return np.asarray(self.distribution.ppf(np.clip(cube, 1e-12, 1 - 1e-12)))
 
     def nodes(self, count: int) -> tuple[FloatArray, FloatArray]:
         u, weight = np.polynomial.legendre.leggauss(count)

@@ -1,11 +1,14 @@
 """Covariance functions on vectors."""
 
+from gpcurves.kernels.arc_cosine import ArcCosine as ArcCosine
 from gpcurves.kernels.base import Kernel as Kernel
 from gpcurves.kernels.base import Linear as Linear
 from gpcurves.kernels.base import Polynomial as Polynomial
 from gpcurves.kernels.base import Product as Product
 from gpcurves.kernels.base import Sum as Sum
 from gpcurves.kernels.base import as_kernel as as_kernel
+from gpcurves.kernels.features import FeatureKernel as FeatureKernel
+from gpcurves.kernels.power_series import PowerSeries as PowerSeries
 from gpcurves.kernels.stationary import OU as OU
 from gpcurves.kernels.stationary import RBF as RBF
 from gpcurves.kernels.stationary import GammaExponential as GammaExponential

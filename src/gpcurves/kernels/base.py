@@ -36,6 +36,11 @@ class Kernel(Piece, ABC, family="kernel"):
         """Return this kernel times a positive number."""
 
     @property
+    def isotropic(self) -> bool:
+        """Whether it stays the same if all inputs are rotated, so that on the sphere it is a function of the angle."""
+        return False
+
+    @property
     def input_dim(self) -> int | None:
         """The only dimension that inputs may have, or None if any will do."""
         return None
@@ -108,6 +113,10 @@ class Composite(Kernel):
         known = [part.smoothness for part in self.parts if part.smoothness is not None]
         return min(known) if len(known) == len(self.parts) else None
 
+    @property
+    def isotropic(self) -> bool:
+        return all(part.isotropic for part in self.parts)
+
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any]) -> Self:
         return cls(tuple(Kernel.from_dict(part) for part in parameters["parts"]))
@@ -161,6 +170,7 @@ class DotProduct(Kernel):
     bias: float = parameter(0.0, help="Constant added to the scalar product", check=nonnegative)
 
     smoothness = math.inf
+    isotropic = True
     degree = 1
 
     def scaled(self, factor: float) -> Self:

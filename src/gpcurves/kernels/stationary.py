@@ -50,6 +50,10 @@ class Stationary(Kernel):
     def input_dim(self) -> int | None:
         return len(self.lengthscale) if isinstance(self.lengthscale, tuple) else None
 
+    @property
+    def isotropic(self) -> bool:
+        return not isinstance(self.lengthscale, tuple) or len(set(self.lengthscale)) == 1
+
     def scaled(self, factor: float) -> Self:
         return replace(self, variance=self.variance * factor)
 

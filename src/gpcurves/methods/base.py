@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
-from enum import Enum
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from inspect import cleandoc
 from typing import Any, ClassVar, Generic, TypeVar, cast
@@ -21,10 +20,17 @@ from gpcurves.curve import LearningCurve
 from gpcurves.curve import MethodName as MethodName
 from gpcurves.designs import Random
 from gpcurves.errors import GPCurvesError, InputError, NotApplicableError, NumericalError, TooLargeError, check_name
+from gpcurves.methods.conditions import needs_kernel as needs_kernel
+from gpcurves.methods.conditions import needs_noise as needs_noise
+from gpcurves.methods.converting import measure
+from gpcurves.methods.parts import CurveInterrupted as CurveInterrupted
+from gpcurves.methods.parts import Kind as Kind
+from gpcurves.methods.parts import MethodOptions as MethodOptions
+from gpcurves.methods.parts import Result as Result
+from gpcurves.methods.parts import Scope as Scope
 from gpcurves.montecarlo import Run
 from gpcurves.numerics import validation
-from gpcurves.numerics.parameters import check_parameters, parameters_of
-from gpcurves.numerics.plain import as_plain
+from gpcurves.numerics.parameters import parameters_of
 from gpcurves.numerics.validation import FloatArray, Sizes
 from gpcurves.problem import Problem, as_problem
 from gpcurves.quantities import MSE, QUANTITIES
@@ -35,76 +41,6 @@ Condition = Callable[[Problem], str | None]
 Function = Callable[[Problem, FloatArray], FloatArray]
 Measured = Callable[[Problem, FloatArray, FloatArray], FloatArray]
 """Takes a problem, sizes and the mean squared errors there by some formula; returns another quantity at these sizes."""
-
-
-class Kind(Enum):
-    """What a number is in relation to the truth."""
-
-    APPROXIMATION = "approximation"
-    LOWER_BOUND = "lower bound"
-    UPPER_BOUND = "upper bound"
-    EXACT = "exact"
-    ESTIMATE = "estimate"
-
-
-class Scope(Enum):
-    """Of what a method is an approximation, a bound or an estimate."""
-
-    AVERAGE = "the average error"
-    EVERY_DATASET = "the error of every single data set"
-    MODIFIED = "a modified error"
-    OTHER_PROBLEM = "the average error of another problem"
-    SPARSE = "the average error with few inducing points"
-
-
-@dataclass(frozen=True)
-class MethodOptions:
-    """Options of a method: a frozen dataclass with fields made by `parameter`. This one has none."""
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
-
-    def objection(self, problem: Problem, given: Collection[str]) -> str | None:
-        """Say why an option does not belong to this problem, or return None; ``given`` are the names of those not left out."""
-        for each in fields(self):
-            axis, on = each.metadata.get("axis"), each.metadata.get("on")
-            if each.name not in given:
-                continue
-            if axis not in (None, problem.axis):
-                kind = "inputs that are vectors" if axis == "n" else "graphs"
-                return f"{each.name} belongs to {kind}, not to this problem"
-            if on == "ensemble" and problem.ensemble is None:
-                return f"{each.name} belongs to an ensemble of graphs, and here the graph is given"
-            if on == "graph" and problem.ensemble is not None:
-                return f"{each.name} belongs to a given graph, and this is an ensemble"
-        return None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the options that are not their defaults, as plain data; they reproduce a curve."""
-        values = {each.name: (getattr(self, each.name), each.default) for each in fields(self)}
-        return {name: as_plain(value) for name, (value, default) in values.items() if value != default}
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a method found at the sizes it was asked for; the fields of `LearningCurve` with these names."""
-
-    error: FloatArray
-    stderr: FloatArray | None = None  # None if the error is not random
-    spectrum_error: FloatArray | None = None
-    details: Mapping[str, FloatArray] = field(default_factory=dict)
-    diagnostics: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    sizes: FloatArray | None = None  # if they are not those asked for: a method with a second axis repeats them
-    interrupted: bool = False  # whether Ctrl-C ended the computation early, so that this is of what was finished
-
-
-class CurveInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a curve was computed; carries the curve of what was finished."""
-
-    def __init__(self, curve: LearningCurve) -> None:
-        super().__init__("interrupted")
-        self.curve = curve
 
 
 class Method(ABC, Generic[State]):
@@ -124,26 +60,37 @@ class Method(ABC, Generic[State]):
     quantities: Collection[str] = (MSE.name,)  # what it can give, by name; see `gpcurves.quantities`
     misspecified: bool = False  # whether the data may come from another process than the model assumes (a teacher)
     any_labels: bool = False  # whether labels may be of any kind (an `Observation` without Gaussian noise)
+    uneven: bool = False  # whether noise, labelling and test inputs may differ from place to place
+    compound: type[Any] | None = None  # the kind of compound labels that it is made for; None for single values
     random: bool = False  # whether numbers depend on a seed, so that it takes rng, workers, store and progress
+    special: bool = False  # whether it is for one kind of problem, so that "all" leaves it out of others without a word
     default: bool = False  # whether it answers goals for all problems along its axes
+    costly: bool = False  # whether every size takes long, so that a search tries few
     optimistic: bool = False  # whether it expects too few examples if noise is low, as eigenvalues of graphs do
+    aside: Callable[[Problem], bool] = staticmethod(lambda problem: False)  # whether "all" leaves it out without a word
+    every_design: Callable[[Problem, str | None], bool] = staticmethod(lambda problem, quantity: False)
+    """Whether a quantity (or any, for None) of a method that is about averages holds for chosen inputs of a problem as well."""
     explicit: Callable[[Problem, float], float] | None = None  # returns the examples at an error, if that is simple
     Options: ClassVar[type[MethodOptions]] = MethodOptions
 
     def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
         """Say why this method does not apply, or return None if it does."""
+        if (reason := problem.observation.mismatch(self.compound)) is not None:
+            return reason
         if problem.axis not in self.axes:
             graphs = "nu" in self.axes
             return "it is for graphs, and this is not one" if graphs else "it is not for graphs, and this is one"
-        if problem.observation.gaussian_noise is None and not self.any_labels:
+        if not self.uneven and (reason := problem.uneven) is not None:
+            return reason
+        if problem.observation.gaussian_noise is None and not (self.any_labels or problem.observation.uneven):
             return f"it needs Gaussian noise, and labels are {problem.observation!r}"
         if problem.teacher is not None and not self.misspecified:
             return "the model must be well specified (student and teacher agree), and here they differ"
-        labelled = problem.observation.gaussian_noise is None
+        labelled = problem.observation.gaussian_noise is None and not problem.observation.uneven
         if problem.teacher is not None and labelled and self.kind is not Kind.ESTIMATE:
             return f"for a misspecified model it needs Gaussian noise, and labels are {problem.observation!r}"
-        if problem.design != Random() and self.scope is not Scope.EVERY_DATASET and self.kind is not Kind.ESTIMATE:
-            return f"inputs must be drawn at random, and here they are chosen by {problem.design!r}"
+        if (reason := self._design_objection(problem, None)) is not None:
+            return reason
         for condition in self.conditions:
             if (reason := condition(problem)) is not None:
                 return reason
@@ -153,9 +100,17 @@ class Method(ABC, Generic[State]):
                 return f"n must be integers, got {broken[0]:g}"
         return None
 
+    def _design_objection(self, problem: Problem, quantity: str | None) -> str | None:
+        usual = problem.design == Random() or self.scope is Scope.EVERY_DATASET or self.kind is Kind.ESTIMATE
+        if usual or self.every_design(problem, quantity):
+            return None
+        return f"inputs must be drawn at random, and here they are chosen by {problem.design!r}"
+
     def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
         """Say why this method does not give a quantity of a problem, or return None if it does."""
-        if quantity not in self.quantities:
+        if (reason := self._design_objection(problem, quantity)) is not None:
+            return reason
+        if quantity not in self.quantities and QUANTITIES[quantity].of_error is None:
             return f"it gives {', '.join(self.quantities)}, and the quantity asked for is {quantity}"
         reason = QUANTITIES[quantity].condition(problem)
         return None if reason is None else f"of the quantity {quantity}: {reason}"
@@ -173,7 +128,7 @@ class Method(ABC, Generic[State]):
 
         A simulation takes long, so that it is asked for, unless little theory applies.
         """
-        usual = problem.teacher is None and problem.design == Random()
+        usual = problem.teacher is None and problem.design == Random() and problem.uneven is None
         return "" if self.kind is Kind.ESTIMATE and usual and not self.answers(problem) else None
 
     def option_names(self) -> set[str]:
@@ -288,7 +243,7 @@ class Request:
         method, problem = self.method, self.problem
         try:
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what is not finite is found below
-                result = method.measure(self.state, sizes, self.quantity)
+                result = measure(method, self.state, problem, sizes, self.quantity)
         except (OverflowError, ZeroDivisionError) as error:  # of Python's numbers; those of NumPy become infinite
             raise NumericalError(f"method {method.name!r} leaves the range of double precision") from error
         names = [each.name for each in fields(Result) if each.name not in ("interrupted", "sizes")]
@@ -319,9 +274,8 @@ class Formula(Method[tuple[Problem, Problem | None]]):
     ``measures`` are functions that make other quantities of the errors, by name; `gives` adds one.
     """
 
-    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(
-        lambda problem, sizes: None
-    )  # a note, if there is one
+    # returns a note, if there is one
+    caution: Callable[[Problem, FloatArray], str | None] = staticmethod(lambda problem, sizes: None)
     negative = "the formula gives a negative error at n = {:g}: it means nothing there"  # a note on such values
 
     def __init__(self, function: Function, spectral: bool, **about: Any) -> None:
@@ -437,13 +391,3 @@ def gives(quantity: str, *names: str) -> Callable[[Measured], Measured]:
         return function
 
     return enter
-
-
-def needs_kernel(problem: Problem) -> str | None:
-    """Return why there is no kernel, or None if there is one."""
-    return "it needs the kernel and the inputs, and a bare spectrum has neither" if problem.kernel is None else None
-
-
-def needs_noise(problem: Problem) -> str | None:
-    """Return why there is no noise, or None if there is."""
-    return None if problem.noise > 0 else "the noise must be greater than 0, got 0"

@@ -15,8 +15,7 @@ import numpy as np
 from gpcurves.graphs import Graph
 from gpcurves.inputs import Vertices
 from gpcurves.methods.base import METHODS, Formula, Kind, Result, register
-from gpcurves.methods.formulas.approximations import lc_examples, risky_sizes
-from gpcurves.methods.formulas.misspecified import say_risky
+from gpcurves.methods.formulas.approximations import lc_examples, may_fail, risky_sizes, say_doubt
 from gpcurves.methods.sampled import Sampled
 from gpcurves.methods.simulation.method import GRAPHS, GraphSizes, check_graph_size, spare_dense_algebra
 from gpcurves.methods.simulation.vertices import OnGraphs
@@ -39,7 +38,7 @@ class GraphEigenvalues(OnGraphs):
 
     @property
     def fields(self) -> Mapping[str, Shape]:
-        names = ("error",) if self.problem.teacher is None else ("error", "risky")
+        names = ("error", "risky") if may_fail(self.problem) else ("error",)
         return dict.fromkeys(names, (len(self.nu),))
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
@@ -48,7 +47,15 @@ class GraphEigenvalues(OnGraphs):
         on_graph = Problem(about.kernel, Vertices(graph), observation=about.observation, teacher=about.teacher)
         n = np.array(self.nu) * graph.vertices
         drawn = {"error": _LC.compute(on_graph, n, self.quantity or MSE.name)}
-        return drawn if about.teacher is None else drawn | {"risky": risky_sizes(on_graph, n).astype(np.float64)}
+        return drawn if not may_fail(about) else drawn | {"risky": risky_sizes(on_graph, n).astype(np.float64)}
+
+
+def _labelled_evenly(problem: Problem) -> str | None:
+    """Return why labels are not spread as the theory assumes, or None."""
+    ensemble = problem.ensemble
+    if ensemble is not None and getattr(ensemble, "labelling", None) is not None:
+        return "it assumes labels that are spread evenly over vertices, and here blocks have shares of them"
+    return None
 
 
 @register
@@ -64,9 +71,11 @@ class Eigenvalue(Sampled):
     promise = "accurate for many examples per vertex, and for few if prior variances are even; not a bound"
     source = "Urry & Sollich 2013, eq. (14)"
     needs = "a graph, or an ensemble of which graphs are drawn"
+    conditions = (_labelled_evenly,)
     axes = ("nu",)
     optimistic = True
     misspecified = True
+    any_labels = True
     explicit = staticmethod(lc_examples)
     Options = GraphSizes
 
@@ -97,7 +106,7 @@ class Eigenvalue(Sampled):
         if isinstance(state, Problem):
             n = sizes * state.examples_per_size
             risky = risky_sizes(state, n)
-            return Result(_LC.compute(state, n, quantity), notes=_say(sizes[risky]))
+            return Result(_LC.compute(state, n, quantity), notes=_say(state, sizes[risky]))
         experiment, *rest = state
         named = None if quantity == MSE.name else quantity
         return self.evaluate((replace(experiment, quantity=named), *rest), sizes)
@@ -105,9 +114,9 @@ class Eigenvalue(Sampled):
     def summarise(self, experiment: GraphEigenvalues, estimate: Estimate) -> Result:
         error, stderr, notes = estimate.mean("error"), estimate.stderr("error"), tuple(estimate.notes("graphs"))
         if "risky" in experiment.fields:
-            notes += _say(np.array(experiment.nu)[estimate.mean("risky") > 0.5])
+            notes += _say(experiment.problem, np.array(experiment.nu)[estimate.mean("risky") > 0.5])
         return Result(error, stderr, diagnostics={"drawn": estimate.count}, notes=notes)
 
 
-def _say(sizes: FloatArray) -> tuple[str, ...]:
-    return (say_risky(sizes, "nu"),) if len(sizes) else ()
+def _say(problem: Problem, sizes: FloatArray) -> tuple[str, ...]:
+    return (say_doubt(problem, sizes, "nu"),) if len(sizes) else ()

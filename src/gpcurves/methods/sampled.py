@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from gpcurves.methods.base import Method, Result
+from gpcurves.methods.converting import QUANTILES as QUANTILES
 from gpcurves.montecarlo import Estimate, Interrupted, Run, Stop, average
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 """Quantiles over tasks that go into the details of a curve."""
 
 

@@ -84,7 +84,9 @@ class Piece(ReadOnly):
     def __repr__(self) -> str:
         """Show the first parameter, and others if they are not the default."""
         every = fields(self)  # type: ignore[arg-type]
-        return _show(self, [each for each in every if each is every[0] or getattr(self, each.name) != each.default])
+        return show_parameters(
+            self, [each for each in every if each is every[0] or getattr(self, each.name) != each.default]
+        )
 
 
 def as_plain(value: Any) -> Any:
@@ -105,10 +107,11 @@ def as_tuples(value: Any) -> Any:
 
 def full_repr(thing: Any) -> str:
     """Return ``Class(first=…, other=…)`` with all parameters."""
-    return _show(thing, fields(thing))
+    return show_parameters(thing, fields(thing))
 
 
-def _show(thing: Any, chosen: Iterable[Field[Any]]) -> str:
+def show_parameters(thing: Any, chosen: Iterable[Field[Any]]) -> str:
+    """Return ``Class(name=…)`` with these parameters."""
     shown = ", ".join(f"{each.name}={_number(getattr(thing, each.name))}" for each in chosen)
     return f"{type(thing).__name__}({shown})"
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,11 +31,37 @@ class Observation(Piece, ABC, family="observation"):
 
     classes: ClassVar[bool] = False  # whether labels are the two classes -1 and 1
     inferences: ClassVar[tuple[str, ...]] = ()
+    uneven: ClassVar[bool] = False  # whether labels are made otherwise at some inputs than at others
+    compound: ClassVar[bool] = False
+    """Whether a label is about more than one function at one input, so that only methods made for such labels apply."""
+    meaning: ClassVar[str] = ""
+    """What compound labels of this kind are labels of, in words."""
+
+    def mismatch(self, kind: type[Observation] | None) -> str | None:
+        """Say why a method made for a kind of compound labels, or for single values if None, does not apply; None if it does."""
+        if isinstance(self, kind) if kind is not None else not self.compound:
+            return None
+        made = "single function values" if kind is None else kind.meaning
+        return f"it is for labels of {made}, and labels are {self!r}"
 
     @property
     def gaussian_noise(self) -> float | None:
         """The variance of Gaussian noise that is the same everywhere, or None if labels are of another kind."""
         return None
+
+    def noise_at(self, inputs: Any, X: FloatArray) -> FloatArray | None:
+        """Return the variance of Gaussian noise at rows of X, which are such ``inputs``; None if labels are of another kind."""
+        level = self.gaussian_noise
+        return None if level is None else np.full(len(X), level)
+
+    def objection(self, inputs: Any) -> str | None:
+        """Say why labels cannot be made in this way at such inputs, or return None if they can."""
+        return None
+
+    @property
+    def noise_variance(self) -> float:
+        """The variance of labels about the function; NaN if they are not the function plus noise, infinite with many outliers."""
+        return math.nan
 
     @abstractmethod
     def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:
@@ -44,6 +71,10 @@ class Observation(Piece, ABC, family="observation"):
         prediction :math:`\omega` has the variance :math:`\rho-\epsilon`. With :math:`Z(y;\omega) = \langle P(y|\omega+\sqrt\epsilon z)\rangle_z`
         this is :math:`\langle\int dy\, Z (\partial_\omega\ln Z)^2\rangle_\omega`.
         """
+
+    def information_at(self, inputs: Any, X: FloatArray, error: FloatArray, variance: FloatArray | float) -> FloatArray:
+        """Return the information of one label at each row of X, which are such ``inputs``; see `information`."""
+        return self.information(error, variance)
 
     @abstractmethod
     def draw(self, values: FloatArray, inputs: FloatArray, rng: np.random.Generator) -> FloatArray:

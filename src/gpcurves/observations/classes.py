@@ -42,11 +42,12 @@ class Classes(Observation):
         return np.where(rng.random(values.shape) < sure, 1.0, -1.0)
 
     def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:
-        def carried(p: FloatArray, opposite: FloatArray, slope: FloatArray) -> FloatArray:
-            product = p * opposite
-            return np.divide(slope**2, product, out=np.zeros_like(product), where=product > 0)
+        return self.average(_carried, error, variance)
 
-        return self.average(carried, error, variance)
+    def unevenness(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:
+        """Return the variance of the information of a label over predictions, divided by the square of its average."""
+        mean = Classes.information(self, error, variance)
+        return self.average(lambda *belief: _carried(*belief) ** 2, error, variance) / mean**2 - 1
 
     def error_rate(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:
         """Return the share of wrong labels if the posterior variance is ``error`` and the prior variance ``variance``."""
@@ -93,3 +94,9 @@ class Classes(Observation):
         opposite = self.probability(-omega, error[:, None] + 0 * omega)[0]
         weights = 2 * _WEIGHTS * share[:, None] * np.exp(-0.5 * (share[:, None] * _NODES) ** 2) / np.sqrt(2 * np.pi)
         return np.asarray((weights * function(p, opposite, slope)).sum(axis=1))
+
+
+def _carried(p: FloatArray, opposite: FloatArray, slope: FloatArray) -> FloatArray:
+    """Return the information of a label for a given prediction."""
+    product = p * opposite
+    return np.divide(slope**2, product, out=np.zeros_like(product), where=product > 0)

@@ -28,6 +28,10 @@ class GaussianNoise(Observation):
     def gaussian_noise(self) -> float:
         return self.variance
 
+    @property
+    def noise_variance(self) -> float:
+        return self.variance
+
     def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:
         return 1 / (self.variance + error)
 

@@ -41,6 +41,10 @@ class LaplaceNoise(Observation):
         """The variance of the noise, which a model that believes in Gaussian noise estimates."""
         return 2 * self.scale**2
 
+    @property
+    def noise_variance(self) -> float:
+        return self.variance
+
     def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:
         units = np.maximum(np.asarray(error, dtype=np.float64) / self.scale**2, _TINY)
         root = np.sqrt(units)[..., None]

@@ -44,6 +44,10 @@ class StudentT(Observation):
         """The variance of the noise, which a model that believes in Gaussian noise estimates."""
         return self.scale**2 * self.df / (self.df - 2) if self.df > 2 else math.inf
 
+    @property
+    def noise_variance(self) -> float:
+        return self.variance
+
     def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:
         squared = self.scale**2
         return np.asarray(_table(self.df)(np.asarray(error) / squared) / squared)

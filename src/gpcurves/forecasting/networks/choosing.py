@@ -9,7 +9,7 @@ import pandas as pd
 
 from gpcurves.designs.greedy import choose_greedily
 from gpcurves.forecasting.networks.curves import Route, simulate
-from gpcurves.forecasting.networks.posterior import Posterior
+from gpcurves.forecasting.networks.posterior import NetworkPosterior
 from gpcurves.forecasting.networks.regressor import GraphRegressor
 from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.validation import FloatArray, integer
@@ -42,7 +42,7 @@ class VertexChooser:
         return self._chosen[count].copy(), None
 
 
-def choose_vertices(posterior: Posterior, others: IntArray, count: int) -> IntArray:
+def choose_vertices(posterior: NetworkPosterior, others: IntArray, count: int) -> IntArray:
     """Return vertices to label next, out of unlabelled ones in a random order, of which the first are compared."""
     member, labelled = posterior.members[0], posterior.observed.vertices
     candidates, reference = others[:CANDIDATES], others[-_REFERENCE:]
@@ -57,7 +57,7 @@ def choose_vertices(posterior: Posterior, others: IntArray, count: int) -> IntAr
     return np.asarray(candidates[choose_greedily(own, over, member.solution.noise, count, once=True)])
 
 
-def measure_savings(posterior: Posterior, route: Route) -> FloatArray:
+def measure_savings(posterior: NetworkPosterior, route: Route) -> FloatArray:
     """Return which share of the error remains if further vertices are chosen, not drawn, after 0, 1, … of them."""
     known = len(route.labelled)
     count = min(_CHOSEN, len(route.further))

@@ -32,7 +32,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class NetworkPosterior:
     """The most likely explanations of labels; probabilities of local normalisation, and that attributes of vertices matter."""
 
     observed: Observed
@@ -90,7 +90,7 @@ def find_posterior(
     settings: Sequence[Setting],
     places: IntArray | None = None,
     most: int = MOST_MEMBERS,
-) -> Posterior:
+) -> NetworkPosterior:
     """Weigh all candidates with all settings by their evidence; with ``places``, from the labels there alone."""
     some = observed if places is None else observed.take(places)
     logs = np.full((len(candidates), len(settings)), -np.inf)
@@ -113,10 +113,10 @@ def find_posterior(
         block = candidates[i].block if places is None else candidates[i].block[np.ix_(places, places)]
         solution = solve(block, some, settings[j])
         members.append(Explanation(candidates[i], settings[j], solution, float(weights.flat[number] / total)))
-    return Posterior(some, tuple(members), local, attributed)
+    return NetworkPosterior(some, tuple(members), local, attributed)
 
 
-def extend(posterior: Posterior, observed: Observed) -> Posterior:
+def extend(posterior: NetworkPosterior, observed: Observed) -> NetworkPosterior:
     """Return the same explanations of more labels than those that they were found with."""
     vertices = observed.vertices
     members = list(posterior.members)

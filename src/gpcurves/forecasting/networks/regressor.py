@@ -27,7 +27,7 @@ from gpcurves.forecasting.networks.large import LargeFit, choose_large
 from gpcurves.forecasting.networks.observed import FEWEST_LABELS, Observed, vertex_numbers
 from gpcurves.forecasting.networks.posterior import (
     MOST_MEMBERS,
-    Posterior,
+    NetworkPosterior,
     default_settings,
     extend,
     find_posterior,
@@ -201,12 +201,19 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self.attributes_ is not None:
             found = add_attributes(found, graph, self.fitted_.vertices, self.attributes_)
         self.candidates_: tuple[Candidate, ...] = tuple(found)
-        self.posterior_: Posterior = find_posterior(self.candidates_, self.fitted_, self.settings_, most=most)
+        self.posterior_: NetworkPosterior = find_posterior(self.candidates_, self.fitted_, self.settings_, most=most)
         if self.fitted_ is not observed:
             self.posterior_ = extend(self.posterior_, observed)
 
     def _kernels(self, graph: Graph) -> list[tuple[GraphKernel, float]]:
-        return choose_kernels(graph) if isinstance(self.kernel, str) else [(self.kernel, 1.0)]
+        if isinstance(self.kernel, str):
+            return choose_kernels(graph)
+        if not self.kernel.spectral or self.kernel.variance != 1 or len(getattr(self.kernel, "terms", ())) > 1:
+            raise InputError(
+                "kernel must be a single one of the graph with variance 1: the prior variance is given as variance=, and attributes "
+                f"as attributes=, got {self.kernel!r}"
+            )
+        return [(self.kernel, 1.0)]
 
     def _settings(self, observed: Observed) -> list[Setting]:
         mean = None if isinstance(self.mean, str) else float(self.mean)

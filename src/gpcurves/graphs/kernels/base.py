@@ -6,17 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
 from gpcurves.errors import InputError, check_name
 from gpcurves.graphs.covariance import GraphCovariance, Resolvent, Rows, Step, chebyshev_diagonal, chebyshev_series
-from gpcurves.graphs.graph import as_graph
+from gpcurves.graphs.graph import Graph, as_graph
 from gpcurves.graphs.vertex_model import VertexModel, polynomial_model
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.plain import Piece, full_repr
-from gpcurves.numerics.validation import FloatArray, frozen
+from gpcurves.numerics.validation import FloatArray, frozen, positive
 
 Normalisation = Literal["local", "global", "none"]
 NORMALISATIONS: tuple[Normalisation, ...] = get_args(Normalisation)
@@ -38,6 +38,11 @@ def normalise_parameter() -> Any:
     )
 
 
+def variance_parameter() -> Any:
+    """Return the field ``variance`` of a graph kernel, after ``normalise``."""
+    return parameter(1.0, help="Prior variance that normalisation leads to, and a factor without it", check=positive)
+
+
 def chebyshev_coefficients(function: Callable[[FloatArray], FloatArray], count: int) -> FloatArray:
     """Return the first coefficients of a function on [-1, 1] in Chebyshev polynomials, from twice as many values."""
     from scipy.fft import dct
@@ -53,13 +58,18 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
 
     A kernel must define ``eigenvalue``. Everything else follows from it by Chebyshev series if it is smooth; a kernel may
     define ``apply``, ``diagonal`` and ``vertex_model`` itself if it knows a shorter or more accurate way. Declare the field
-    ``normalise: Normalisation = normalise_parameter()`` last.
+    ``normalise: Normalisation = normalise_parameter()`` last, or before ``variance: float = variance_parameter()``.
+
+    Kernels can be added, and multiplied by a number: ``0.7 * short + 0.3 * long``.
 
     Law: ``apply`` multiplies by the matrix whose eigenvalues are ``eigenvalue`` of those of `T`, ``diagonal`` is its
     diagonal, and belief propagation with ``vertex_model`` is exact on trees, up to ``kernel_error``.
     """
 
     normalise: Normalisation = "local"
+    variance: float = 1.0  # a factor after normalisation
+    spectral: ClassVar[bool] = True
+    """Whether it is a function of `T` up to normalisation, as all kernels of one graph alone are."""
 
     @property
     def resolvent(self) -> Resolvent | None:
@@ -127,4 +137,37 @@ class GraphKernel(Piece, ABC, family="graph kernel"):
         object.__setattr__(other, "normalise", check_normalisation("normalise", how))
         return other
 
-    __repr__ = full_repr
+    def scaled(self, factor: float) -> GraphKernel:
+        """Return this kernel times a positive number."""
+        other = copy(self)
+        object.__setattr__(other, "variance", self.variance * positive("the factor of a kernel", factor))
+        return other
+
+    def raw(self) -> Self:
+        """Return this kernel without normalisation and without a factor."""
+        other = self.normalised("none")
+        object.__setattr__(other, "variance", 1.0)
+        return other
+
+    def details_of(self, graph: Graph) -> str:
+        """Return a text that tells apart what the kernel needs to know about a graph besides its edges; empty if nothing."""
+        return ""
+
+    def __add__(self, other: object) -> GraphKernel:
+        from gpcurves.graphs.kernels.sums import GraphKernelSum
+
+        return GraphKernelSum((self, other)) if isinstance(other, GraphKernel) else NotImplemented
+
+    def __mul__(self, factor: object) -> GraphKernel:
+        known = isinstance(factor, int | float | np.floating | np.integer) and not isinstance(factor, bool)
+        return self.scaled(float(factor)) if known else NotImplemented  # type: ignore[arg-type]
+
+    __rmul__ = __mul__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this kernel as plain data, without a variance of 1, which older versions do not know."""
+        plain = super().to_dict()
+        return {name: value for name, value in plain.items() if name != "variance" or value != 1.0}
+
+    def __repr__(self) -> str:
+        return full_repr(self).replace(", variance=1)", ")")

@@ -17,7 +17,13 @@ import scipy
 
 from gpcurves.errors import InputError, NotApplicableError
 from gpcurves.graphs.covariance import Resolvent, Rows, Step, chebyshev_series, row_products
-from gpcurves.graphs.kernels.base import GraphKernel, Normalisation, chebyshev_coefficients, normalise_parameter
+from gpcurves.graphs.kernels.base import (
+    GraphKernel,
+    Normalisation,
+    chebyshev_coefficients,
+    normalise_parameter,
+    variance_parameter,
+)
 from gpcurves.graphs.kernels.walks import power_series
 from gpcurves.graphs.vertex_model import MOST_VARIABLES, VertexModel, chebyshev_chain, pack
 from gpcurves.numerics.parameters import parameter
@@ -72,11 +78,14 @@ class DiffusionKernel(_LaplacianKernel):
         The lengthscale `s`, greater than 0.
     normalise
         "local" (every prior variance is 1), "global" (their average is 1) or "none".
+    variance
+        A factor after normalisation: the prior variance, or its average.
     """
 
     name: ClassVar[str] = "diffusion"
     scale: float = scale_parameter()
     normalise: Normalisation = normalise_parameter()
+    variance: float = variance_parameter()
 
     largest = 35.0  # exp(-s²/2), the value of an isolated vertex, must stay a normal number
     series = staticmethod(power_series)
@@ -189,11 +198,14 @@ class RegularisedLaplacianKernel(_ResolventPower):
         The lengthscale `s`, greater than 0.
     normalise
         "local" (every prior variance is 1), "global" (their average is 1) or "none".
+    variance
+        A factor after normalisation: the prior variance, or its average.
     """
 
     name: ClassVar[str] = "regularised-laplacian"
     scale: float = scale_parameter()
     normalise: Normalisation = normalise_parameter()
+    variance: float = variance_parameter()
 
     largest = _LARGEST
 
@@ -225,12 +237,15 @@ class MaternGraphKernel(_ResolventPower):
         rows and prior variances follow from a sparse factorisation wherever that is cheap.
     normalise
         "local" (every prior variance is 1), "global" (their average is 1) or "none".
+    variance
+        A factor after normalisation: the prior variance, or its average.
     """
 
     name: ClassVar[str] = "matern"
     scale: float = scale_parameter()
     smoothness: float = parameter(2.0, help="Smoothness (the nu of Matérn)", check=_check_smoothness)
     normalise: Normalisation = normalise_parameter()
+    variance: float = variance_parameter()
 
     @property
     def largest(self) -> float:  # type: ignore[override]

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpcurves.errors import InputError, NotApplicableError
 from gpcurves.graphs.covariance import Rows, Step, row_products
-from gpcurves.graphs.kernels.base import GraphKernel, Normalisation, normalise_parameter
+from gpcurves.graphs.kernels.base import GraphKernel, Normalisation, normalise_parameter, variance_parameter
 from gpcurves.graphs.vertex_model import MOST_VARIABLES, VertexModel, pack, polynomial_model
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, as_numbers, integer, real
@@ -49,6 +49,8 @@ class RandomWalkKernel(GraphKernel):
         Inverse probability to move, at least 2.
     normalise
         "local" (every prior variance is 1), "global" (their average is 1) or "none".
+    variance
+        A factor after normalisation: the prior variance, or its average.
     """
 
     name: ClassVar[str] = "random-walk"
@@ -57,6 +59,7 @@ class RandomWalkKernel(GraphKernel):
         2.0, help="The walk moves with probability 1/a in each step, a at least 2", check=check_inverse_probability
     )
     normalise: Normalisation = normalise_parameter()
+    variance: float = variance_parameter()
 
     rounding = 0.0  # no term is negative
 
@@ -150,6 +153,8 @@ class PolynomialWalkKernel(GraphKernel):
         :math:`c_0, c_1, \ldots`; the polynomial must not be negative anywhere between -1 and 1.
     normalise
         "local" (every prior variance is 1), "global" (their average is 1) or "none".
+    variance
+        A factor after normalisation: the prior variance, or its average.
     """
 
     name: ClassVar[str] = "polynomial"
@@ -157,6 +162,7 @@ class PolynomialWalkKernel(GraphKernel):
         help="Coefficients c0,c1,... of the powers of T", check=_check_coefficients
     )
     normalise: Normalisation = normalise_parameter()
+    variance: float = variance_parameter()
 
     @property
     def reach(self) -> int:

@@ -35,11 +35,11 @@ def normalisers(kernel: GraphKernel, graph: Graph) -> tuple[FloatArray, str | No
     if that is affordable, and otherwise those of the tree that a walk sees.
     """
     if kernel.normalise == "none":
-        return np.ones(graph.vertices), None
+        return np.full(graph.vertices, 1 / kernel.variance), None
     covariance = kernel.on(graph)
     if not is_forest(graph) and covariance.diagonal_work <= _DIAGONAL_WORK:
         return np.array(covariance.normaliser), None
-    raw = prior_variances(links_of(graph), kernel.vertex_model())
+    raw = prior_variances(links_of(graph), kernel.vertex_model()) / kernel.variance
     note = None
     if not is_forest(graph):
         note = "prior variances are those without cycles: the true ones would take too long on this graph"
@@ -86,7 +86,7 @@ def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to 
     links: Links,
     model: VertexModel,
     counts: npt.ArrayLike,
-    noise: float,
+    noise: npt.ArrayLike,
     kappa: npt.ArrayLike = 1.0,
     targets: npt.ArrayLike | None = None,
     *,
@@ -99,13 +99,14 @@ def propagate(  # noqa: PLR0913  (the graph, the model and the data, and how to 
     """Send messages along all edges until they no longer change.
 
     The kernel, given before normalisation, is divided by ``kappa``: one number or, as sqrt(kappa_i kappa_j), one per vertex.
+    The ``noise`` is one number or one per vertex.
     All else is as for `belief_propagation`.
     """
     vertices = links.vertices
     examples = _check_counts(counts, vertices)
     normaliser = np.broadcast_to(np.asarray(kappa, dtype=np.float64), (vertices,))
     labels = None if targets is None else _check_targets(targets, examples)
-    variance = positive("noise", noise)
+    variance = _check_noise(noise, vertices)
     limit, keep = positive("tolerance", tolerance), real("damping", damping)
     integer("max_rounds", max_rounds, 1)
     if not 0 <= keep < 1:
@@ -188,7 +189,7 @@ def belief_propagation(
         links_of(graph),
         problem.kernel.vertex_model(),
         counts,
-        problem.noise,
+        problem.noise_at(np.arange(float(graph.vertices))[:, None]) if problem.observation.uneven else problem.noise,
         kappa,
         targets,
         tolerance=tolerance,
@@ -197,6 +198,16 @@ def belief_propagation(
         start=start,
         threads=threads,
     )
+
+
+def _check_noise(noise: Any, vertices: int) -> float | FloatArray:
+    if np.ndim(noise) == 0:
+        return positive("noise", noise)
+    complaint = f"noise must be one number, or one for each of the {vertices} vertices"
+    array = as_numbers(noise, complaint, shape=(vertices,))
+    if (bad := ~np.isfinite(array) | (array <= 0)).any():
+        raise InputError(f"noise must be finite and greater than 0, got {array[bad][0]:g}")
+    return array
 
 
 def _check_counts(counts: Any, vertices: int) -> FloatArray:

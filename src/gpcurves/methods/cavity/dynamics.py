@@ -14,6 +14,7 @@ steps draw from them is part of the result.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ import numpy as np
 from gpcurves.errors import InputError, NumericalError
 from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.vertex_model import VertexModel
+from gpcurves.graphs.vertex_types import VertexTypes, split
 from gpcurves.methods.cavity.compiled import Links
 from gpcurves.methods.cavity.rounds import close, iterate, last_pivots, next_series, returning_walks, send
 from gpcurves.numerics.validation import FloatArray
@@ -32,6 +34,8 @@ _CALM_SWEEPS, _CALM = 3, 0.02
 _MOST_SWEEPS = 400
 LEAST_RELAXATION = 4
 _NEGLIGIBLE = 1e-17
+Classes = dict[tuple[int, int], IntArray]
+"""Slots by the types of the vertices that they lead from and to."""
 
 
 def poisson_weights(nu: float) -> tuple[FloatArray, FloatArray]:
@@ -65,16 +69,20 @@ def draw_stratified(values: FloatArray, weights: FloatArray, size: int, rng: np.
     return drawn
 
 
-def check_degrees(probabilities: object) -> FloatArray:
-    """Return the probabilities of the degrees 0, 1, …, all that population dynamics knows about an ensemble; they add up to 1."""
-    weights = np.array(probabilities, dtype=np.float64)
-    if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0).any():
-        raise InputError("degree probabilities must be a sequence of finite numbers, none of them negative")
-    if abs(weights.sum() - 1) > 1e-3:
-        raise InputError(f"degree probabilities must add up to 1, got {weights.sum():g}")
-    if not weights[1:].any():
+def check_degrees(given: object) -> VertexTypes:
+    """Return types of vertices; the probabilities of the degrees 0, 1, … of all vertices stand for one type."""
+    if isinstance(given, VertexTypes):
+        types = given
+    else:
+        weights = np.array(given, dtype=np.float64)
+        if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0).any():
+            raise InputError("degree probabilities must be a sequence of finite numbers, none of them negative")
+        if abs(weights.sum() - 1) > 1e-3:
+            raise InputError(f"degree probabilities must add up to 1, got {weights.sum():g}")
+        types = VertexTypes.single(np.asarray(weights / weights.sum()))
+    if not any(each[1:].any() for each in types.degrees):
         raise InputError("the ensemble has no edges: every vertex has degree 0")
-    return np.asarray(weights / weights.sum())
+    return types
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,41 +90,94 @@ class Wiring(Links):
     """Independent random graphs with the same number of vertices, each with its own part of the slots (``bounds``).
 
     Slots are paired at random within each graph: double edges and edges from a vertex to itself occur, with a probability
-    that vanishes for large graphs.
+    that vanishes for large graphs. The vertices of a graph are in the order of their types, ``sizes`` of each. Only slots that
+    lead from one type to another and back are paired, which ``classes`` lists for every graph.
     """
 
     bounds: IntArray
+    sizes: tuple[int, ...]
+    classes: tuple[Classes, ...]
 
     @classmethod
-    def draw(cls, degrees: FloatArray, vertices: int, rngs: Sequence[np.random.Generator]) -> Wiring:
+    def draw(cls, types: VertexTypes, vertices: int, rngs: Sequence[np.random.Generator]) -> Wiring:
         """Draw one graph without isolated vertices for each random stream, from the probabilities of the degrees."""
-        linked = np.arange(1.0, len(degrees)), degrees[1:]
-        counts = np.concatenate([draw_stratified(*linked, vertices, rng) for rng in rngs])
+        sizes = types.split(vertices)
+        drawn = [
+            draw_stratified(np.arange(1.0, len(degrees)), degrees[1:], size, rng)
+            for rng in rngs
+            for degrees, size in zip(types.degrees, sizes, strict=True)
+            if size
+        ]
+        counts = np.concatenate(drawn)
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         bounds = indptr[::vertices].copy()
+        starts = np.concatenate(([0], np.cumsum(sizes)))
         reverse = np.arange(indptr[-1])
-        for rng, first, last in zip(rngs, bounds[:-1], bounds[1:], strict=True):
-            order = first + rng.permutation(last - first)
-            half = len(order) // 2  # an odd one out is its own other end
-            reverse[order[:half]], reverse[order[half : 2 * half]] = order[half : 2 * half], order[:half]
-        return cls(indptr, reverse, np.ones(len(reverse)), counts, bounds)
+        classes = []
+        for number, rng in enumerate(rngs):
+            own = _classify(types.mixing, indptr[number * vertices + starts], rng)
+            classes.append(own)
+            for one, other in own:
+                if one > other:
+                    continue
+                order = own[one, other][rng.permutation(len(own[one, other]))]
+                back = (
+                    order[len(order) // 2 :] if one == other else own[other, one][rng.permutation(len(own[other, one]))]
+                )
+                half = len(order) // 2 if one == other else min(len(order), len(back))
+                # one out of an odd number, or few that have no counterpart, are their own other ends
+                reverse[order[:half]], reverse[back[:half]] = back[:half], order[:half]
+        return cls(indptr, reverse, np.ones(len(reverse)), counts, bounds, tuple(sizes), tuple(classes))
 
     def carry(self, messages: FloatArray, former: Wiring, rngs: Sequence[np.random.Generator]) -> FloatArray:
-        """Hand the messages of a former wiring out to the slots of this one, at random within each graph."""
+        """Hand the messages of a former wiring out to the slots of this one, at random within each graph and class."""
         order = np.empty(len(self.reverse), dtype=np.int64)
-        for rng, first, last, begin, end in zip(
-            rngs, self.bounds[:-1], self.bounds[1:], former.bounds[:-1], former.bounds[1:], strict=True
-        ):
-            # Every message is used equally often, up to one time: independent draws would lose a third of them.
-            whole, rest = divmod(last - first, end - begin)
-            parts = [rng.permutation(end - begin) for _ in range(whole)] + [rng.permutation(end - begin)[:rest]]
-            order[first:last] = begin + np.concatenate(parts)
+        for number, (rng, own, before) in enumerate(zip(rngs, self.classes, former.classes, strict=True)):
+            for name, slots in own.items():
+                source = before[name]
+                if len(source) == 0:  # a class so small that it was empty before
+                    source = np.arange(former.bounds[number], former.bounds[number + 1])
+                # Every message is used equally often, up to one time: independent draws would lose a third of them.
+                whole, rest = divmod(len(slots), len(source))
+                parts = [rng.permutation(len(source)) for _ in range(whole)] + [rng.permutation(len(source))[:rest]]
+                order[slots] = source[np.concatenate(parts)]
         return messages[order]
 
     def shuffle(self, rngs: Sequence[np.random.Generator]) -> IntArray:
-        """Return a random order of the slots of each graph."""
-        spans = zip(rngs, self.bounds[:-1], self.bounds[1:], strict=True)
-        return np.concatenate([first + rng.permutation(last - first) for rng, first, last in spans])
+        """Return a random order of the slots of each graph, within each class."""
+        order = np.empty(len(self.reverse), dtype=np.int64)
+        for rng, own in zip(rngs, self.classes, strict=True):
+            for slots in own.values():
+                order[slots] = slots[rng.permutation(len(slots))]
+        return order
+
+    def redirect(self, rngs: Sequence[np.random.Generator]) -> IntArray:
+        """Return for every slot a random one of the class that leads back, each once: where a message goes as if edges were new."""
+        order = np.empty(len(self.reverse), dtype=np.int64)
+        for rng, own in zip(rngs, self.classes, strict=True):
+            for (one, other), slots in own.items():
+                if one == other:
+                    order[slots] = slots[rng.permutation(len(slots))]
+                elif one < other:
+                    there, back = (each[rng.permutation(len(each))] for each in (slots, own[other, one]))
+                    half = min(len(there), len(back))
+                    order[there[:half]], order[back[:half]] = back[:half], there[rng.permutation(half)]
+                    for left in (there[half:], back[half:]):  # few that have no counterpart keep their messages
+                        order[left] = left
+        return order
+
+
+def _classify(mixing: FloatArray, ends: IntArray, rng: np.random.Generator) -> Classes:
+    """Return the slots of one graph by the types that they lead from and to; those of each type are in the ranges of ``ends``."""
+    classes = {}
+    for one, (first, last) in enumerate(itertools.pairwise(ends.tolist())):
+        slots = np.arange(first, last)
+        if len(mixing) > 1:
+            slots = first + rng.permutation(last - first)
+        cuts = np.concatenate(([0], np.cumsum(split(mixing[one], last - first))))
+        for other in range(len(mixing)):
+            classes[one, other] = slots[cuts[other] : cuts[other + 1]]
+    return classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +197,7 @@ class State:
 class Dynamics:
     """A run of populations: what stays the same, and its steps from one state to the next."""
 
-    degrees: FloatArray  # their probabilities, from 0 on
+    types: VertexTypes
     model: VertexModel
     noise: float
     nu: float
@@ -148,12 +209,27 @@ class Dynamics:
 
     def draw_counts(self) -> FloatArray:
         """Draw the number of examples at every vertex."""
-        counts, weights = poisson_weights(self.nu)
-        return np.concatenate([draw_stratified(counts, weights, self.vertices, rng) for rng in self.rngs])
+        known = [poisson_weights(self.nu * rate) for rate in self.types.rates.tolist()]
+        sizes = self.types.split(self.vertices)
+        drawn = [draw_stratified(*own, size, rng) for rng in self.rngs for own, size in zip(known, sizes, strict=True)]
+        return np.concatenate(drawn)
+
+    def mean_errors(self, cavity: FloatArray) -> FloatArray:
+        """Return the error of every vertex, averaged over its own examples, from its variance given all others."""
+        errors = [
+            mean_posterior(part, self.noise, self.nu * rate)
+            for part, rate in zip(self.by_type(cavity), self.types.rates.tolist(), strict=True)
+        ]
+        return np.concatenate(errors, axis=1).ravel()
+
+    def by_type(self, values: FloatArray) -> list[FloatArray]:
+        """Return values of all vertices as arrays of populations and vertices, one for each type."""
+        cuts = np.cumsum(self.types.split(self.vertices))[:-1]
+        return np.split(values.reshape(len(self.rngs), -1), cuts, axis=1)
 
     def rewire(self, former: State | None) -> State:
         """Draw new degrees and edges, and hand the messages of a former state out at random, or none."""
-        wiring = Wiring.draw(self.degrees, self.vertices, self.rngs)
+        wiring = Wiring.draw(self.types, self.vertices, self.rngs)
         if former is None:
             return self._normalise(wiring, np.zeros((wiring.slots, self.model.packed)))
         if former.messages.shape[1] != self.model.packed:
@@ -194,7 +270,7 @@ class Dynamics:
         for done in range(1, _MOST_SWEEPS + 1):
             state = self.sweep(state, counts)
             state, cavity = self.observe(state)
-            now = float(mean_posterior(cavity, self.noise, self.nu).mean())
+            now = float(self.mean_errors(cavity).mean())
             calm = calm + 1 if abs(now - last) <= _CALM * precision * now else 0
             last = now
             if calm >= _CALM_SWEEPS and done >= least:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,9 @@ from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.groups import members
 from gpcurves.methods.cavity.beliefs import Beliefs, links_of, propagate
 from gpcurves.methods.cavity.population import PopulationResult, population_curve, population_size
-from gpcurves.methods.simulation.vertices import GraphExperiment, draw_counts, posterior_variances
+from gpcurves.methods.simulation.vertices import GraphExperiment, draw_counts, per_vertex, posterior_variances
 from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.problem import Problem
 
 _SHARE = 1.3  # precision of each of the first two replicas, in units of that of their average
 _BALL, _WHOLE = 600, 1_500
@@ -60,10 +59,11 @@ class Replicas(GraphExperiment):
         """Run populations for all nu, each starting where the one before stopped."""
         problem = self.problem
         assert problem.ensemble is not None
+        scale = problem.kernel.variance
         results = population_curve(
-            problem.ensemble.degree_distribution(),
+            problem.ensemble.vertex_types(),
             problem.kernel.vertex_model(),
-            problem.noise,
+            problem.noise / scale,  # in units of the kernel's variance, and so are the results
             self.nu,
             normalise=problem.kernel.normalise,
             local=self.local,
@@ -76,13 +76,24 @@ class Replicas(GraphExperiment):
         rows = []
         for each in results:
             variance = each.weight @ (each.variance - each.weight @ each.variance) ** 2
-            sums = [_weigh(each, name) @ each.variance for name in self.among]
-            rows.append([each.error, each.stderr, variance, each.converged, each.sweeps, *sums])
+            sums = [_group_sum(each, name) for name in self.among]
+            averages = scale * each.error, scale * each.stderr, scale**2 * variance, each.converged, each.sweeps
+            rows.append([*averages, *(scale * each for each in sums)])
         return self.as_fields(np.array(rows), [float(_weigh(results[0], name).sum()) for name in self.among])
 
 
+def _group_sum(result: PopulationResult, group: str) -> float:
+    """Return the error of a group times its share; of a block it is known from all sweeps, of others from the last one."""
+    weights = _weigh(result, group)
+    if group.startswith("block="):
+        return float(weights.sum() * result.type_errors[int(group.removeprefix("block=")) - 1])
+    return float(weights @ result.variance)
+
+
 def _weigh(result: PopulationResult, group: str) -> FloatArray:
-    """Return the weights of the vertices of a group, which is one by degree, and 0 for all others."""
+    """Return the weights of the vertices of a group, which is a block or one by degree, and 0 for all others."""
+    if group.startswith("block="):
+        return np.where(result.kind == int(group.removeprefix("block=")) - 1, result.weight, 0.0)
     degree = {"isolated": 0, "ends": 1}.get(group)
     if degree is None:
         degree = int(float(group.partition("=")[2]))
@@ -112,12 +123,12 @@ class GivenGraph(GraphExperiment):
         masks = [members(graph, name) for name in self.among]
         rows = np.empty((len(self.nu), len(self.averages) + len(masks)))
         beliefs: Beliefs | None = None
-        for k, counts in zip(*draw_counts(self.nu, graph.vertices, rng), strict=True):
+        for k, counts in zip(*draw_counts(self.nu, graph.vertices, rng, self.weights), strict=True):
             beliefs = propagate(
                 links_of(graph),
                 self.problem.kernel.vertex_model(),
                 counts,
-                self.problem.noise,
+                self.noise,
                 self.kappa,
                 tolerance=self.tolerance,
                 max_rounds=self.max_rounds,
@@ -125,10 +136,9 @@ class GivenGraph(GraphExperiment):
                 start=beliefs if beliefs is None or beliefs.converged else None,
                 threads=self.threads,
             )
-            local = beliefs.variance
-            sums = [local[mask].sum() / len(local) for mask in masks]
-            rows[k] = [local.mean(), 0.0, local.var(), beliefs.converged, beliefs.rounds, *sums]
-        return self.as_fields(rows, [float(mask.mean()) for mask in masks])
+            mean, variance, *sums = self.summary(beliefs.variance, masks)
+            rows[k] = [mean, 0.0, variance, beliefs.converged, beliefs.rounds, *sums]
+        return self.as_fields(rows, map(self.share, masks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,26 +151,28 @@ class LoopErrors:
     drawn: int  # data sets
 
 
-def loop_errors(problem: Problem, nu: Sequence[float], seed: int, kappa: FloatArray) -> LoopErrors:
+def loop_errors(experiment: GivenGraph) -> LoopErrors:
     """Compare belief propagation with dense algebra on as many data sets as it takes to know their difference within a third.
 
     Small graphs are compared whole. Of large ones, balls around random vertices are cut out, a new one for every data set, and
     both ways are used on each ball with the same normalisers; only the inner half of its vertices counts.
     """
+    problem, nu, kappa = experiment.problem, experiment.nu, experiment.kappa
     graph = problem.graph
     assert isinstance(graph, Graph)
-    rng = stream(seed, 2**31)
+    rng = stream(experiment.seed, 2**31)
     kernel: Any = problem.kernel
-    plain = replace(kernel, normalise="none")
+    plain = kernel.raw()
     entire = graph.vertices <= _WHOLE
     linked = np.flatnonzero(~graph.isolated)
-    whole = _Piece.cut(plain, graph, np.arange(graph.vertices), kappa) if entire else None
+    data = experiment.noise, experiment.weights
+    whole = _Piece.cut(plain, graph, np.arange(graph.vertices), kappa, *data) if entire else None
     sums: list[FloatArray] = []
     seen = 0
     while True:
-        piece = whole or _Piece.cut(plain, graph, _ball(graph, int(rng.choice(linked))), kappa)
+        piece = whole or _Piece.cut(plain, graph, _ball(graph, int(rng.choice(linked))), kappa, *data)
         inner = piece.graph.vertices if entire else (piece.graph.vertices + 1) // 2
-        sums.append(piece.compare(problem.noise, nu, inner, rng))
+        sums.append(piece.compare(nu, inner, rng))
         seen += inner
         both = np.array(sums)  # data sets, both ways, nu
         messages, exact = both.sum(axis=0)
@@ -182,18 +194,34 @@ class _Piece:
     graph: Graph
     normaliser: FloatArray
     C: FloatArray = field(repr=False)
+    noise: float | FloatArray
+    weights: FloatArray | None  # how often vertices are labelled, relative to each other
+    denser: float  # how much more often than vertices of the whole graph
 
     @classmethod
-    def cut(cls, kernel: Any, graph: Graph, chosen: IntArray, kappa: FloatArray) -> _Piece:
+    def cut(
+        cls,
+        kernel: Any,
+        graph: Graph,
+        chosen: IntArray,
+        kappa: FloatArray,
+        noise: float | FloatArray,
+        weights: FloatArray | None,
+    ) -> _Piece:
         part, normaliser = Graph(graph.adjacency[chosen][:, chosen]), kappa[chosen]
-        return cls(kernel, part, normaliser, kernel.on(part).matrix() / np.sqrt(normaliser[:, None] * normaliser))
+        C = kernel.on(part).matrix() / np.sqrt(normaliser[:, None] * normaliser)
+        total = 1.0 if weights is None else float(weights[chosen].sum())
+        denser = 1.0 if weights is None else total * graph.vertices / len(chosen)
+        own = None if weights is None or total == 0 else weights[chosen] / total
+        return cls(kernel, part, normaliser, C, per_vertex(noise, chosen), own, denser)
 
-    def compare(self, noise: float, nu: Sequence[float], inner: int, rng: np.random.Generator) -> FloatArray:
+    def compare(self, nu: Sequence[float], inner: int, rng: np.random.Generator) -> FloatArray:
         """Return the sum of the first variances by messages and by dense algebra, at each nu, for a new data set."""
-        sums = np.zeros((2, len(nu)))
+        sums, noise = np.zeros((2, len(nu))), self.noise
+        nu = [self.denser * each for each in nu] if self.weights is not None or self.denser == 0 else nu
         links, model = links_of(self.graph), self.kernel.vertex_model()
         beliefs = None
-        for k, counts in zip(*draw_counts(nu, self.graph.vertices, rng), strict=True):
+        for k, counts in zip(*draw_counts(nu, self.graph.vertices, rng, self.weights), strict=True):
             beliefs = propagate(links, model, counts, noise, self.normaliser, tolerance=1e-6, start=beliefs)
             sums[0, k] = beliefs.variance[:inner].sum()
             sums[1, k] = posterior_variances(self.C, counts, noise)[:inner].sum()

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpcurves.errors import GPCurvesError, InputError
 from gpcurves.graphs import Ensemble, Graph
-from gpcurves.graphs.groups import check_groups
+from gpcurves.graphs.groups import check_groups, expand_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
 from gpcurves.methods.sampled import Sampled, average_over_groups
 from gpcurves.methods.simulation.method import at_least, is_large
@@ -64,7 +64,7 @@ class CavityOptions(Precision):
 
     among: tuple[str, ...] = parameter(
         (),
-        help="Groups of vertices to average over besides; of an ensemble those that are given by a degree",
+        help="Groups of vertices to average over besides; of an ensemble those that are given by a degree, and blocks",
         check=lambda name, value: check_groups(value),
     )
     max_sweeps: int = parameter(
@@ -93,8 +93,9 @@ class CavityOptions(Precision):
     def objection(self, problem: Problem, given: Collection[str]) -> str | None:
         if problem.ensemble is not None and "among" in given:
             for name in self.among:
-                if name not in ("isolated", "ends") and not name.startswith("degree="):
-                    return f"of an ensemble only groups by degree are known (isolated, ends, degree=K), got {name!r}"
+                if name not in ("isolated", "ends") and not name.startswith(("degree=", "block")):
+                    known = "groups by degree are known (isolated, ends, degree=K), and the blocks of a block model"
+                    return f"of an ensemble only {known}, got {name!r}"
         return super().objection(problem, given)
 
 
@@ -105,18 +106,25 @@ def _has_edges(problem: Problem) -> str | None:
     return None
 
 
-def _has_messages(problem: Problem) -> str | None:
+def has_messages(problem: Problem) -> str | None:
     """Return why a kernel has no messages, or None."""
     if problem.teacher is not None and problem.true_kernel is None:
         return "the true function must come from a kernel between vertices, and here it is one function"
     kernels = [problem.kernel] if problem.teacher is None else [problem.kernel, problem.true_kernel]
     try:
+        if problem.ensemble is not None and problem.teacher is None and problem.ensemble.mean_degree > 0:
+            problem.ensemble.vertex_types()
         sizes = [kernel.vertex_model().size for kernel in kernels]
     except GPCurvesError as error:
         return str(error)
     if problem.teacher is not None and 0 in sizes:
         return "of a misspecified model both kernels must couple neighbours, and one is a multiple of the identity"
     return None
+
+
+def _even_if_taught(problem: Problem) -> str | None:
+    """Return why a misspecified model is too uneven, or None."""
+    return None if problem.teacher is None or problem.uneven is None else f"for a misspecified model {problem.uneven}"
 
 
 @register
@@ -137,9 +145,10 @@ class Cavity(Sampled):
     promise = "exact on trees and in the limit of large random graphs; approximate on graphs with short cycles"
     source = "Urry & Sollich 2013, section 4; local normalisation exact"
     needs = "noise > 0, a graph or an ensemble of graphs"
-    conditions = (needs_noise, _has_edges, _has_messages)
+    conditions = (needs_noise, _has_edges, has_messages, _even_if_taught)
     axes = ("nu",)
     misspecified = True
+    uneven = True
     Options = CavityOptions
     VarianceOptions = CavityVarianceOptions
 
@@ -164,7 +173,7 @@ class Cavity(Sampled):
         if problem.teacher is not None:
             return self._taught(problem, options, run)
         threads = None if str(run.workers).strip() == "1" else 1
-        shared = (problem, (), run.seed(), options.among, threads)
+        shared = (problem, (), run.seed(), expand_groups(problem.graph, options.among), threads)
         if isinstance(problem.graph, Graph):
             divided = normalisers(problem.kernel, problem.graph)
             return GivenGraph(*shared, options.tolerance, options.max_rounds, options.damping, *divided)
@@ -192,7 +201,8 @@ class Cavity(Sampled):
         check_memory(40.0 * messages * width**2 * run.processes, what, "ask for fewer workers or simulate")
         how = tolerance, options.max_rounds if given else options.max_sweeps, options.damping
         threads = None if str(run.workers).strip() == "1" else 1
-        return TaughtData(problem, (), run.seed(), options.among, *how, size, threads, note)
+        among = expand_groups(problem.graph, options.among)
+        return TaughtData(problem, (), run.seed(), among, *how, size, threads, note)
 
     def check_sizes(self, experiment: Any, run: Run) -> None:
         _check_size(max(experiment.nu))
@@ -241,7 +251,7 @@ class Cavity(Sampled):
                 "the graph has cycles, so that this is an approximation; by how much is not measured for a misspecified model"
             )
             return {}
-        found = loop_errors(experiment.problem, experiment.nu, experiment.seed, experiment.kappa)
+        found = loop_errors(experiment)
         worst = int(np.argmax(abs(found.off)))
         notes.append(
             f"the graph has cycles, so that this is an approximation: compared with dense algebra on {found.vertices:,} "
@@ -254,7 +264,7 @@ class Cavity(Sampled):
         """Return the local posterior variances: their distribution, by vertex and by degree."""
         from gpcurves.methods.cavity.beliefs import belief_propagation
         from gpcurves.methods.cavity.population import population_error
-        from gpcurves.methods.simulation.vertices import draw_counts
+        from gpcurves.methods.simulation.vertices import draw_counts, weights_of
 
         _check_size(nu)
         if problem.teacher is not None:
@@ -266,29 +276,31 @@ class Cavity(Sampled):
         graph = problem.graph
         if isinstance(graph, Ensemble):
             result = population_error(
-                graph.degree_distribution(),
+                graph.vertex_types(),
                 problem.kernel.vertex_model(),
-                problem.noise,
+                problem.noise / problem.kernel.variance,
                 nu,
                 normalise=problem.kernel.normalise,
                 local=options.local,
                 precision=options.precision,
                 rng=run.rng,
             )
-            return VarianceDistribution(result.variance, result.degree, problem, nu, weights=result.weight)
+            values = problem.kernel.variance * result.variance
+            return VarianceDistribution(values, result.degree, problem, nu, weights=result.weight)
         needed = 32.0 * options.datasets * graph.vertices
         check_memory(needed, f"the variances of {options.datasets:,} data sets", "ask for fewer data sets")
-        seed = run.seed()
+        seed, counted = run.seed(), weights_of(problem.test_inputs)
         values = []
         for task in range(options.datasets):
-            _, counts = draw_counts((nu,), graph.vertices, stream(seed, task).spawn(1)[0])
+            _, counts = draw_counts((nu,), graph.vertices, stream(seed, task).spawn(1)[0], weights_of(problem.inputs))
             values.append(belief_propagation(problem, counts[0]).variance)
         return VarianceDistribution(
             np.concatenate(values),
             np.tile(graph.neighbours, len(values)).astype(np.float64),
             problem,
             nu,
-            vertex=np.tile(np.arange(graph.vertices), len(values)),
+            None if counted is None else np.tile(counted / len(values), len(values)),
+            np.tile(np.arange(graph.vertices), len(values)),
         )
 
 

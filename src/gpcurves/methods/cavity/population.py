@@ -1,4 +1,4 @@
-r"""Learning curves of large random graphs: population dynamics for an ensemble given by its degree distribution.
+r"""Learning curves of large random graphs: population dynamics for an ensemble given by its degree distribution, or by types of vertices.
 
 Three tolerances, three questions. Messages that give prior variances converge like those on a given graph (`rounds.iterate`).
 The average over a population settles before anything is measured (`Dynamics.settle`). What is measured is a mean over
@@ -51,7 +51,7 @@ class PopulationResult:
     """The error of an ensemble at one number of examples per vertex, and how uncertain it is.
 
     The standard error is the larger of those from independent populations and from independent wirings, with that of the
-    normaliser. ``degree`` to ``weight`` are samples of vertices; their weights add up to 1.
+    normaliser. ``degree`` to ``kind`` are samples of vertices; their weights add up to 1.
     """
 
     nu: float
@@ -65,6 +65,8 @@ class PopulationResult:
     cavity_variance: FloatArray = field(repr=False)  # given the examples at all other vertices
     variance: FloatArray = field(repr=False)  # given those at the vertex too
     weight: FloatArray = field(repr=False)
+    kind: FloatArray = field(repr=False)  # number of its type
+    type_errors: FloatArray = field(repr=False)  # average error of each type, whose shares weigh them
     state: State = field(repr=False)
 
 
@@ -72,16 +74,16 @@ def mean_prior_variance(
     degrees: object, model: VertexModel, *, precision: float = 5e-4, rng: Rng = None, threads: int | None = None
 ) -> Normaliser:
     r"""Return :math:`\kappa`, the average of :math:`\hat C_{ii}` over the vertices of large graphs of the ensemble."""
-    shares = check_degrees(degrees)
+    types = check_degrees(degrees)
     rngs = _streams(rng)
-    alone = float(shares[0])
+    alone = float(types.isolated.sum())
     means: list[FloatArray] = []
     while True:
-        wiring = Wiring.draw(shares, _LARGEST // POPULATIONS, rngs)
-        prior = raw_diagonal(wiring, model, thread_count(threads))
-        means.append(prior.reshape(len(rngs), -1).mean(axis=1))
-        value = alone * model.isolated + (1 - alone) * float(np.mean(means))
-        stderr = (1 - alone) * float(np.std(means, ddof=1)) / float(np.sqrt(np.size(means)))
+        wiring = Wiring.draw(types, _LARGEST // POPULATIONS, rngs)
+        prior = raw_diagonal(wiring, model, thread_count(threads)).reshape(len(rngs), -1)
+        means.append(types.linked @ _means(np.split(prior, np.cumsum(wiring.sizes)[:-1], axis=1)))
+        value = alone * model.isolated + float(np.mean(means))
+        stderr = float(np.std(means, ddof=1)) / float(np.sqrt(np.size(means)))
         if stderr <= precision * value or len(means) >= _MOST_WIRINGS:
             return Normaliser(value, stderr)
 
@@ -104,12 +106,12 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
 ) -> PopulationResult:
     """Return the average posterior variance over the vertices of large graphs of an ensemble.
 
-    ``degrees`` are the probabilities of the degrees 0, 1, 2, ... Local normalisation is "exact", or that of "paper", UM13 (29). A
+    ``degrees`` are the probabilities of the degrees 0, 1, 2, ..., or `VertexTypes`. Local normalisation is "exact", or that of "paper", UM13 (29). A
     ``normaliser`` (for global normalisation) and the number of ``vertices`` of each population are found unless given. The run
     begins with the messages of ``start``, a result for the same ensemble and kernel, and ends when the standard error is the
     fraction ``precision`` of the error, or after ``max_sweeps`` with ``converged`` false.
     """
-    shares = check_degrees(degrees)
+    types = check_degrees(degrees)
     if normalise == "local" and local == "paper" and model.walk is None:
         raise NotApplicableError("local='paper' needs a kernel that is a polynomial in T, which this is not")
     size = population_size(precision) if vertices is None else vertices
@@ -119,7 +121,7 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
         normaliser = mean_prior_variance(degrees, model, precision=precision / 5, rng=rngs[0], threads=threads)
     constant = 1.0 if normalise == "none" else normaliser.value if normaliser and normalise == "global" else None
     paper = constant is None and local == "paper"
-    dynamics = Dynamics(shares, model, noise, nu, constant, paper, size, rngs, thread_count(threads))
+    dynamics = Dynamics(types, model, noise, nu, constant, paper, size, rngs, thread_count(threads))
     return _measure(dynamics, start, normaliser if normalise == "global" else None, precision, max_sweeps)
 
 
@@ -169,10 +171,13 @@ def _measure(
     dynamics: Dynamics, start: PopulationResult | None, normaliser: Normaliser | None, precision: float, max_sweeps: int
 ) -> PopulationResult:
     """Average over wirings and sweeps until the standard error is small enough."""
-    alone = float(dynamics.degrees[0])
+    types = dynamics.types
     bare = 1.0 if dynamics.constant is None else dynamics.model.isolated / dynamics.constant
     # Isolated vertices send no messages: their part of the error is known exactly.
-    isolated = alone * float(mean_posterior(np.array([bare]), dynamics.noise, dynamics.nu)[0])
+    own = [
+        float(mean_posterior(np.array([bare]), dynamics.noise, dynamics.nu * rate)[0]) for rate in types.rates.tolist()
+    ]
+    isolated = types.isolated * own
     doubt = 0.0 if normaliser is None else normaliser.stderr / normaliser.value
     state, converged, sweeps, relaxation = _prepare(dynamics, None if start is None else start.state, precision)
     rows: list[FloatArray] = []
@@ -181,7 +186,7 @@ def _measure(
         sweeps += 2 * relaxation
         rows.append(row)
         if len(rows) >= _FIRST_EPOCHS:
-            table = isolated + (1 - alone) * np.array(rows)
+            table = isolated.sum() + types.linked @ np.array(rows)
             error = float(table.mean())
             # Rows are independent wirings, columns independent populations. Few of either may agree by chance, so that the
             # larger of both estimates is taken.
@@ -200,42 +205,51 @@ def _measure(
         vertices=dynamics.vertices,
         sweeps=sweeps,
         **_describe_vertices(dynamics, state, cavity, bare),
+        type_errors=frozen((isolated + types.linked * np.mean(rows, axis=(0, 2))) / types.shares),
         state=replace(state, messages=frozen(state.messages)),
     )
 
 
 def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State, FloatArray, FloatArray]:
-    """Sweep, and return the state, the last cavity variances and the mean error of each population."""
+    """Sweep, and return the state, the last cavity variances and the mean error of each type in each population."""
     # If normalisers belong to the wiring, messages made on the former one are forgotten first, and these sweeps do not count.
     # Otherwise each message goes to a random slot in every sweep, as if all edges were drawn anew.
     quenched = dynamics.constant is None and not dynamics.paper
     measured: list[FloatArray] = []
     for step in range(2 * relaxation):
         if not quenched:
-            reverse = state.wiring.shuffle(dynamics.rngs)
+            reverse = state.wiring.redirect(dynamics.rngs)
             state = replace(state, wiring=replace(state.wiring, reverse=reverse))
         state = dynamics.sweep(state, dynamics.draw_counts())
         if not quenched or step >= relaxation:
             state, cavity = dynamics.observe(state)
-            error = mean_posterior(cavity, dynamics.noise, dynamics.nu)
-            measured.append(error.reshape(len(dynamics.rngs), -1).mean(axis=1))
+            measured.append(_means(dynamics.by_type(dynamics.mean_errors(cavity))))
     return state, cavity, np.mean(measured, axis=0)
+
+
+def _means(parts: list[FloatArray]) -> FloatArray:
+    """Return the average over the vertices of each type in each population; 0 for a type without any."""
+    return np.array([part.mean(axis=1) if part.shape[1] else np.zeros(len(part)) for part in parts])
 
 
 def _describe_vertices(dynamics: Dynamics, state: State, cavity: FloatArray, bare: float) -> dict[str, FloatArray]:
     """Return the samples of vertices of a result: those of the populations, and isolated ones with every number of examples."""
-    alone = float(dynamics.degrees[0])
-    counts, weights = poisson_weights(dynamics.nu)
-    atoms = len(counts) if alone > 0 else 0
+    types, populations = dynamics.types, len(dynamics.rngs)
+    sizes = types.split(dynamics.vertices)
     given = dynamics.draw_counts() / dynamics.noise
-    at_isolated = counts[:atoms] / dynamics.noise
-    share = (1 - alone) / len(cavity)
-    return {
-        "degree": frozen(np.append(state.wiring.degrees, np.zeros(atoms))),
-        "cavity_variance": frozen(np.append(cavity, np.full(atoms, bare))),
-        "variance": frozen(np.append(1 / (given + 1 / cavity), 1 / (at_isolated + 1 / bare))),
-        "weight": frozen(np.append(np.full(len(cavity), share), alone * weights[:atoms])),
-    }
+    numbers = np.tile(np.repeat(np.arange(float(len(types))), sizes), populations)
+    share = types.linked / np.maximum(populations * np.array(sizes), 1)
+    columns = [
+        (state.wiring.degrees, cavity, 1 / (given + 1 / cavity), share[numbers.astype(np.int64)], numbers),
+    ]
+    for number, (alone, rate) in enumerate(zip(types.isolated.tolist(), types.rates.tolist(), strict=True)):
+        counts, weights = poisson_weights(dynamics.nu * rate)
+        if alone > 0:
+            same = np.full(len(counts), 1.0)
+            at = 1 / (counts / dynamics.noise + 1 / bare)
+            columns.append((0 * same, bare * same, at, alone * weights, number * same))
+    names = ("degree", "cavity_variance", "variance", "weight", "kind")
+    return {name: frozen(np.concatenate(parts)) for name, parts in zip(names, zip(*columns, strict=True), strict=True)}
 
 
 def population_size(precision: float) -> int:

@@ -15,18 +15,19 @@ To first order in `t` the matrix of a vertex has a block of `x` with its derivat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from gpcurves.graphs.graph import IntArray
+from gpcurves.errors import NumericalError
 from gpcurves.graphs.vertex_model import VertexModel
-from gpcurves.methods.cavity.compiled import Links, thread_count
+from gpcurves.methods.cavity.compiled import Links, Pair, thread_count
 from gpcurves.methods.cavity.messages import Kernel
 from gpcurves.methods.cavity.rounds import kernel_of
-from gpcurves.methods.cavity.taught_messages import Four, relay_taught
+from gpcurves.methods.cavity.taught_messages import Ends, relay_prior, relay_taught, taught_marginals
 from gpcurves.numerics.validation import FloatArray
 
-_BLOCK = 20_000  # vertices of which all matrices are held at once
+_PRIOR_TOLERANCE, _MOST_PRIOR_ROUNDS = 1e-12, 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,8 @@ class Chain:
 class TaughtGraph:
     """A student and a teacher on the slots of a graph; with different graphs, on the slots of both.
 
-    Messages are four arrays: of the student, its derivative, between both, and of the teacher.
+    A message is one row: of the student, its derivative, and between both. Messages of the teacher are apart, because data do not
+    change them.
     """
 
     links: Links
@@ -68,65 +70,57 @@ class TaughtGraph:
         x, z = self.student, self.teacher
         return np.sqrt(x.kappa * x.degrees / (z.kappa * z.degrees))
 
-    def start(self) -> Four:
-        """Return messages that say nothing."""
-        x, z, slots = self.student.model, self.teacher.model, self.links.slots
-        widths = (x.packed, x.packed, x.size * z.size, z.packed)
-        first, second, third, fourth = (np.zeros((slots, width)) for width in widths)
-        return first, second, third, fourth
+    @property
+    def ends(self) -> Ends:
+        """Where slots begin, and their other ends, as compiled code takes them."""
+        return self.links.indptr, self.links.reverse
 
-    def send(self, old: Four, new: Four, counts: FloatArray, threads: int) -> None:
-        """Send all messages once."""
+    def start(self) -> FloatArray:
+        """Return messages that say nothing."""
+        x, z = self.student.model, self.teacher.model
+        return np.zeros((self.links.slots, 2 * x.packed + x.size * z.size))
+
+    def send_prior(self, old: FloatArray, threads: int, compare: bool = False) -> tuple[FloatArray, FloatArray, float]:
+        """Send the messages of the teacher once; return them, what each slot must know of them, and how much they changed."""
+        new, known = np.empty_like(old), np.empty_like(old)
+        changes = self.links.run(threads, relay_prior, self.ends, self.teacher.arrays, (old, new), known, compare)
+        return new, known, float(np.max(changes, initial=0.0))
+
+    @cached_property
+    def prior(self) -> Pair:
+        """The messages of the teacher after convergence, and what each slot must know of them."""
+        messages, threads = np.zeros((self.links.slots, self.teacher.model.packed)), thread_count(None)
+        for _ in range(_MOST_PRIOR_ROUNDS):
+            messages, known, change = self.send_prior(messages, threads, True)
+            if change <= _PRIOR_TOLERANCE:
+                return messages, known
+        raise NumericalError(f"the messages of the teacher did not converge in {_MOST_PRIOR_ROUNDS:,} rounds")
+
+    def send(
+        self,
+        buffers: Pair,
+        known: FloatArray,
+        counts: FloatArray,
+        threads: int,
+        compare: bool = False,
+        damping: float = 0.0,
+    ) -> float:
+        """Send all messages once, and return the largest change in a block, relative to the largest number there."""
         scale = self.student.degrees * self.student.kappa
         noises = np.where(counts > 0, scale * self.true_noise / np.maximum(counts, 1e-300), 0.0)
         data = counts / (scale * self.noise), noises, self.ratio
-        slots = self.links.indptr, self.links.reverse
-        self.links.run(threads, relay_taught, slots, self.student.arrays, self.teacher.arrays, data, old, new)
+        chains = self.student.arrays, self.teacher.arrays
+        found = self.links.run(threads, relay_taught, self.ends, chains, data, known, (compare, damping), buffers)
+        moved, largest = np.max(found, axis=0).reshape(2, 3)
+        return float(np.max(np.divide(moved, largest, out=moved, where=largest > 0)))
 
-    def observe(self, messages: Four) -> tuple[FloatArray, FloatArray]:
+    def observe(self, messages: FloatArray, prior: FloatArray, threads: int) -> Pair:
         """Return the student's variance of every vertex given the examples at all others, and its derivative."""
-        vertices = self.links.vertices
-        cavity, slope = np.empty(vertices), np.empty(vertices)
-        for begin in range(0, vertices, _BLOCK):
-            at = np.arange(begin, min(begin + _BLOCK, vertices))
-            cavity[at], slope[at] = self._marginals(messages, at)
-        return cavity, slope
-
-    def _marginals(self, messages: Four, at: IntArray) -> tuple[FloatArray, FloatArray]:
-        x, z = self.student, self.teacher
-        p, q = x.model.size, z.model.size
-        indptr = self.links.indptr
-        spans = slice(indptr[at[0]], indptr[at[-1] + 1])
-        vertex = np.repeat(np.arange(len(at)), np.diff(indptr[at[0] : at[-1] + 2]))
-        sums = []
-        for part in messages:
-            total = np.zeros((len(at), part.shape[1]))
-            np.add.at(total, vertex, part[spans])
-            sums.append(total)
-        P = x.degrees[at, None, None] * _unpack(x.model.local[None], p) - _unpack(sums[0], p)
-        M = z.degrees[at, None, None] * _unpack(z.model.local[None], q) - _unpack(sums[3], q)
-        change, mixed, rho = -_unpack(sums[1], p), sums[2].reshape(-1, p, q), self.ratio[at][:, None]
-        # the last of z is rho u, so that its row and column are added to those of u
-        across = -mixed[:, :, :-1]
-        across[:, -1] += rho * M[:, -1, :-1]
-        change[:, -1] -= rho * mixed[:, :, -1]
-        change[:, :, -1] -= rho * mixed[:, :, -1]
-        change[:, -1, -1] += rho[:, 0] ** 2 * M[:, -1, -1]
-        column = np.linalg.solve(P, np.eye(p)[:, -1:])[:, :, 0]
-        seen = np.einsum("ijk,ij->ik", across, column)
-        known = np.linalg.solve(M[:, :-1, :-1], seen[:, :, None])[:, :, 0]
-        derivative = np.einsum("ij,ij->i", seen, known) - np.einsum("ij,ijk,ik->i", column, change, column)
-        scale, pivot = x.degrees[at] * x.kappa[at], column[:, -1]
-        return -1 / (pivot * scale), derivative / (pivot * pivot * scale)
-
-
-def _unpack(packed: FloatArray, size: int) -> FloatArray:
-    """Return symmetric matrices from the lower triangles in the rows of an array."""
-    full = np.zeros((len(packed), size, size))
-    i, j = np.tril_indices(size)
-    full[:, i, j] = packed
-    full[:, j, i] = packed
-    return full
+        last = np.empty(self.links.vertices), np.empty(self.links.vertices)
+        chains = self.student.arrays, self.teacher.arrays
+        self.links.run(threads, taught_marginals, self.ends, chains, self.ratio, (messages, prior), last)
+        scale = self.student.degrees * self.student.kappa
+        return -last[0] / scale, -last[1] / scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +133,7 @@ class TaughtBeliefs:
     cavity_error: FloatArray
     converged: bool
     rounds: int
-    messages: Four
+    messages: FloatArray
 
 
 def propagate_taught(
@@ -149,35 +143,22 @@ def propagate_taught(
     tolerance: float = 1e-10,
     max_rounds: int = 1000,
     damping: float = 0.0,
-    start: Four | None = None,
+    start: FloatArray | None = None,
     threads: int | None = None,
 ) -> TaughtBeliefs:
     """Send messages along all edges until they no longer change, relative to the largest of their kind."""
-    old, new = graph.start() if start is None else start, graph.start()
     workers = thread_count(threads)
+    prior, known = graph.prior
+    old, new = graph.start() if start is None else start.copy(), graph.start()
     rounds, converged = 0, graph.links.slots == 0
     while not converged and rounds < max_rounds:
-        graph.send(old, new, counts, workers)
-        largest = 0.0
-        for now, before in zip(new, old, strict=True):
-            if damping:
-                now += damping * (before - now)
-            largest = max(largest, _change(now, before))
-        if rounds == 0 and start is not None:
-            old = graph.start()  # the messages that were given stay as they are
+        change = graph.send((old, new), known, counts, workers, True, damping)
         old, new = new, old
         rounds += 1
-        if not np.isfinite(largest):
+        if not np.isfinite(change):
             break
-        converged = largest <= tolerance
-    cavity, slope = graph.observe(old)
+        converged = change <= tolerance
+    cavity, slope = graph.observe(old, prior, workers)
     variance = 1 / (counts / graph.noise + 1 / cavity)
     error = variance**2 * (counts * graph.true_noise / graph.noise**2 + slope / cavity**2)
     return TaughtBeliefs(variance, error, cavity, slope, converged, rounds, old)
-
-
-def _change(now: FloatArray, before: FloatArray) -> float:
-    """Return the largest change of a message, relative to the largest of all."""
-    size = float(np.abs(now).max(initial=0.0))
-    moved = float(np.abs(now - before).max(initial=0.0))
-    return moved / size if size > 0 else moved

@@ -43,6 +43,7 @@ def taught_graph(problem: Problem, graph: Graph) -> TaughtGraph:
         else:
             raw = prior_variances(links_of(own), model)
             kappa = {"none": np.ones_like(raw), "global": np.full_like(raw, raw.mean()), "local": raw}[kernel.normalise]
+            kappa = kappa / kernel.variance
         return Chain.of(model, weights, own.degrees, kappa)
 
     chains = chain(problem.kernel, graph), chain(teacher.kernel, true)
@@ -86,7 +87,9 @@ class TaughtData(GraphExperiment):
         masks = [members(graph, name) for name in self.among]
         rows = np.empty((len(self.nu), len(self.averages) + len(masks)))
         beliefs: TaughtBeliefs | None = None
-        for k, counts in zip(*draw_counts(self.nu, graph.vertices, own), strict=True):
+        weights = self.label_weights(graph)
+        rates = np.ones(graph.vertices) if weights is None else graph.vertices * weights
+        for k, counts in zip(*draw_counts(self.nu, graph.vertices, own, weights), strict=True):
             beliefs = propagate_taught(
                 taught,
                 counts.astype(np.float64),
@@ -96,17 +99,20 @@ class TaughtData(GraphExperiment):
                 start=beliefs.messages if beliefs is not None and beliefs.converged else None,
                 threads=self.threads,
             )
-            local = beliefs.error if self.problem.ensemble is None else _mean_error(taught, beliefs, self.nu[k])
+            local = beliefs.error if self.problem.ensemble is None else _mean_error(taught, beliefs, self.nu[k] * rates)
             sums = [local[mask].sum() / len(local) for mask in masks]
             rows[k] = [local.mean(), 0.0, beliefs.error.var(), beliefs.converged, beliefs.rounds, *sums]
         return self.as_fields(rows, [float(mask.mean()) for mask in masks])
 
 
-def _mean_error(taught: TaughtGraph, beliefs: TaughtBeliefs, nu: float) -> FloatArray:
+def _mean_error(taught: TaughtGraph, beliefs: TaughtBeliefs, nu: FloatArray) -> FloatArray:
     """Return the error of every vertex, averaged over its own number of examples."""
     total = np.zeros_like(beliefs.error)
-    for count, weight in zip(*poisson_weights(nu), strict=True):
-        variance = 1 / (count / taught.noise + 1 / beliefs.cavity_variance)
-        slope = count * taught.true_noise / taught.noise**2 + beliefs.cavity_error / beliefs.cavity_variance**2
-        total += weight * variance**2 * slope
+    for rate in np.unique(nu).tolist():
+        own = nu == rate
+        variances, errors = beliefs.cavity_variance[own], beliefs.cavity_error[own]
+        for count, weight in zip(*poisson_weights(rate), strict=True):
+            variance = 1 / (count / taught.noise + 1 / variances)
+            slope = count * taught.true_noise / taught.noise**2 + errors / variances**2
+            total[own] += weight * variance**2 * slope
     return total

@@ -3,9 +3,12 @@
 from gpcurves.methods.formulas import (  # noqa: F401
     approximations,
     bounds,
+    decay,
     degenerate,
+    grid,
     labels,
     large_graphs,
+    markov,
     scores,
     williams_vivarelli,
 )

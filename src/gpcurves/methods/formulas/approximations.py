@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -20,31 +21,42 @@ from gpcurves.methods.formulas.misspecified import (
     upper_continuous_taught,
 )
 from gpcurves.methods.formulas.parametric import Scaled, integrated_h, solve
+from gpcurves.methods.formulas.strides import ONE_BY_ONE, STRIDES, end_of_window, leap
+from gpcurves.methods.formulas.uneven import is_uneven, say_uneven
 from gpcurves.numerics.roots import bisect, invert
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.observations.classes import Classes
 from gpcurves.problem import Problem
 
 _NOT_A_BOUND = "close to the truth for smooth spectra and inputs spread evenly; not a bound"
-_ONE_BY_ONE = 20_000  # from there on a step changes ln G by about 1/n, little enough to extrapolate
-# strides per window; ratios near 1.5 keep the errors of Neville's scheme apart
-_STRIDES = (32, 48, 64, 96, 128, 192, 256)
-_WINDOW = 1.5  # a window ends at 1.5 times the steps done, over which G changes by a bounded factor, whatever n is
 _NO_CHANGE = 1e-18  # a share that rounding does not see
 _FAR = 1e12
 _NOTHING = 1e-300  # below this, in units of the largest eigenvalue, nothing is left to learn
 
 
+def may_fail(problem: Problem) -> bool:
+    """Tell whether there are sizes at which the theory is known to be wrong: of misspecified models, and of classes at inputs."""
+    return problem.teacher is not None or (isinstance(problem.observation, Classes) and problem.kernel is not None)
+
+
 def risky_sizes(problem: Problem, n: FloatArray) -> BoolArray:
-    """Tell at which n the theory of a misspecified model is known to be too low."""
-    if problem.teacher is None:
+    """Tell at which n the theory is known to be wrong."""
+    if not may_fail(problem):
         return np.zeros(len(n), dtype=bool)
-    return is_risky(problem, lambda scaled: _lc_h(scaled, n, problem.spectrum.count))
+    if problem.teacher is not None:
+        return is_risky(problem, lambda scaled: _lc_h(scaled, n, problem.spectrum.count))
+    return is_uneven(problem, lower_continuous(problem, n))
+
+
+def say_doubt(problem: Problem, sizes: FloatArray, axis: str) -> str:
+    """Return the sentence about sizes at which the theory is known to be wrong."""
+    return say_uneven(sizes, axis) if problem.teacher is None else say_risky(sizes, axis)
 
 
 def lc_caution(problem: Problem, n: FloatArray) -> str | None:
-    """Return a note if the theory is known to be too low somewhere, or None."""
+    """Return a note if the theory is known to be wrong somewhere, or None."""
     risky = risky_sizes(problem, n)
-    return say_risky(n[risky], "n") if risky.any() else None
+    return say_doubt(problem, n[risky], "n") if risky.any() else None
 
 
 def _lc_h(scaled: Scaled, n: FloatArray, count: float) -> FloatArray:
@@ -163,7 +175,7 @@ def discrete_examples(problem: Problem, error: float) -> float:
     scaled = Scaled(problem)
     low, G = 0.0, scaled.values
     while True:
-        high = _ONE_BY_ONE if low < _ONE_BY_ONE < _end_of_window(low) else max(low + 1.0, _end_of_window(low))
+        high = ONE_BY_ONE if low < ONE_BY_ONE < end_of_window(low) else max(low + 1.0, end_of_window(low))
         later = _advance(scaled, G, low, high)
         if scaled.unit * (scaled.multiplicities @ later) <= error:
             break
@@ -194,9 +206,8 @@ def discrete_examples(problem: Problem, error: float) -> float:
 def discrete(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return tr G after `n` steps :math:`G \to G - G^2/(\sigma^2+\mathrm{tr}\,G)` from :math:`G = \Lambda`, S99 (9).
 
-    The first 20,000 steps are taken one by one. After that a step changes little, and many are taken at once: with
-    :math:`y = \ln G` and one step :math:`y \to y + \Delta(y)`, a stride :math:`y \to y + k\Delta(y)` is exact at `k = 1` and
-    smooth in `k`, so a window of steps is crossed with several strides and extrapolated to `k = 1` (Neville's scheme).
+    The first 20,000 steps are taken one by one. After that a step changes :math:`\ln G` little, and many are taken at once
+    (`strides`).
     """
     if problem.teacher is not None:
         return discrete_taught(problem, n)
@@ -252,7 +263,7 @@ class Rest:
 
 
 def _move(G: FloatArray, multiplicities: FloatArray, rest: Rest, done: float, target: float) -> FloatArray:
-    stop = min(target, _ONE_BY_ONE)
+    stop = min(target, ONE_BY_ONE)
     work = np.empty_like(G)
     while done < stop:
         moving = float(multiplicities @ G)
@@ -268,15 +279,11 @@ def _move(G: FloatArray, multiplicities: FloatArray, rest: Rest, done: float, ta
         G *= work  # a product of factors, and not G - G^2/total: G stays positive and keeps its relative accuracy
         done += 1
     while done < target:
-        steps = min(target - done, _end_of_window(done) - done)
-        leap = steps > 2 * _STRIDES[-1]
-        G = _leap(G, multiplicities, rest, steps) if leap else _strides(G, multiplicities, rest, 1.0, int(steps))
+        steps = min(target - done, end_of_window(done) - done)
+        go = partial(_strides, G, multiplicities, rest)
+        G = leap(go, steps) if steps > 2 * STRIDES[-1] else go(1.0, int(steps))
         done += steps
     return G
-
-
-def _end_of_window(done: float) -> float:
-    return done + math.floor((_WINDOW - 1) * done)
 
 
 def _strides(G: FloatArray, multiplicities: FloatArray, rest: Rest, stride: float, count: int) -> FloatArray:
@@ -290,13 +297,3 @@ def _strides(G: FloatArray, multiplicities: FloatArray, rest: Rest, stride: floa
             break
         logs += stride * np.log1p(-now / total)
     return np.exp(logs)
-
-
-def _leap(G: FloatArray, multiplicities: FloatArray, rest: Rest, steps: float) -> FloatArray:
-    strides = [steps / count for count in _STRIDES]
-    table = [_strides(G, multiplicities, rest, stride, n) for stride, n in zip(strides, _STRIDES, strict=True)]
-    for level in range(1, len(table)):
-        for i in range(len(table) - level):
-            near, far = strides[i + level], strides[i]
-            table[i] = table[i + 1] + (table[i + 1] - table[i]) * (near - 1) / (far - near)
-    return table[0]

@@ -6,16 +6,50 @@ Sources: Sollich & Halees 2002 (SH02), Sollich 1999 (S99); see ``docs/theory/bou
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.methods.base import Kind, Scope, formula, needs_noise
+from gpcurves.designs import Random
+from gpcurves.errors import InputError
+from gpcurves.methods.base import METHODS, Kind, Scope, formula, gives, needs_noise
 from gpcurves.methods.formulas.parametric import Scaled
 from gpcurves.numerics.roots import bisect
-from gpcurves.numerics.validation import FloatArray
+from gpcurves.numerics.validation import FloatArray, points
 from gpcurves.problem import Problem
 from gpcurves.spectra import Spectrum
+
+
+def _is_homogeneous(problem: Problem, quantity: str | None = None) -> bool:
+    """Tell whether all inputs of a problem are alike, so that bounds for averages hold for every choice of inputs."""
+    return problem.kernel is not None and problem.inputs.homogeneous(problem.kernel)
+
+
+def _informs_of_designs(problem: Problem, quantity: str | None) -> bool:
+    return quantity in (None, "information") and _is_homogeneous(problem)
+
+
+def _given_graph(problem: Problem) -> str | None:
+    return (
+        None
+        if problem.ensemble is None
+        else "an ensemble of graphs has no eigenvalues of its own: it needs a given graph"
+    )
+
+
+def _examples(problem: Problem, sizes: FloatArray, *, integers: bool = False) -> FloatArray:
+    """Return numbers of examples: on a graph sizes are per vertex, and bounds that need integers take the next one."""
+    n = sizes * problem.examples_per_size
+    return np.ceil(n - 1e-9) if integers else n
+
+
+def _is_aside(problem: Problem) -> bool:
+    return problem.axis == "nu" and (problem.ensemble is not None or problem.design == Random())
+
+
+_ON_GRAPHS: dict[str, Any] = {"axes": ("n", "nu"), "aside": _is_aside}
+"""Bounds that hold on given graphs too, where they are asked for by name, or come with chosen inputs."""
 
 
 @formula(
@@ -26,11 +60,29 @@ from gpcurves.spectra import Spectrum
     promise="no choice of n inputs gets below it, whatever the noise; tight only for small n",
     source="Sollich & Halees 2002, eq. (18)",
     needs="integer n",
+    conditions=(_given_graph,),
     integers=True,
+    **_ON_GRAPHS,
 )
 def micchelli_wahba(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\sum_{i>n}\lambda_i`, SH02 (18)."""
-    return problem.spectrum.beyond(n)
+    return problem.spectrum.beyond(_examples(problem, n, integers=True))
+
+
+def _budget(problem: Problem) -> float:
+    """Return the prior variance of an example: the average one, or the largest if inputs are chosen."""
+    largest = None if problem.design == Random() else problem.largest_variance
+    return problem.spectrum.trace if largest is None else largest
+
+
+def _knows_budget(problem: Problem) -> str | None:
+    return None if problem.design == Random() else _needs_largest_variance(problem)
+
+
+def _needs_largest_variance(problem: Problem) -> str | None:
+    if problem.largest_variance is not None:
+        return None
+    return "the prior variance C(x, x) must have a known largest value: stationary kernels and discrete inputs do"
 
 
 @formula(
@@ -40,21 +92,53 @@ def micchelli_wahba(problem: Problem, n: FloatArray) -> FloatArray:
     scope=Scope.EVERY_DATASET,
     promise="no choice of n inputs gets below it if the prior variance is uniform, no average over them otherwise",
     source="Sollich & Halees 2002, eqs. (19) and (42)",
-    needs="integer n",
+    needs="integer n; if inputs are chosen, a prior variance with a known largest value",
+    conditions=(_given_graph, _knows_budget),
     integers=True,
+    **_ON_GRAPHS,
 )
 def plaskota(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac{\sigma^2}{S+k\sigma^2}(\sum_{i\le k}\sqrt{\lambda_i})^2 + \sum_{i>k}\lambda_i`, SH02 App. B.
 
     `k` is the largest number up to `n` with :math:`\eta_k > 0`, eq. (42), and :math:`S = n\,\mathrm{tr}\Lambda`. That is
     :math:`S/\sigma^2 > \sum_{j\le k}(\sqrt{\lambda_j/\lambda_k} - 1)`, whose right side increases with `k`. The bound is
-    convex in `S`, so that the mean of `S` bounds the average error if the prior variance is not uniform. Without
+    convex in `S`, so that the mean of `S` bounds the average error if the prior variance is not uniform. Of inputs that are
+    chosen, `S` may be `n` times the largest prior variance, which bounds the error of every choice. Without
     noise `k = n` and the bound is that of Micchelli and Wahba.
     """
+    n = _examples(problem, n, integers=True)
+    return _plaskota(problem, n, n * _budget(problem))
+
+
+def plaskota_bound(problem: Problem, X: npt.ArrayLike) -> FloatArray:
+    r"""Return Plaskota's lower bound on the error after the first n = 0, 1, 2, ... of the inputs that you have.
+
+    It depends on them through their prior variances alone, :math:`S = \sum_{l\le n} C(x_l,x_l)`. If the prior variance is uniform it is
+    the method "plaskota"; if not, that bounds the average over data sets, and this one yours.
+
+    Parameters
+    ----------
+    problem
+        A problem on vectors with a kernel.
+    X
+        Training inputs, one per row.
+    """
+    if problem.kernel is None or problem.axis != "n":
+        raise InputError("a bound for given inputs needs a problem on vectors with a kernel")
+    method = METHODS["plaskota"]
+    rows = points("X", X)
+    method.refuse(method.objection(problem))
+    if rows.shape[1] != problem.inputs.dim:
+        raise InputError(f"X must have {problem.inputs.dim} columns as the inputs, got {rows.shape[1]}")
+    known = np.concatenate(([0.0], np.cumsum(problem.inputs.variances(problem.kernel, rows))))
+    return _plaskota(problem, np.arange(len(rows) + 1.0), known)
+
+
+def _plaskota(problem: Problem, n: FloatArray, budget: FloatArray) -> FloatArray:
+    """Return the bound for n inputs whose prior variances sum to ``budget``."""
     spectrum, noise = problem.spectrum, problem.noise
     if noise == 0:
         return spectrum.beyond(n)
-    budget = n * spectrum.trace
     with np.errstate(over="ignore"):  # tiny noise: infinity means that every observation is worth while
         k = np.minimum(n, _count_worth_observing(spectrum, budget / noise))
     return noise / np.where(n > 0, budget + k * noise, 1.0) * spectrum.root_sum(k) ** 2 + spectrum.beyond(k)
@@ -84,13 +168,17 @@ def _count_worth_observing(spectrum: Spectrum, ratio: FloatArray) -> FloatArray:
     "ov",
     "Opper-Vivarelli",
     Kind.LOWER_BOUND,
-    promise="the average error is never below it; tight for large noise and for large n, void as the noise vanishes",
-    source="Sollich & Halees 2002, eq. (9)",
+    promise="the average error is never below it, and on homogeneous inputs (a torus, a walk-regular graph) no error of any choice "
+    "of n inputs is; tight for large noise and for large n, void as the noise vanishes",
+    source="Sollich & Halees 2002, eq. (9); for every data set docs/theory/designs.md",
+    conditions=(_given_graph,),
+    **_ON_GRAPHS,
+    every_design=_is_homogeneous,
 )
 def opper_vivarelli(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`g(n/\sigma^2)`, SH02 (9); exact for :math:`\sigma^2 \to \infty` at fixed :math:`n/\sigma^2`."""
     scaled = Scaled(problem)
-    return scaled.unit * scaled.g(_ratio(scaled, n))
+    return scaled.unit * scaled.g(_ratio(scaled, _examples(problem, n)))
 
 
 @formula(
@@ -99,6 +187,7 @@ def opper_vivarelli(problem: Problem, n: FloatArray) -> FloatArray:
     Kind.LOWER_BOUND,
     promise="the average error is never below it; always below OV, kept for comparison",
     source="Sollich 1999, section 3",
+    every_design=_is_homogeneous,
 )
 def lower_opper(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac14\sum\frac{\lambda}{1+b\lambda}(1 + \frac1{1+b\lambda})`, :math:`b = 2n/\sigma^2`, S99."""
@@ -128,20 +217,17 @@ def upper_opper(problem: Problem, n: FloatArray) -> FloatArray:
     return scaled.unit * (scaled.g(h) + _mean_log(scaled, h))
 
 
-def _needs_largest_variance(problem: Problem) -> str | None:
-    if problem.largest_variance is not None:
-        return None
-    return "the prior variance C(x, x) must have a known largest value: stationary kernels and discrete inputs do"
-
-
 @formula(
     "info",
     "information gain",
     Kind.UPPER_BOUND,
-    promise="the average error is never above it, at any noise and n; loose, meant for large n in place of UO",
+    promise="the average error is never above it, at any noise and n; loose, meant for large n in place of UO. Of the information "
+    "gain it is a bound for every choice of n inputs if these are homogeneous",
     source="gpcurves, docs/theory/bounds.md (after Opper 1997)",
     needs="noise > 0, a prior variance with a known largest value",
-    conditions=(needs_noise, _needs_largest_variance),
+    conditions=(_given_graph, needs_noise, _needs_largest_variance),
+    **_ON_GRAPHS,
+    every_design=_informs_of_designs,
 )
 def information_gain(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\frac{c}{\ln(1+c/\sigma^2)}\,\frac{T((n+1)/\sigma^2)}{n+1}` with :math:`C(x,x) \le c`.
@@ -156,7 +242,15 @@ def information_gain(problem: Problem, n: FloatArray) -> FloatArray:
     ratio = largest / problem.noise
     gain = math.log1p(ratio) if ratio < math.inf else math.log(largest) - math.log(problem.noise)
     # T(h)/(n+1) = T(h)/h / noise
-    return largest / gain * _mean_log(scaled, _ratio(scaled, n + 1)) / scaled.noise
+    return largest / gain * _mean_log(scaled, _ratio(scaled, _examples(problem, n) + 1)) / scaled.noise
+
+
+@gives("information", "info")
+def most_information(problem: Problem, n: FloatArray, error: FloatArray) -> FloatArray:
+    r"""Return :math:`\frac12T(n/\sigma^2)`: :math:`\ln\det` is concave, so that its average is at most that of the average."""
+    scaled = Scaled(problem)
+    with np.errstate(over="ignore"):
+        return scaled.T(_examples(problem, n) / problem.noise) / 2
 
 
 @formula(

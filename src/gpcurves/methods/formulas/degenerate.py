@@ -1,35 +1,31 @@
 r"""The degenerate scenario: no correlation between different inputs, solved exactly (Sollich & Halees 2002, section 5).
 
-Its spectrum may be any; here it is that of the problem, with uniform prior variance :math:`c = \mathrm{tr}\Lambda` and
-so input probabilities :math:`p_\alpha = \lambda_\alpha/c`. It shows how far learning curves with one and the same
-spectrum can differ.
+Its spectrum may be any; here it is that of the problem. The input probabilities may be any, too (``probabilities``). Without them
+the prior variance is uniform, :math:`c = \mathrm{tr}\Lambda` and so :math:`p_\alpha = \lambda_\alpha/c`. It shows how far learning
+curves with one and the same spectrum can differ.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gpcurves.errors import InputError
-from gpcurves.methods.base import Kind, Scope, formula
+from gpcurves.methods.base import METHODS, Formula, Kind, MethodOptions, Result, Scope
+from gpcurves.montecarlo import Run
+from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, Sizes, sizes
+from gpcurves.numerics.validation import probabilities as checked_probabilities
 from gpcurves.problem import Problem
 
 _STEP = 0.22  # the integrand is analytic for |Im ln t| < pi/2, so that the error is about e^(-pi^2/0.22) = 3e-20
 _ALL_NOISE = 1e100  # times the prior variance: even 1e15 examples teach nothing
 
 
-@formula(
-    "degenerate",
-    "same spectrum, uncorrelated inputs",
-    Kind.EXACT,
-    scope=Scope.OTHER_PROBLEM,
-    promise="the exact curve of another problem, with the same spectrum but no correlation between different inputs",
-    source="Sollich & Halees 2002, eqs. (29) and (30)",
-    needs="integer n",
-    integers=True,
-)
 def degenerate(problem: Problem, n: FloatArray) -> FloatArray:
     r"""Return :math:`\sum_\alpha\lambda_\alpha\langle\sigma^2/(\sigma^2+n_\alpha c)\rangle`, binomial :math:`n_\alpha`.
 
@@ -58,6 +54,84 @@ def degenerate(problem: Problem, n: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
         log_base = np.log1p(np.multiply.outer(-np.expm1(-t), -probability))
     return np.array([never_seen + weight @ (_power(log_base, count) @ masses) for count in n.tolist()])
+
+
+@dataclass(frozen=True)
+class DegenerateOptions(MethodOptions):
+    """How likely the inputs are."""
+
+    probabilities: tuple[float, ...] | None = parameter(
+        None,
+        help="Probability of the input of each eigenvalue, that of the largest first  [those with uniform prior variance]",
+        check=lambda name, value: tuple(checked_probabilities(value, np.size(value)).tolist()),
+    )
+
+    def objection(self, problem: Problem, given: Collection[str]) -> str | None:
+        if self.probabilities is not None and "probabilities" in given and problem.axis == "n":
+            count = problem.spectrum.count
+            if len(self.probabilities) != count:
+                return f"probabilities must be one for each of {count:g} eigenvalues, got {len(self.probabilities)}"
+        return super().objection(problem, given)
+
+
+class Degenerate(Formula):
+    """The scenario with uniform prior variance, or with given probabilities of the inputs."""
+
+    Options = DegenerateOptions
+
+    def prepare(self, problem: Problem, options: MethodOptions, run: Run) -> Any:
+        assert isinstance(options, DegenerateOptions)
+        return (*super().prepare(problem, options, run), options.probabilities)
+
+    def measure(self, state: Any, sizes: FloatArray, quantity: str) -> Result:
+        problem, coarser, chance = state
+        if chance is None:
+            return super().measure((problem, coarser), sizes, quantity)
+        return Result(degenerate_error(problem, sizes, np.array(chance)))
+
+
+METHODS.add(
+    Degenerate(
+        degenerate,
+        spectral=True,
+        name="degenerate",
+        title="same spectrum, uncorrelated inputs",
+        kind=Kind.EXACT,
+        scope=Scope.OTHER_PROBLEM,
+        promise="the exact curve of another problem, with the same spectrum but no correlation between different inputs",
+        source="Sollich & Halees 2002, eqs. (29) and (30)",
+        needs="integer n",
+        integers=True,
+    )
+)
+
+
+def degenerate_error(problem: Problem, n: FloatArray, probabilities: FloatArray) -> FloatArray:
+    r"""Return :math:`\sum_\alpha\lambda_\alpha\langle\sigma^2/(\sigma^2+n_\alpha c_\alpha)\rangle` with :math:`c_\alpha = \lambda_\alpha/p_\alpha`.
+
+    The integral is that of `degenerate`, now with a ratio of noise and prior variance for each input; one that never occurs keeps
+    its variance. With equal prior variances it is the same curve.
+    """
+    spectrum, noise = problem.spectrum, problem.noise
+    values = np.repeat(spectrum.values, np.rint(spectrum.multiplicities).astype(int))
+    seen = probabilities > 0
+    chance, value = probabilities[seen], values[seen]
+    never = float(values[~seen].sum())
+    if noise == 0:
+        with np.errstate(divide="ignore"):
+            missed = np.log1p(-chance)
+        return np.array([never + _power(missed, count) @ value for count in n.tolist()])
+    ratio = noise * chance / value
+    most = 1 + float(n.max(initial=0.0))
+    # t = u / ratio: e^-u ends the integral above, and below nothing is seen yet
+    u = np.exp(np.arange(-40.0 - math.log(most) + min(0.0, math.log(ratio.min())), 4.0, _STEP))
+    weight = _STEP * u * np.exp(-u)
+    total = np.full(len(n), never)
+    for each, level, share in zip(value.tolist(), ratio.tolist(), chance.tolist(), strict=True):
+        with np.errstate(divide="ignore"):
+            base = np.log1p(share * np.expm1(-u / level))
+        total += each * np.array([weight @ _power(base, count) for count in n.tolist()])
+    return total
 
 
 def degenerate_best(problem: Problem, n: Sizes) -> FloatArray:

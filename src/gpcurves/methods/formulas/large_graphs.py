@@ -23,6 +23,8 @@ _STEP, _STEPS = 0.04, 700  # nodes in the square root of y for the master curve,
 
 
 def _large_regular(problem: Problem) -> str | None:
+    if not problem.kernel.spectral:
+        return f"it needs a kernel that is a function of T, which {problem.kernel!r} is not"
     if isinstance(problem.ensemble, RandomRegular):
         return None if problem.ensemble.degree >= 1 else "it needs a degree of at least 1"
     return "it is the limit of large random regular graphs, and this is another graph or ensemble"
@@ -54,7 +56,8 @@ def mckay(problem: Problem, nu: FloatArray) -> FloatArray:
     values = problem.kernel.eigenvalue(t)
     if problem.kernel.normalise != "none":  # on a regular tree global and local normalisation are the same
         values = values / (weight @ values)
-    return lower_continuous(SpectrumProblem(Spectrum(values, weight), problem.noise), nu)
+    spectrum = Spectrum(problem.kernel.variance * values, weight)
+    return lower_continuous(SpectrumProblem(spectrum, problem.noise), nu)
 
 
 @formula(
@@ -82,5 +85,5 @@ def master(problem: Problem, nu: FloatArray) -> FloatArray:
     r = (d - 1) ** 0.25 * d**2.5 / (math.pi * (d - 2) ** 2)
     c = r * F0 * ((a - edge) / p) ** 1.5
     u = _STEP * np.arange(1, _STEPS)  # y = u²: the integrand is smooth and even in u, so that equal steps converge fast
-    spectrum = Spectrum(np.exp(-u * u) / c, c * 2 * u * u * _STEP / F0)
+    spectrum = Spectrum(problem.kernel.variance * np.exp(-u * u) / c, c * 2 * u * u * _STEP / F0)
     return lower_continuous(SpectrumProblem(spectrum, problem.noise), nu)

@@ -20,16 +20,17 @@ were.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.errors import InputError
 from gpcurves.methods.formulas.parametric import Scaled
+from gpcurves.methods.formulas.strides import ONE_BY_ONE, STRIDES, end_of_window, leap
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-_MOST_STEPS = 1_000_000  # of D, taken one by one
+_NOTHING = 1e-300  # below this, in units of the largest eigenvalue, nothing is left to learn
 _ADAPTING, _SURPRISING = 0.3, 10.0
 """How far predictions follow single labels, and by which factor the error exceeds what the student expects, from which on theory
 is too low by a third or more. In all cases of the tests in which it is not, one of the two is smaller."""
@@ -93,27 +94,41 @@ def upper_continuous_taught(problem: Problem, h: Callable[[Scaled], FloatArray])
 
 
 def discrete_taught(problem: Problem, n: FloatArray) -> FloatArray:
-    """Return D of a misspecified model, step by step."""
-    if n.max(initial=0.0) > _MOST_STEPS:
-        raise InputError(
-            f"of a misspecified model, method 'd' takes at most {_MOST_STEPS:,} steps, got n = {n.max():g}"
-        )
+    """Return D of a misspecified model: step by step, and after many steps in strides like D itself."""
     taught = Taught(problem)
-    G, power = taught.values.copy(), taught.powers.copy()  # G, and its derivative times the multiplicity
+    pair = np.stack([taught.values, taught.powers])  # G, and its derivative times the multiplicity
     order, place = np.unique(n, return_inverse=True)
-    results, done = np.empty(len(order)), 0
+    results, done = np.empty(len(order)), 0.0
     for position, target in enumerate(order.tolist()):
-        for _ in range(done, int(target)):
-            total = taught.noise + float(taught.multiplicities @ G)
-            if total <= 0:
-                break
-            wrong = taught.true_noise + taught.outside + float(power.sum())
-            share = G / total
-            power += share * (taught.multiplicities * share * wrong - 2 * power)
-            G *= 1 - share
-        done = int(target)
-        results[position] = taught.outside + float(power.sum())
+        stop = min(target, ONE_BY_ONE)
+        if done < stop:
+            pair, done = _stride_taught(taught, pair, 1.0, int(stop - done)), stop
+        while done < target:
+            steps = min(target - done, end_of_window(done) - done)
+            go = partial(_stride_taught, taught, pair)
+            pair = leap(go, steps) if steps > 2 * STRIDES[-1] else go(1.0, int(steps))
+            done += steps
+        results[position] = taught.outside + float(pair[1].sum())
     return np.asarray(taught.unit * results[place])
+
+
+def _stride_taught(taught: Taught, pair: FloatArray, stride: float, count: int) -> FloatArray:
+    r"""Take strides :math:`G \to GF`, :math:`F = (1-G/s)^k`, and differentiate: :math:`\dot G \to \dot GF + G\dot F`."""
+    G, power = pair.copy()
+    for _ in range(count):
+        total = taught.noise + float(taught.multiplicities @ G)
+        if total <= _NOTHING:
+            break
+        wrong = taught.true_noise + taught.outside + float(power.sum())
+        share = G / total
+        rest = 1 - share
+        factor, steeper = rest, np.ones_like(rest)
+        if stride != 1:  # then shares are small
+            factor = np.exp(stride * np.log1p(-share))
+            steeper = stride * factor / rest
+        power = factor * power + steeper * share * (taught.multiplicities * share * wrong - power)
+        G = factor * G
+    return np.stack([G, power])
 
 
 def is_risky(problem: Problem, h: Callable[[Scaled], FloatArray]) -> BoolArray:

@@ -1,10 +1,11 @@
-r"""Training error, predictive density and evidence, from the same solution of LC as the error.
+r"""Training error, predictive density, evidence and information, from the same solution of LC as the error.
 
 With :math:`s = \sigma^2+\epsilon`, the variance that the model predicts for a new noisy target, and :math:`h = n/s`:
 
 * training error :math:`(\sigma^2/s)^2 E`,
 * negative log predictive density :math:`\frac12\ln 2\pi s + E/2s`,
 * negative log evidence :math:`\frac12(T(h) + n\ln 2\pi s - hg(h) + Q)`,
+* information about the function :math:`\frac12(T(h) + n\ln(s/\sigma^2) - hg(h))`,
 
 where :math:`E = \epsilon_0+\sigma_0^2` is the mean squared error against noisy targets and
 :math:`Q = h(\sigma_0^2 + \sum M/(1+h\lambda))` the average of :math:`y^TK^{-1}y`. Of a well-specified model :math:`E = s` and
@@ -46,6 +47,14 @@ def predictive_density(name: str, problem: Problem, n: FloatArray, error: FloatA
 
 for _name in ("lc", "uc", "d"):
     gives("nlpd", _name)(partial(predictive_density, _name))
+
+
+@gives("information", "lc")
+def information(problem: Problem, n: FloatArray, error: FloatArray) -> FloatArray:
+    r"""Return :math:`\frac12(T(h) + n\ln(s/\sigma^2) - hg(h))`, the average of :math:`\frac12\ln\det(1+K/\sigma^2)`."""
+    s = predicted_variance("lc", problem, n, error)
+    h = n / s
+    return (Scaled(problem).T(h) + n * np.log(s / problem.noise) - h * (s - problem.noise)) / 2
 
 
 @gives("evidence", "lc")

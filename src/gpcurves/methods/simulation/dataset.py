@@ -17,10 +17,10 @@ cumulative sums too.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -40,11 +40,18 @@ _ALGORITHM = 1  # changes whenever the numbers of a data set would, so that old 
 
 @dataclass(frozen=True)
 class Prior:
-    """A covariance function on inputs, with noise."""
+    """A covariance function on inputs, with noise, which may differ from input to input."""
 
     kernel: Kernel
     inputs: Inputs
-    noise: float
+    noise: float  # the smallest, if it depends on the input
+    noise_at: Callable[[FloatArray], FloatArray] | None = field(default=None, kw_only=True)  # None if it does not
+
+    @classmethod
+    def of(cls, problem: Problem) -> Prior:
+        """Return what the student believes."""
+        uneven = problem.observation.uneven
+        return cls(problem.kernel, problem.inputs, problem.least_noise, noise_at=problem.noise_at if uneven else None)
 
     def between(self, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:
         """Return the covariances between the rows of X and those of Y (of X itself if not given)."""
@@ -57,7 +64,7 @@ class Prior:
     def observe(self, X: FloatArray) -> FloatArray:
         """Return the covariances of noisy observations, ready for LAPACK."""
         K = np.ascontiguousarray(self.between(X))
-        K.ravel()[:: len(K) + 1] += self.noise
+        K.ravel()[:: len(K) + 1] += self.noise if self.noise_at is None else self.noise_at(X)
         return K.T  # symmetric, and in LAPACK's order without a copy
 
 
@@ -127,15 +134,19 @@ class DataSets:
         return dict.fromkeys(("error", *self.also), (len(self.sizes),)) | {"replaced": ()}
 
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
+        return draw_by_size(self, task)
+
+    def draw_nested(self, task: int) -> Mapping[str, FloatArray | float]:
+        """Draw one data set, of which the first n examples are the data set of size n."""
         problem = self.problem
         rng = stream(self.seed, task)
         X = problem.design.draw(problem, max(self.sizes), rng)
         test = self.fixed_test or self._draw_test(rng)
-        student = Prior(problem.kernel, problem.inputs, problem.noise)
+        student = Prior.of(problem)
         taught = problem.teacher
         teacher = None if taught is None else TruePrior(problem.true_kernel, problem.inputs, taught.noise, taught)
         known = np.arange(len(X) + 1)  # how many examples teach something, among the first n
-        noise_free = problem.noise == 0 and teacher is None
+        noise_free = problem.observation.gaussian_noise == 0 and teacher is None
         if noise_free:
             X, known = without_repeats(X)
         factor = Factor.from_matrix(student.observe(X))
@@ -151,7 +162,7 @@ class DataSets:
             replaced = min(self.sizes[k] for k in np.flatnonzero(lost))
         results: dict[str, FloatArray | float] = {"error": curve[chosen], "replaced": replaced}
         if self.also:
-            also = dict(zip(("training", "empirical"), training_errors(problem.noise, factor, len(X)), strict=True))
+            also = dict(zip(("training", "empirical"), training_errors(student.noise, factor, len(X)), strict=True))
             results |= {name: also[name][known][chosen] for name in self.also}
         return results
 
@@ -159,12 +170,12 @@ class DataSets:
     def _all_inputs(self) -> int | None:
         """How many different inputs there are, if they are finitely many and all of them are test points."""
         test = self.fixed_test
-        if not (isinstance(test, TestPoints) and self.problem.inputs.enumerable):
+        if not (isinstance(test, TestPoints) and self.problem.inputs.enumerable and self.problem.test is None):
             return None
         return len(np.unique(test.points[test.weights > 0], axis=0))
 
     def _draw_test(self, rng: np.random.Generator) -> TestPoints:
-        points = self.problem.inputs.draw(self.test_points, rng)
+        points = self.problem.test_inputs.draw(self.test_points, rng)
         return TestPoints(points, np.full(len(points), 1.0 / len(points)))
 
     def memory(self) -> float:
@@ -178,13 +189,45 @@ class DataSets:
         return 8.0 * n * (n * (3 if mismatched else 4 if self.also else 1) + points * (5 if mismatched else 3))
 
 
+class ByNumbers(Protocol):
+    """Data sets on vectors, of several numbers of examples."""
+
+    @property
+    def problem(self) -> Problem: ...
+
+    @property
+    def sizes(self) -> tuple[int, ...]: ...
+
+    def at(self, sizes: FloatArray) -> Self:
+        """Return the same data sets with other numbers of examples."""
+
+    def draw_nested(self, task: int) -> Mapping[str, FloatArray | float]:
+        """Draw one data set, of which the first n examples are the data set of size n."""
+
+
+def draw_by_size(experiment: ByNumbers, task: int) -> Mapping[str, FloatArray | float]:
+    """Draw one data set for all sizes if the design is nested, and otherwise one for each size.
+
+    Fields along sizes are joined; of single numbers, which are sizes, the smallest counts.
+    """
+    if experiment.problem.design.nested:
+        return experiment.draw_nested(task)
+    parts = [experiment.at(np.array([float(n)])).draw_nested(task) for n in experiment.sizes]
+    joined: dict[str, FloatArray | float] = {}
+    for name, first in parts[0].items():
+        values = [np.asarray(part[name]) for part in parts]
+        joined[name] = np.concatenate(values) if np.ndim(first) else float(min(values))
+    return joined
+
+
 def exact_test(problem: Problem) -> Test | None:
     """Return a test average without sampling noise, or None if there is none."""
-    inputs, kernel, true_kernel = problem.inputs, problem.kernel, problem.true_kernel
+    inputs, kernel, true_kernel = problem.test_inputs, problem.kernel, problem.true_kernel
     if true_kernel is None:
         return TestPoints(*inputs.nodes(_ALL)) if inputs.enumerable else None
     closed, cross = inputs.overlap(kernel, kernel), inputs.overlap(kernel, true_kernel)
-    if closed is not None and cross is not None:
+    alike = type(inputs).kernel_matrix is type(problem.inputs).kernel_matrix  # or both periodic
+    if closed is not None and cross is not None and alike:
         return ClosedForm(closed, cross)
     nodes = inputs.exact_nodes((kernel, true_kernel))
     return None if nodes is None else TestPoints(*nodes)

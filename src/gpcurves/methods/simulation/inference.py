@@ -7,21 +7,27 @@ whose eigenvalues are at least 1.
 
 Covariances of smooth functions have a low rank, :math:`K = FF^T` with few columns. Then :math:`M = 1+F^TSF = RR^T` is factorised instead: the mean
 is :math:`\phi^TM^{-1}F^T\nu` and the variance :math:`|R^{-1}\phi|^2` for a point with the features :math:`\phi`.
+
+Several labels may be about one place, such as a vertex of a graph. Each has a factor of its own, and those of one place multiply, so that
+matrices have the size of the places.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy
 
 from gpcurves.errors import NumericalError
+from gpcurves.graphs.graph import IntArray
 from gpcurves.numerics.cholesky import factorise, factorise_pivoted, invert_lower, solve_factorised, solve_lower
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.observations import Observation
 
-_MOST = 200  # iterations
+MOST = 200  # iterations
 _FAINT = 1e-7  # a factor that is weaker than this, relative to the prior, is told from none by a direct formula
 _NEGLECTED = 1e-12  # variance that features may leave out, relative to the prior
 _LOW_RANK = 0.5  # features are used if there are fewer of them than half of the examples
@@ -101,6 +107,31 @@ class FeatureBelief:
 
 
 @dataclass(frozen=True, eq=False)
+class PlacedBelief:
+    """A Gaussian approximation to the posterior, given by a factor for each label."""
+
+    precision: FloatArray
+    linear: FloatArray
+    inner: Belief  # about the labelled vertices, with the products of their factors
+    places: Places
+    converged: bool = True
+
+    def predict(self, vertices: IntArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return means and variances at vertices, given their prior variances."""
+        return self.inner.predict(self.places.C[np.ix_(self.places.labelled, vertices)], prior)
+
+    def respond(self, change: FloatArray) -> FloatArray:
+        """Return by how much the means at the labels change if the linear terms do by so much, in columns."""
+        sums = np.column_stack([self.places.gather(column) for column in change.T])
+        return self.inner.respond(sums)[self.places.position]
+
+    def at_examples(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and variance at the vertex of each label."""
+        mean, variance = self.inner.at_examples()
+        return mean[self.places.position], variance[self.places.position]
+
+
+@dataclass(frozen=True, eq=False)
 class Covariances:
     """Examples by the covariances between them."""
 
@@ -148,6 +179,51 @@ class Features:
         return FeatureBelief(precision, linear, solve_factorised(R, self.features.T @ linear), R, self)
 
 
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Labels at vertices, given by the covariances of all vertices and the vertex of each label."""
+
+    C: FloatArray
+    vertex: IntArray
+
+    @cached_property
+    def _unique(self) -> tuple[IntArray, IntArray]:
+        labelled, position = np.unique(self.vertex, return_inverse=True)
+        return labelled, position
+
+    @property
+    def labelled(self) -> IntArray:
+        """The vertices that have labels."""
+        return self._unique[0]
+
+    @property
+    def position(self) -> IntArray:
+        """The place of the vertex of each label among these."""
+        return self._unique[1]
+
+    @property
+    def K(self) -> FloatArray:  # noqa: N802  (the papers' letter)
+        """The covariances of the labelled vertices."""
+        return self.C[np.ix_(self.labelled, self.labelled)]
+
+    def __len__(self) -> int:
+        return len(self.vertex)
+
+    def gather(self, values: FloatArray) -> FloatArray:
+        """Return the sum over the labels at each labelled vertex."""
+        return np.asarray(np.bincount(self.position, values, len(self.labelled)), dtype=np.float64)
+
+    def after(self, n: int) -> tuple[IntArray, FloatArray]:
+        """Return what a belief about the first n labels needs to predict the others."""
+        rest = self.vertex[n:]
+        return rest, self.C.diagonal()[rest]
+
+    def believe(self, precision: FloatArray, linear: FloatArray) -> PlacedBelief:
+        """Return the belief with these factors."""
+        inner = Belief.of(self.K, self.gather(precision), self.gather(linear))
+        return PlacedBelief(precision, linear, inner, self)
+
+
 def find_space(K: FloatArray, cross: FloatArray) -> tuple[Covariances | Features, FloatArray]:
     """Return examples in the cheaper of both forms, and points of which the covariances are given in the same form."""
     if len(K) > 1:
@@ -162,15 +238,15 @@ def find_space(K: FloatArray, cross: FloatArray) -> tuple[Covariances | Features
 
 
 def expectation_propagation(
-    space: Covariances | Features,
+    space: Covariances | Features | Places,
     labels: FloatArray,
     observation: Observation,
-    start: Belief | FeatureBelief | None = None,
+    start: Any = None,
     tolerance: float = 1e-4,
-) -> Belief | FeatureBelief:
+) -> Any:
     """Match the mean and variance of each factor times the belief without it to those with the likelihood in its place.
 
-    ``start`` is the belief from the first of these labels. All factors are updated at once; if that makes changes grow, half of
+    The belief is of the kind that the space makes; ``start`` is that from the first of these labels. All factors are updated at once; if that makes changes grow, half of
     each change is made from then on. The tolerance is about what further changes would add, in units of standard deviations.
 
     Means are accurate, and variances too if labels differ. If many labels say the same about one place, variances come out too small:
@@ -183,15 +259,15 @@ def expectation_propagation(
         mean, variance = start.predict(*space.after(k))
     else:
         mean, variance = np.zeros(n), space.after(0)[1]
-    precision[k:], linear[k:] = _match(labels[k:], mean, variance, observation)
+    precision[k:], linear[k:] = match(labels[k:], mean, variance, observation)
     share, last = 1.0, np.inf
-    for _ in range(_MOST):
+    for _ in range(MOST):
         belief = space.believe(precision, linear)
         if n == 0:
             return belief
         mean, own = belief.at_examples()
         without = 1 / (1 / own - precision)  # the variance without the own factor of a label
-        new, new_linear = _match(labels, without * (mean / own - linear), without, observation)
+        new, new_linear = match(labels, without * (mean / own - linear), without, observation)
         # Many small changes add up if many labels are about one place: what counts is what all of them do to means and variances.
         root = np.sqrt(own)
         moves = new_linear - linear - (new - precision) * mean, abs(new - precision) * root
@@ -207,7 +283,7 @@ def expectation_propagation(
     return replace(belief, converged=False)
 
 
-def _match(
+def match(
     labels: FloatArray, mean: FloatArray, variance: FloatArray, observation: Observation
 ) -> tuple[FloatArray, FloatArray]:
     """Return the factor that does to a belief what the likelihood does to its mean and variance."""
@@ -232,7 +308,7 @@ def laplace(
     if start is not None and len(start.precision):
         f = K[:, : len(start.weights)] @ start.weights
     weights, height = np.zeros(len(labels)), -np.inf
-    for _ in range(_MOST):
+    for _ in range(MOST):
         log_p, slope, curvature = observation.slopes(labels, f)
         belief = Belief.of(K, curvature, curvature * f + slope)
         new = K @ belief.weights
@@ -249,7 +325,7 @@ def laplace(
                 break
             share /= 2
         f, weights, height = trial, trial_weights, risen
-    raise NumericalError(f"Newton's method for the mode of {len(labels)} labels did not converge in {_MOST} steps")
+    raise NumericalError(f"Newton's method for the mode of {len(labels)} labels did not converge in {MOST} steps")
 
 
 def gibbs(
@@ -259,13 +335,15 @@ def gibbs(
     labels: FloatArray,
     observation: Observation,
     rng: np.random.Generator,
+    place: IntArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return posterior means and variances at points for noise that is a mixture of Gaussians, averaged over samples of its variances.
 
     Given the variance of the noise of each label, the posterior is Gaussian, and its mean is averaged; given the function, the
-    variances are drawn one by one.
+    variances are drawn one by one. ``place`` is the row of `K` that each label belongs to, if some share one; together such labels
+    are one of less noise.
     """
-    n = len(labels)
+    n, place = len(K), np.arange(len(labels)) if place is None else place
     if n == 0:
         return np.zeros(len(prior)), prior
     values, axes = scipy.linalg.eigh(K)
@@ -273,15 +351,17 @@ def gibbs(
     noise = observation.mix(labels, rng)
     means, variances = [], []
     for sweep in range(_BURN + _KEEP):
-        L = factorise(K + np.diag(noise))
+        weight = np.bincount(place, 1 / noise, n)
+        together = np.bincount(place, labels / noise, n) / weight
+        L = factorise(K + np.diag(1 / weight))
         function = root @ rng.standard_normal(n)  # of the prior, and then corrected by what it misses of the labels
-        missed = labels - function - np.sqrt(noise) * rng.standard_normal(n)
-        solved = solve_factorised(L, np.column_stack((missed, labels)))
+        missed = together - function - rng.standard_normal(n) / np.sqrt(weight)
+        solved = solve_factorised(L, np.column_stack((missed, together)))
         if sweep >= _BURN:
             means.append(cross.T @ solved[:, 1])
             if sweep % _THIN == 0:
                 W = solve_lower(L, cross)
                 variances.append(prior - np.einsum("ij,ij->j", W, W))
-        noise = observation.mix(labels - function - K @ solved[:, 0], rng)
+        noise = observation.mix(labels - (function + K @ solved[:, 0])[place], rng)
     drawn = np.array(means)
     return drawn.mean(axis=0), np.mean(variances, axis=0) + drawn.var(axis=0)

@@ -11,26 +11,29 @@ import numpy as np
 from gpcurves.designs import Random
 from gpcurves.errors import InputError, check_name
 from gpcurves.graphs import Graph
-from gpcurves.graphs.groups import check_groups
+from gpcurves.graphs.groups import check_groups, expand_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel, register
 from gpcurves.methods.sampled import QUANTILES, Sampled, average_over_groups, remarks
 from gpcurves.methods.simulation.dataset import DataSets, exact_test
+from gpcurves.methods.simulation.labelled_vertices import LabelledVertices
 from gpcurves.methods.simulation.labels import TEST_POINTS, LabelledDataSets
 from gpcurves.methods.simulation.scores import SCORES, Scores
-from gpcurves.methods.simulation.vertices import LocalErrors, VertexDataSets
+from gpcurves.methods.simulation.vertices import LocalErrors, OnGraphs, VertexDataSets, VertexInformation
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, average
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, integer, positive
 from gpcurves.problem import Problem
-from gpcurves.quantities import MSE
+from gpcurves.quantities import INFORMATION, MSE
 
 GRAPHS, _DATASETS, _VERTICES, _PER_GRAPH, _ON_GRAPH = 20, 200, 500, 10, 100
 _FIRST, _FIRST_GRAPHS, _MOST = 32, 10, 100_000  # how much is drawn before the precision is looked at, and at most
 _MOST_PER_VERTEX = 1e9
 _SMALL_GRAPH = 1_500  # vertices up to which a given graph is simulated
 _TEST_POINTS = 1_000
+_LABELS = 1_000_000  # on a graph, if they have no Gaussian noise
+Experiment = DataSets | VertexDataSets | VertexInformation | LabelledDataSets | LabelledVertices | Scores
 _ALSO = ("training", "empirical")
 
 
@@ -99,7 +102,6 @@ class SimulationOptions(DataSetSizes):
         None,
         help="How to infer the function if labels have no Gaussian noise: expectation propagation, Laplace's method or Gibbs "
         "sampling  [ep for classes, gibbs for heavy tails]",
-        axis="n",
     )
     also: tuple[str, ...] = parameter(
         (),
@@ -110,7 +112,8 @@ class SimulationOptions(DataSetSizes):
     )
     among: tuple[str, ...] = parameter(
         (),
-        help="Groups of vertices to average over besides: isolated, ends, dangling, giant, small, degree=K, component=K",
+        help="Groups of vertices to average over besides: isolated, ends, dangling, giant, small, degree=K, component=K; all "
+        "communities of a graph: louvain, spectral:K, attribute:NAME; all blocks of a block model: blocks",
         check=lambda name, value: check_groups(value),
         axis="nu",
     )
@@ -127,7 +130,7 @@ class SimulationOptions(DataSetSizes):
 
     def _inference_objection(self, problem: Problem) -> str | None:
         observation = problem.observation
-        if observation.gaussian_noise is not None:
+        if observation.gaussian_noise is not None or observation.uneven:
             return "inference is exact with Gaussian noise: leave it out"
         if self.inference not in observation.inferences:
             known = " or ".join(map(repr, observation.inferences))
@@ -142,20 +145,11 @@ def _known_function(problem: Problem) -> str | None:
     return None
 
 
-def _random_vertices(problem: Problem) -> str | None:
-    """Return why the examples on a graph cannot be drawn, or None."""
-    if problem.axis == "nu" and problem.design != Random():
-        return f"on a graph examples are drawn at random, and here they are chosen by {problem.design!r}"
-    return None
-
-
 def _can_infer(problem: Problem) -> str | None:
     """Return why a function cannot be inferred from labels, or None."""
     observation = problem.observation
-    if observation.gaussian_noise is not None:
+    if observation.gaussian_noise is not None or observation.uneven:
         return None
-    if problem.axis == "nu":
-        return f"on a graph it needs Gaussian noise, and labels are {observation!r}"
     return None if observation.inferences else f"there is no way to infer a function from labels {observation!r}"
 
 
@@ -165,8 +159,8 @@ class Simulation(Sampled):
 
     The average over functions (teachers) and over noise is exact for every data set, and so is the average over test inputs if
     it has a closed form. Of labels without Gaussian noise, functions and labels are drawn, and ``inference`` says how the function
-    is inferred; ``details`` holds the posterior variance that the model claims, and all quantities. On graphs ``details`` holds "variance", the variance of the local errors over vertices within a data
-    set, and for each group of vertices in ``among`` the error averaged over them and their share.
+    is inferred; ``details`` holds the posterior variance that the model claims, and all quantities. On graphs with Gaussian noise
+    ``details`` holds "variance", the variance of the local errors over vertices within a data set, and for each group of vertices in ``among`` the error averaged over them and their share.
     """
 
     name = "simulation"
@@ -175,11 +169,12 @@ class Simulation(Sampled):
     promise = "the truth, up to its standard error"
     source = "Sollich & Halees 2002, eqs. (3) and (4); Urry & Sollich 2013, eqs. (9) to (12)"
     needs = "a kernel and inputs, integer n; or a graph or an ensemble of graphs"
-    conditions = (needs_kernel, _random_vertices, _known_function, _can_infer)
+    conditions = (needs_kernel, _known_function, _can_infer)
     axes = ("n", "nu")
     integers = True
     any_labels = True
     misspecified = True
+    uneven = True
     quantities = (MSE.name, *SCORES, "error-rate", "sign-error-rate", "log-loss")
     Options = SimulationOptions
     VarianceOptions = DataSetSizes
@@ -190,72 +185,94 @@ class Simulation(Sampled):
     def spare(self, problem: Problem) -> str | None:
         return spare_dense_algebra(problem) or super().spare(problem)
 
+    def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
+        reason = super().objection(problem, sizes)
+        if reason is None and sizes is not None and problem.ensemble is None:
+            return problem.design.count_objection(problem, sizes * problem.examples_per_size)
+        return reason
+
     def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
-        if problem.axis == "nu" and quantity in SCORES:
-            return f"on graphs it gives {MSE.name}, and the quantity asked for is {quantity}"
+        if quantity == "nlpd" and problem.design != Random():
+            return f"nlpd is of the next of random inputs, and here they are chosen by {problem.design!r}"
+        if problem.axis == "nu" and quantity in SCORES and quantity != INFORMATION.name:
+            return f"on graphs it gives {MSE.name} and {INFORMATION.name}, and the quantity asked for is {quantity}"
+        if quantity in SCORES and (reason := problem.uneven) is not None:
+            return f"of the quantity {quantity}: {reason}"
         if problem.observation.gaussian_noise is None and quantity in SCORES:
             return f"{quantity} needs Gaussian noise, and labels are {problem.observation!r}"
         return super().quantity_objection(problem, quantity)
 
     def measure(self, state: Any, sizes: FloatArray, quantity: str) -> Result:
         experiment, enough, run = state
-        if isinstance(experiment, LabelledDataSets):
+        if isinstance(experiment, LabelledDataSets | LabelledVertices):
             experiment = replace(experiment, quantity=quantity)
+        elif isinstance(experiment, VertexDataSets) and quantity != MSE.name:
+            experiment = VertexInformation(
+                experiment.problem, (), run.seed(), (), experiment.vertices, experiment.datasets
+            )
         elif quantity != MSE.name:
             experiment = Scores(experiment.problem, (), run.seed(), quantity)
         return self.evaluate((experiment, enough, run), sizes)
 
-    def experiment(
-        self, problem: Problem, options: SimulationOptions, run: Run
-    ) -> DataSets | VertexDataSets | LabelledDataSets:
+    def experiment(self, problem: Problem, options: SimulationOptions, run: Run) -> Experiment:
+        labelled = problem.observation.gaussian_noise is None and not problem.observation.uneven
+        how = options.inference or (problem.observation.inferences[0] if labelled else "")
         if problem.axis == "nu":
-            size, per_task = options.size(problem), _datasets_per_task(problem, options)
-            return VertexDataSets(problem, (), run.seed(), options.among, size, per_task)
-        if problem.observation.gaussian_noise is None:
-            how = options.inference or problem.observation.inferences[0]
+            about = (
+                problem,
+                (),
+                run.seed(),
+                expand_groups(problem.graph, options.among),
+                options.size(problem),
+                _datasets_per_task(problem, options),
+            )
+            return LabelledVertices(*about, inference=how) if labelled else VertexDataSets(*about)
+        if labelled:
             return LabelledDataSets(problem, (), run.seed(), options.test_points or TEST_POINTS, how)
-        about = (options.test_points or _TEST_POINTS, options.also, problem.true_variance, exact_test(problem))
-        return DataSets(problem, (), run.seed(), *about)
+        tested = (options.test_points or _TEST_POINTS, options.also, problem.true_variance, exact_test(problem))
+        return DataSets(problem, (), run.seed(), *tested)
 
-    def check_sizes(self, experiment: DataSets | VertexDataSets | LabelledDataSets | Scores, run: Run) -> None:
-        if isinstance(experiment, VertexDataSets):
+    def check_sizes(self, experiment: Experiment, run: Run) -> None:
+        if isinstance(experiment, OnGraphs):
             check_graph_size(experiment.problem, max(experiment.nu), experiment.vertices, run)
+            if (
+                isinstance(experiment, LabelledVertices)
+                and (most := max(experiment.nu) * experiment.vertices) > _LABELS
+            ):
+                raise InputError(
+                    f"labels are drawn one by one, at most {_LABELS:,}: got {most:g}, so ask for a smaller nu"
+                )
             return
         what = f"a simulation of n = {max(experiment.sizes)} with {run.workers} worker(s)"
         check_memory(experiment.memory() * run.processes, what, "ask for a smaller n or fewer workers")
 
     def stop(self, problem: Problem, options: SimulationOptions) -> Stop:
         count, most = _count_tasks(problem, options)
+        if _is_determined(problem):
+            return Stop(2, 2)
         if options.precision is None:
             return Stop(count, count)
         first = _FIRST if problem.axis == "n" else _FIRST_GRAPHS
         return Stop(min(first, most), most, options.precision)
 
-    def summarise(
-        self, experiment: DataSets | VertexDataSets | LabelledDataSets | Scores, estimate: Estimate
-    ) -> Result:
+    def summarise(self, experiment: Experiment, estimate: Estimate) -> Result:
         problem = experiment.problem
         error, stderr = estimate.mean("error"), estimate.stderr("error")
         details = {key: estimate.quantile("error", level) for key, level in QUANTILES.items()}
         notes = estimate.notes(self.unit(problem))
-        if isinstance(experiment, Scores):
+        if isinstance(experiment, Scores | VertexInformation):
             about = {"drawn": estimate.count}
             return Result(error, stderr, details=details, diagnostics=about, notes=tuple(notes))
-        if isinstance(experiment, VertexDataSets):
-            sizes = np.array(experiment.nu)
-            details |= {"variance": estimate.mean("variance"), "variance_stderr": estimate.stderr("variance")}
+        sizes = np.array(experiment.nu if isinstance(experiment, OnGraphs) else experiment.sizes, dtype=np.float64)
+        if isinstance(experiment, OnGraphs):
             more, said = average_over_groups(estimate, experiment.among)
             details, notes = details | more, [*notes, *said]
-        elif isinstance(experiment, LabelledDataSets):
-            sizes = np.array(experiment.sizes, dtype=np.float64)
-            for name in (*experiment.quantities, "claimed"):
-                details |= {name: estimate.mean(name), f"{name}_stderr": estimate.stderr(name)}
+        for name in _averages(experiment):
+            details |= {name: estimate.mean(name), f"{name}_stderr": estimate.stderr(name)}
+        if isinstance(experiment, LabelledDataSets | LabelledVertices):
             if (failed := float(estimate.values["failed"].mean())) > 0:
                 notes.append(f"inference did not converge for {100 * failed:.2g} % of the data sets and sizes")
-        else:
-            sizes = np.array(experiment.sizes, dtype=np.float64)
-            for name in experiment.also:
-                details |= {name: estimate.mean(name), f"{name}_stderr": estimate.stderr(name)}
+        elif isinstance(experiment, DataSets):
             if np.isfinite(first := estimate.values["replaced"].min()):
                 notes.append(
                     f"from n = {first:g} on the average over test inputs is over {experiment.test_points} random ones in "
@@ -282,7 +299,16 @@ class Simulation(Sampled):
         degrees = np.repeat(estimate.values["degrees"], per_task, axis=0)
         own = isinstance(problem.graph, Graph)
         vertex = np.tile(np.arange(size), len(values)) if own else None
-        return VarianceDistribution(values.ravel(), degrees.ravel(), problem, nu, vertex=vertex)
+        counted = experiment.test_weights
+        weights = None if counted is None else np.tile(counted / len(values), len(values))
+        return VarianceDistribution(values.ravel(), degrees.ravel(), problem, nu, weights, vertex)
+
+
+def _averages(experiment: DataSets | VertexDataSets | LabelledDataSets | LabelledVertices) -> tuple[str, ...]:
+    """Return what goes into the details of a curve besides the error."""
+    if isinstance(experiment, VertexDataSets):
+        return ("variance",)
+    return experiment.also if isinstance(experiment, DataSets) else (*experiment.quantities, "claimed")
 
 
 def _count_tasks(problem: Problem, options: DataSetSizes) -> tuple[int, int]:
@@ -293,8 +319,20 @@ def _count_tasks(problem: Problem, options: DataSetSizes) -> tuple[int, int]:
     return options.datasets or default, options.datasets or _MOST
 
 
+def _is_determined(problem: Problem) -> bool:
+    """Tell whether all data sets of a size are the same, and averages over test inputs exact.
+
+    Two of them say all there is to say: they differ if the closed form of the average loses its digits after all.
+    """
+    if not problem.design.deterministic or problem.ensemble is not None:
+        return False
+    return problem.axis == "nu" or (problem.observation.gaussian_noise is not None and exact_test(problem) is not None)
+
+
 def _datasets_per_task(problem: Problem, options: DataSetSizes) -> int:
-    return (options.datasets or _PER_GRAPH) if problem.ensemble is not None else 1
+    if problem.ensemble is None or problem.design.deterministic:  # one design says all about a graph
+        return 1
+    return options.datasets or _PER_GRAPH
 
 
 def is_large(problem: Problem) -> bool:
@@ -303,7 +341,7 @@ def is_large(problem: Problem) -> bool:
     Dense algebra on a small given graph is quick, and exact.
     """
     small = isinstance(problem.graph, Graph) and problem.graph.vertices <= _SMALL_GRAPH
-    return not small and problem.observation.gaussian_noise != 0 and problem.teacher is None
+    return not small and problem.observation.gaussian_noise not in (0, None) and problem.teacher is None
 
 
 def spare_dense_algebra(problem: Problem) -> str | None:

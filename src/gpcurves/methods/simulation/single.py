@@ -13,16 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from gpcurves.errors import InputError, NumericalError
+from gpcurves.errors import InputError
 from gpcurves.graphs import Graph
 from gpcurves.graphs.graph import IntArray, check_dense
 from gpcurves.inputs import Vertices
 from gpcurves.methods.simulation.dataset import Prior
 from gpcurves.methods.simulation.method import SimulationOptions, check_graph_size
+from gpcurves.methods.simulation.posterior import posterior, read_inputs
 from gpcurves.methods.simulation.vertices import LocalErrors, draw_counts
 from gpcurves.montecarlo import Rng, Run, seed_of
-from gpcurves.numerics.cholesky import Factor, factorise_pivoted
-from gpcurves.numerics.validation import FloatArray, frozen, nonnegative, points
+from gpcurves.numerics.cholesky import factorise_pivoted
+from gpcurves.numerics.validation import FloatArray, frozen, nonnegative
 from gpcurves.problem import Problem
 
 _MOST_EXAMPLES = 5_000  # examples of which prediction vectors are computed
@@ -40,7 +41,7 @@ def sample_prior(problem: Problem, at: object, *, rng: Rng = None) -> FloatArray
     rng
         Seed: the same seed gives the same function.
     """
-    X = _check_inputs(problem, "at", at)
+    X = read_inputs(problem, "at", at)
     C = np.asfortranarray(Prior(problem.true_kernel, problem.inputs, 0.0).between(X))
     # with pivots, the factor ends where smooth functions leave nothing more to decide
     factor, order = factorise_pivoted(C, np.finfo(float).eps * len(X) * float(C.diagonal().max()))
@@ -62,13 +63,8 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
     """
     if problem.teacher is not None:
         raise InputError("the error at a point is the posterior variance only if student and teacher agree")
-    X, Y = _check_inputs(problem, "examples", examples), _check_inputs(problem, "at", at)
-    prior = Prior(problem.kernel, problem.inputs, problem.noise)
-    factor = Factor.from_matrix(prior.observe(X))
-    if factor.size < len(X):
-        raise NumericalError(f"double precision resolves only {factor.size} of {len(X)} examples: add noise")
-    W = factor.solve(prior.between(X, Y))
-    return np.asarray(prior.variances(Y) - np.einsum("ij,ij->j", W, W))
+    X = read_inputs(problem, "examples", examples)
+    return posterior(problem, X, np.zeros(len(X))).variance(at)
 
 
 def one_data_set(
@@ -83,7 +79,8 @@ def one_data_set(
     check_graph_size(problem, at, size, Run())
     experiment = LocalErrors(problem, (at,), seed_of(rng), (), size, 1)
     graph, generator = experiment.draw_graph(0)
-    _, counts = draw_counts((at,), size, generator.spawn(1)[0])
+    (own,) = generator.spawn(1)
+    _, counts = draw_counts((at,), size, own, experiment.label_weights(graph), experiment.choose_vertices(graph, own))
     return graph, counts[0], experiment.errors(*experiment.covariances(graph), counts)[0]
 
 
@@ -162,10 +159,3 @@ def prediction_vectors(problem: Problem, examples: object) -> PredictionVectors:
         frozen(covariance),
         problem,
     )
-
-
-def _check_inputs(problem: Problem, name: str, value: object) -> FloatArray:
-    X = points(name, value)
-    if X.shape[1] != problem.inputs.dim:
-        raise InputError(f"{name} must have {problem.inputs.dim} dimensions as the inputs, got {X.shape[1]}")
-    return X

@@ -9,14 +9,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
+from gpcurves.designs import Random
 from gpcurves.errors import NumericalError
 from gpcurves.graphs import Ensemble, Graph
 from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.groups import members
+from gpcurves.inputs import Inputs, Vertices
 from gpcurves.montecarlo import Shape, stream
 from gpcurves.numerics.cholesky import factorise, factorise_pivoted, invert_lower, solve_factorised, solve_lower
 from gpcurves.numerics.validation import FloatArray
@@ -54,15 +58,63 @@ class GraphExperiment:
         problem, graph = self.problem, self.problem.graph
         plain: dict[str, Any] = {"task": self.task, "algorithm": _ALGORITHM, "nu": self.nu, "rng": self.seed}
         plain["graph"] = graph.to_dict() if isinstance(graph, Ensemble) else graph.digest
-        plain |= {"kernel": problem.kernel.to_dict(), "noise": problem.noise}
+        gaussian, plain["kernel"] = problem.observation.gaussian_noise, problem.kernel.to_dict()
+        labels = "noise" if problem.observation.uneven else "observation"
+        plain |= {"noise": gaussian} if gaussian is not None else {labels: problem.observation.to_dict()}
+        uneven = {"weights": self.weights, "test": self.test_weights}
+        plain |= {name: value.tolist() for name, value in uneven.items() if value is not None}
         if problem.teacher is not None:
-            own = problem.teacher.graph is not None or problem.true_kernel is None
+            labelled = problem.teacher.observation.gaussian_noise is None
+            own = problem.teacher.graph is not None or problem.true_kernel is None or labelled
             plain["teacher"] = [
                 problem.teacher.to_dict() if own else problem.true_kernel.to_dict(),
-                problem.teacher.noise,
+                None if labelled else problem.teacher.noise,
             ]
+        if problem.design != Random():
+            plain["design"] = problem.design.to_dict()
+        if isinstance(graph, Graph) and (known := problem.kernel.details_of(graph)):
+            plain["details"] = known
+        told = [name for name in self.among if name.startswith("attribute:")]
+        if told and isinstance(graph, Graph):  # attributes are no part of a graph's own digest
+            plain["members"] = [np.packbits(members(graph, name)).tobytes().hex() for name in told]
         given = {name: getattr(self, name) for name in self.settings}
         return plain | {name: value for name, value in given.items() if value is not None}
+
+    def label_weights(self, graph: Graph) -> FloatArray | None:
+        """Return how likely an example is at each vertex of the graph of a task; None if all are equally likely."""
+        ensemble = self.problem.ensemble
+        return self.weights if ensemble is None else ensemble.label_weights(graph)
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """How often each vertex of a given graph is labelled; None if all are labelled alike."""
+        return weights_of(self.problem.inputs)
+
+    @property
+    def test_weights(self) -> FloatArray | None:
+        """How much each vertex of a given graph counts in averages; None if all count the same."""
+        return weights_of(self.problem.test_inputs)
+
+    @cached_property
+    def noise(self) -> float | FloatArray:
+        """The noise variance, or that of each vertex."""
+        graph = self.problem.graph
+        if not self.problem.observation.uneven or not isinstance(graph, Graph):
+            return self.problem.noise
+        return self.problem.noise_at(np.arange(float(graph.vertices))[:, None])
+
+    def summary(self, local: FloatArray, masks: Sequence[npt.NDArray[np.bool_]]) -> list[float]:
+        """Return the average of local errors, their variance over vertices, and their sum over each group, divided by all."""
+        weights = self.test_weights
+        if weights is None:
+            return [local.mean(), local.var(), *(local[mask].sum() / len(local) for mask in masks)]
+        mean = float(weights @ local)
+        counted = weights * local
+        return [mean, float(weights @ (local - mean) ** 2), *(counted[mask].sum() for mask in masks)]
+
+    def share(self, mask: npt.NDArray[np.bool_]) -> float:
+        """Return how much a group of vertices counts."""
+        return float(mask.mean() if self.test_weights is None else self.test_weights[mask].sum())
 
     @property
     def fields(self) -> Mapping[str, Shape]:
@@ -82,12 +134,13 @@ class OnGraphs(GraphExperiment):
     vertices: int
     datasets: int
     kept: list[Any] = field(default_factory=list, repr=False, compare=False)  # covariances that all data sets share
+    orders: list[Any] = field(default_factory=list, repr=False, compare=False)  # and the order of chosen vertices
 
     settings: ClassVar[tuple[str, ...]] = ("vertices", "datasets")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but the matrices that were kept: they are large, and need not travel to workers."""
-        return {**self.__dict__, "kept": []}
+        return {**self.__dict__, "kept": [], "orders": []}
 
     def draw_graph(self, task: int) -> tuple[Graph, np.random.Generator]:
         """Return the graph of a task and the random numbers that are left for its data."""
@@ -112,18 +165,32 @@ class OnGraphs(GraphExperiment):
         covariances = self.covariances(graph)
         datasets = []
         for own in rng.spawn(self.datasets):
-            order, counts = draw_counts(self.nu, graph.vertices, own)
+            chosen = self.choose_vertices(graph, own)
+            order, counts = draw_counts(self.nu, graph.vertices, own, self.label_weights(graph), chosen)
             ascending = self.errors(*covariances, counts)
             datasets.append([ascending[k] for k in np.argsort(order).tolist()])
         return graph, datasets
 
+    def choose_vertices(self, graph: Graph, rng: np.random.Generator) -> IntArray | None:
+        """Return the vertices of the examples in the order in which the design chooses them; None if they are drawn at random."""
+        problem = self.problem
+        if problem.design == Random():
+            return None
+        most = int(examples((max(self.nu),), graph.vertices)[0])
+        if self.orders and len(self.orders[0]) >= most:
+            return self.orders[0]  # type: ignore[no-any-return]
+        on_graph = Problem(problem.kernel, Vertices(graph), observation=problem.observation, design=problem.design)
+        chosen = problem.design.draw(on_graph, most, rng)[:, 0].astype(np.int64)
+        if graph is problem.graph and problem.design.deterministic:
+            self.orders[:] = [chosen]
+        return chosen
+
     def errors(self, C: FloatArray, true: FloatArray | None, growing: Sequence[IntArray]) -> list[FloatArray]:
         """Return the error of every vertex for nested training counts."""
         if true is None:
-            return curve_variances(C, growing, self.problem.noise)
+            return curve_variances(C, growing, self.noise)
         assert self.problem.teacher is not None
-        levels = self.problem.noise, self.problem.teacher.noise
-        return [mismatched_errors(C, true, counts, *levels) for counts in growing]
+        return [mismatched_errors(C, true, counts, self.noise, self.problem.teacher.noise) for counts in growing]
 
 
 @dataclass(frozen=True)
@@ -137,10 +204,8 @@ class VertexDataSets(OnGraphs):
     def draw(self, task: int) -> Mapping[str, FloatArray | float]:
         graph, datasets = self.local_errors(task)
         masks = [members(graph, name) for name in self.among]
-        rows = np.array(
-            [[[e.mean(), e.var(), *(e[m].sum() / len(e) for m in masks)] for e in data] for data in datasets]
-        )
-        return self.as_fields(rows.mean(axis=0), [float(mask.mean()) for mask in masks])
+        rows = np.array([[self.summary(errors, masks) for errors in data] for data in datasets])
+        return self.as_fields(rows.mean(axis=0), map(self.share, masks))
 
 
 @dataclass(frozen=True)
@@ -158,6 +223,26 @@ class LocalErrors(OnGraphs):
         return {"errors": np.array([data[0] for data in datasets]), "degrees": graph.neighbours.astype(np.float64)}
 
 
+@dataclass(frozen=True)
+class VertexInformation(OnGraphs):
+    r"""The information of data sets about the function, :math:`\frac12\ln\det(1+\gamma^{1/2}C\gamma^{1/2}/\sigma^2)`."""
+
+    task = "graph information"
+
+    def draw(self, task: int) -> Mapping[str, FloatArray | float]:
+        graph, rng = self.draw_graph(task)
+        C, _ = self.covariances(graph)
+        found = np.empty((self.datasets, len(self.nu)))
+        for k, own in enumerate(rng.spawn(self.datasets)):
+            order, growing = draw_counts(self.nu, graph.vertices, own, self.weights, self.choose_vertices(graph, own))
+            for place, counts in zip(order.tolist(), growing, strict=True):
+                o = np.flatnonzero(counts)
+                root = np.sqrt(counts[o] / self.problem.noise)
+                B = root[:, None] * C[np.ix_(o, o)] * root + np.eye(len(o))
+                found[k, place] = np.linalg.slogdet(B)[1] / 2
+        return {"error": found.mean(axis=0)}
+
+
 def examples(nu: Sequence[float], vertices: int, fraction: float = 0.5) -> IntArray:
     """Return integer numbers of examples for nu per vertex: the nearest, or on average exact if ``fraction`` is random."""
     exact = np.array(nu) * vertices
@@ -165,20 +250,41 @@ def examples(nu: Sequence[float], vertices: int, fraction: float = 0.5) -> IntAr
     return np.where(integer, np.rint(exact), np.floor(exact + fraction)).astype(np.int64)
 
 
-def draw_counts(nu: Sequence[float], vertices: int, rng: np.random.Generator) -> tuple[IntArray, list[IntArray]]:
-    """Draw nested data sets: return the order in which nu ascend, and how often each vertex occurs, in this order."""
-    sizes = examples(nu, vertices, rng.random())
+def weights_of(inputs: Inputs) -> FloatArray | None:
+    """Return the probabilities of the vertices of a given graph, or None if all are the same."""
+    return inputs.weights if isinstance(inputs, Vertices) else None
+
+
+def draw_counts(
+    nu: Sequence[float],
+    vertices: int,
+    rng: np.random.Generator,
+    weights: FloatArray | None = None,
+    chosen: IntArray | None = None,
+) -> tuple[IntArray, list[IntArray]]:
+    """Draw nested data sets: return the order in which nu ascend, and how often each vertex occurs, in this order.
+
+    ``weights`` are the probabilities of the vertices; all are the same if None. The first of ``chosen`` vertices are taken instead
+    if these are given; their numbers are rounded.
+    """
+    sizes = examples(nu, vertices, rng.random() if chosen is None else 0.5)
     order = np.argsort(sizes, kind="stable")
-    return order, training_counts(sizes[order], vertices, rng)
+    if chosen is not None:
+        return order, [np.bincount(chosen[:size], minlength=vertices) for size in sizes[order].tolist()]
+    return order, training_counts(sizes[order], vertices, rng, weights)
 
 
-def training_counts(sizes: IntArray, vertices: int, rng: np.random.Generator) -> list[IntArray]:
-    """Draw how often each vertex occurs in nested data sets of ascending sizes, uniformly."""
+def training_counts(
+    sizes: IntArray, vertices: int, rng: np.random.Generator, weights: FloatArray | None = None
+) -> list[IntArray]:
+    """Draw how often each vertex occurs in nested data sets of ascending sizes: uniformly, or by weights that sum to 1."""
     counts = []
     total = np.zeros(vertices, dtype=np.int64)
     for more in np.diff(sizes, prepend=0).tolist():
         if more > _MANY_EXAMPLES:
-            total = total + rng.multinomial(more, np.full(vertices, 1.0 / vertices))
+            total = total + rng.multinomial(more, np.full(vertices, 1.0 / vertices) if weights is None else weights)
+        elif weights is not None:
+            total = total + np.bincount(rng.choice(vertices, size=more, p=weights), minlength=vertices)
         else:  # one by one, so that the first examples are the same whatever other sizes are asked for
             total = total + np.bincount(rng.integers(vertices, size=more), minlength=vertices)
         counts.append(total)
@@ -186,7 +292,7 @@ def training_counts(sizes: IntArray, vertices: int, rng: np.random.Generator) ->
 
 
 def curve_variances(
-    C: FloatArray, counts: Sequence[IntArray], noise: float, *, safe_noise: float = _SAFE_NOISE
+    C: FloatArray, counts: Sequence[IntArray], noise: float | FloatArray, *, safe_noise: float = _SAFE_NOISE
 ) -> list[FloatArray]:
     """Return the posterior variance of every vertex for nested training counts, by whichever way is cheaper.
 
@@ -200,21 +306,26 @@ def curve_variances(
     o = np.array([(count > 0).sum() for count in counts], dtype=float)
     updating = (m**3 / 3 + m**2 * V + 2 * m * V * V).sum()
     afresh = (2 * o**3 / 3 + o**2 * (V - o)).sum()
-    if afresh <= updating or noise < safe_noise * C.diagonal().max():
+    if afresh <= updating or np.min(noise) < safe_noise * C.diagonal().max():
         return [posterior_variances(C, count, noise) for count in counts]
     P = C.copy()
     result = []
     for more in added:
         seen = np.flatnonzero(more)
         if len(seen):
-            L, _ = _factor(P, seen, noise / more[seen])
+            L, _ = _factor(P, seen, per_vertex(noise, seen) / more[seen])
             W = solve_lower(L, P[seen])
             P -= W.T @ W
         result.append(_clip_rounding(P.diagonal(), float(C.diagonal().max())))
     return result
 
 
-def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatArray:
+def per_vertex(noise: float | FloatArray, vertices: IntArray) -> float | FloatArray:
+    """Return the noise variance at some vertices: one number if it is the same everywhere."""
+    return noise[vertices] if isinstance(noise, np.ndarray) else noise
+
+
+def posterior_variances(C: FloatArray, counts: IntArray, noise: float | FloatArray) -> FloatArray:
     r"""Return the diagonal of :math:`C - C_o(C_{oo} + \mathrm{diag}(\sigma^2/\gamma))^{-1}C_o^T`.
 
     At an observed vertex this is :math:`s - s^2(A^{-1})_{ii}` with :math:`s = \sigma^2/\gamma_i`, which keeps its relative
@@ -224,9 +335,9 @@ def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatA
     result = C.diagonal().copy()
     if len(o) == 0:
         return result
-    noises, largest = noise / counts[o], float(result.max())
+    noises, largest = per_vertex(noise, o) / counts[o], float(result.max())
     L, order = _factor(C, o, noises)
-    if len(L) < len(o) or noise == 0:  # some observations say nothing new
+    if len(L) < len(o) or noises.min() == 0:  # some observations say nothing new
         W = solve_lower(L, C[order])
         result -= np.einsum("ij,ij->j", W, W)
         # no more is left at an observed vertex than the noise of its own targets, exactly zero without noise
@@ -245,7 +356,9 @@ def posterior_variances(C: FloatArray, counts: IntArray, noise: float) -> FloatA
     return _clip_rounding(result, largest)
 
 
-def mismatched_errors(C: FloatArray, true: FloatArray, counts: IntArray, noise: float, true_noise: float) -> FloatArray:
+def mismatched_errors(
+    C: FloatArray, true: FloatArray, counts: IntArray, noise: float | FloatArray, true_noise: float
+) -> FloatArray:
     r"""Return the squared error of the student's prediction at every vertex, averaged exactly over teachers.
 
     With :math:`B = C_{\cdot o}(C_{oo}+\mathrm{diag}(\sigma^2/\gamma))^{-1}` it is :math:`C^*_{jj} - 2(BC^*_{o\cdot})_{jj} +
@@ -254,7 +367,7 @@ def mismatched_errors(C: FloatArray, true: FloatArray, counts: IntArray, noise: 
     o = np.flatnonzero(counts)
     if len(o) == 0:
         return true.diagonal().copy()
-    L, order = _factor(C, o, noise / counts[o])
+    L, order = _factor(C, o, per_vertex(noise, o) / counts[o])
     if len(order) == len(o):
         B = solve_factorised(L, C[order])
     else:  # targets that the student thinks impossible: least squares, which is what little noise tends to

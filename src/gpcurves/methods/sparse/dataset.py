@@ -22,7 +22,7 @@ from gpcurves.numerics.cholesky import factorise, solve_factorised, solve_lower
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-Kind = Literal["sor", "vfe", "fitc", "pitc"]
+Kind = Literal["sor", "vfe", "fitc", "pitc", "full"]
 MOST_PAIRS = 4_000  # examples up to which all pairs of them are computed
 _CHUNK = 2_000
 _FEATURES = 1_000  # of the true function beyond, and at least twice as many as inducing points
@@ -61,6 +61,23 @@ def sparse_error(
         claimed += np.maximum(prior - np.einsum("ij,ij->j", at_test, at_test), 0.0)
     weights = test[1]
     return SparseError(float(weights @ errors), float(weights @ claimed), sums.trace, sums.unresolved)
+
+
+def full_error(problem: Problem, X: FloatArray, test: tuple[FloatArray, FloatArray]) -> float:
+    """Return the error of the full GP after training on X, averaged over test inputs with weights."""
+    points, weights = test
+    inputs, kernel, true = problem.inputs, problem.kernel, problem.true_kernel
+    K = inputs.kernel_matrix(kernel, X)
+    K.ravel()[:: len(K) + 1] += problem.noise
+    L = factorise(K, overwrite=True)
+    if problem.teacher is None:
+        half = solve_lower(L, inputs.kernel_matrix(kernel, X, points))
+        return float(weights @ (inputs.variances(kernel, points) - np.einsum("ij,ij->j", half, half)))
+    b = solve_factorised(L, inputs.kernel_matrix(kernel, X, points))
+    C = inputs.kernel_matrix(true, X)
+    C.ravel()[:: len(C) + 1] += problem.teacher.noise
+    cross = C @ b - 2 * inputs.kernel_matrix(true, X, points)
+    return float(weights @ (inputs.variances(true, points) + np.einsum("ij,ij->j", b, cross)))
 
 
 class _Sums:

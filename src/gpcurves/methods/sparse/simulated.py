@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpcurves.methods import sampled
-from gpcurves.methods.base import METHODS, MethodOptions, Result, register
 from gpcurves.methods.base import Kind as MethodKind
-from gpcurves.methods.sparse.dataset import MOST_PAIRS, Kind, sparse_error
+from gpcurves.methods.base import MethodOptions, Result, register
+from gpcurves.methods.sparse.dataset import MOST_PAIRS, Kind, full_error, sparse_error
 from gpcurves.methods.sparse.inducing import CountOptions, InducingOptions, place
 from gpcurves.methods.sparse.predicted import InducingMethod, summarise_pairs
-from gpcurves.montecarlo import Estimate, Run, Shape, Stop, stream
+from gpcurves.montecarlo import Estimate, Run, Shape, Stop, average, stream
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, integer
@@ -119,6 +119,9 @@ class SparseDataSets:
                     # a part of the data in random order: designs choose inputs in an order of their own
                     some = np.random.default_rng(seed).permutation(n)[: _MOST_CANDIDATES + m]
                     inducing = place(problem, self.options, m, X[some], seed).inputs
+                if self.approximation == "full":
+                    rows[k] = full_error(problem, X[:n], test), np.nan, 0.0, 0.0
+                    continue
                 found = sparse_error(problem, X[:n], inducing, test, self.approximation, block)
                 rows[k] = found.error, found.claimed, found.trace, found.unresolved
         return dict(zip(self.fields, rows.T, strict=True))
@@ -136,10 +139,17 @@ class SparseDataSets:
         return 8.0 * (3 * min(n, MOST_PAIRS) ** 2 + 5 * 2_000 * (m + 1_000) + n * self.problem.inputs.dim + 6 * m * m)
 
 
+def _one_by_one(problem: Problem) -> str | None:
+    if problem.design.nested:
+        return None
+    return f"inputs must be chosen one after the other, and {problem.design!r} chooses all of them at once"
+
+
 class SparseSimulation(InducingMethod):
     """An average over data sets of the exact error of an approximation."""
 
     kind = MethodKind.ESTIMATE
+    conditions = (*InducingMethod.conditions, _one_by_one)
     promise = "the true average error of this approximation, up to its standard error"
     Options: ClassVar[type[MethodOptions]] = SparseOptions
     approximation: ClassVar[Kind]
@@ -149,7 +159,11 @@ class SparseSimulation(InducingMethod):
         return SparseDataSets(problem, options, run.seed(), self.approximation, self.committee)
 
     def full_error(self, problem: Problem, n: float, options: Any, run: Run) -> float:
-        return float(METHODS["simulation"].curve(problem, [n], run, datasets=options.datasets).error[0])
+        """Return the average over the same data sets, and the same test inputs but for a committee."""
+        one = SparseOptions(m=1, datasets=options.datasets, test_points=getattr(options, "test_points", _TEST_POINTS))
+        experiment = SparseDataSets(problem, one, run.seed(), "full", False).at(np.array([n]))
+        self.check_sizes(experiment, run)
+        return float(average(experiment, run, self.stop(problem, one), self.unit(problem)).mean("error")[0])
 
     def check_sizes(self, experiment: SparseDataSets, run: Run) -> None:
         what = f"a simulation of n = {max(experiment.n):g} with {run.workers} worker(s)"
@@ -205,9 +219,13 @@ class IndependentConditionalsSimulated(SparseSimulation):
 
 @register
 class PartiallyIndependentConditionals(SparseSimulation):
-    """PITC: what inducing inputs do not explain is noise that is correlated within blocks of examples."""
+    """PITC: what inducing inputs do not explain is noise that is correlated within blocks of examples.
+
+    It has no theory here: that would average over random blocks of inputs, which costs as much as the simulation does.
+    """
 
     name = "pitc"
+    promise = f"{SparseSimulation.promise}; there is no theory, which would cost as much"
     title = "Partially independent training conditional, simulated"
     source = "Quinonero-Candela & Rasmussen 2005"
     approximation = "pitc"
@@ -216,9 +234,13 @@ class PartiallyIndependentConditionals(SparseSimulation):
 
 @register
 class BayesianCommittee(SparseSimulation):
-    """The Bayesian committee machine: PITC whose inducing inputs are the m test inputs that are predicted together."""
+    """The Bayesian committee machine: PITC whose inducing inputs are the m test inputs that are predicted together.
+
+    It is simulated only, for the reason that PITC is.
+    """
 
     name = "bcm"
+    promise = PartiallyIndependentConditionals.promise
     title = "Bayesian committee machine, simulated"
     source = "Tresp 2000; Quinonero-Candela & Rasmussen 2005"
     approximation = "pitc"

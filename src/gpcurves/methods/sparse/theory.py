@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from gpcurves.errors import NumericalError
 from gpcurves.methods.sparse.inducing import Inducing, SparseFeatures
@@ -117,19 +118,22 @@ class Student:
         The map from beliefs to beliefs rises, so that it falls from the prior to its largest fixed point without damping.
         """
         F, nodes = self.features, len(self.weights)
-        examples = np.concatenate((self.weights * (n - self.trained), np.ones(self.trained)))
-        drawn = np.arange(len(F)) < nodes
-        belief = np.einsum("ij,ij->i", F, F)
+        examples = self.weights * (n - self.trained)
+        own, others = np.asfortranarray(F[:nodes].T), F[nodes:].T
+        W_others = 1.0 / noise[nodes:]
+        known = np.eye(len(own)) + (others * W_others) @ others.T  # examples that are given: the same in every round
+        belief = np.einsum("ij,ij->j", own, own)
         for _ in range(_MOST_ROUNDS):
-            W = examples / (noise + np.where(drawn, belief, 0.0))
-            precision = (F * W[:, None]).T @ F
-            precision.ravel()[:: len(precision) + 1] += 1.0
-            L = factorise(precision, overwrite=True)
-            new = np.einsum("ij,ij->j", half := solve_lower(L, F.T), half)
-            change = float(self.weights @ abs(new - belief)[:nodes])
+            W = examples / (noise[:nodes] + belief)
+            L = factorise(scipy.linalg.blas.dsyrk(1.0, own * np.sqrt(W), lower=1, beta=1.0, c=known), overwrite=True)
+            half = solve_lower(L, own)
+            new = np.einsum("ij,ij->j", half, half)
+            change = float(self.weights @ abs(new - belief))
             belief = new
-            if change <= _CONVERGED * float(self.weights @ new[:nodes]):
-                return belief, W, half
+            if change <= _CONVERGED * float(self.weights @ new):
+                everywhere = np.concatenate((half, solve_lower(L, others)), axis=1)
+                beliefs = np.einsum("ij,ij->j", everywhere, everywhere)
+                return beliefs, np.concatenate((W, W_others)), everywhere
         raise NumericalError(f"the self-consistent variances did not converge in {_MOST_ROUNDS} iterations")
 
     def errors(self, n: float, noise: FloatArray, true_noise: float) -> tuple[float, float]:
@@ -150,6 +154,35 @@ class Student:
         scaled = _solve_contraction(G[:nodes, :nodes] * root * root[:, None], root * right)
         d = right + G[:nodes, :nodes] @ (root * scaled)
         return float(self.weights @ d), float(self.weights @ belief[:nodes])
+
+
+def full_error(problem: Problem, nodes: Nodes, inducing: Inducing, n: float) -> float:
+    """Return the error of the full GP whose model is true, trained at the inducing inputs if these are examples.
+
+    This is what `Student.full` finds; here all is a matrix between nodes, after conditioning on the examples that are known.
+    """
+    C, trained = nodes.covariance, 0
+    if inducing.trained:
+        places, covariance = _places(problem, nodes, inducing)
+        trained, count = len(places) - len(nodes.inputs), len(nodes.inputs)
+        known = covariance[count:, count:] + problem.noise * np.eye(trained)
+        half = solve_lower(factorise(known), covariance[count:, :count])
+        C = C - half.T @ half
+    error = C.diagonal().copy()
+    if n <= trained:
+        return float(nodes.weights @ error)
+    for _ in range(_MOST_ROUNDS):
+        noise = (problem.noise + error) / (nodes.weights * (n - trained))
+        K = np.array(C, order="F")
+        K.ravel(order="K")[:: len(K) + 1] += noise
+        inverse, info = scipy.linalg.lapack.dpotri(factorise(K, overwrite=True), lower=1, overwrite_c=1)
+        assert info == 0
+        new = noise * (1 - noise * inverse.diagonal())  # the diagonal of C - C (C + noise)^-1 C
+        change = float(nodes.weights @ abs(new - error))
+        error = new
+        if change <= _CONVERGED * float(nodes.weights @ new):
+            return float(nodes.weights @ error)
+    raise NumericalError(f"the self-consistent variances did not converge in {_MOST_ROUNDS} iterations")
 
 
 def _places(problem: Problem, nodes: Nodes, inducing: Inducing) -> tuple[FloatArray, FloatArray]:

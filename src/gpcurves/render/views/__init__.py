@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 VIEWS = {
     "LearningCurve": "gpcurves.render.views.curves:CurvesView",
     "CurveSet": "gpcurves.render.views.curves:CurvesView",
+    "Asymptotics": "gpcurves.render.views.decay:DecayView",
     "Forecast": "gpcurves.render.views.forecast:ForecastView",
     "Diagnosis": "gpcurves.render.views.variances:DiagnosisView",
+    "ErrorMap": "gpcurves.render.views.places:ErrorMapView",
     "VarianceDistribution": "gpcurves.render.views.variances:VariancesView",
+    "Posterior": "gpcurves.render.views.posterior:PosteriorView",
+    "Mix": "gpcurves.render.views.mixes:MixView",
     "DataFrame": "gpcurves.render.views:TableView",
     "Display": "gpcurves.render.views:PictureView",
 }

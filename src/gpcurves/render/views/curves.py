@@ -15,16 +15,19 @@ import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve, dump
 from gpcurves.errors import InputError
-from gpcurves.goals import Goal, InducingGoal
+from gpcurves.goals import Goal
 from gpcurves.graphs import Graph
+from gpcurves.inducing import InducingGoal
 from gpcurves.methods import METHODS, Kind, Scope
+from gpcurves.methods.base import Formula
+from gpcurves.methods.formulas.decay import asymptotics, objection
 from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.problem import Problem
 from gpcurves.quantities import MSE, QUANTITIES, Quantity
 from gpcurves.render.page import Html, as_html, document, listed, sentences, table, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, plain
-from gpcurves.render.views import View, inducing
+from gpcurves.render.views import View, groups, inducing
 
 _SIZES = {
     "n": ("number of examples n", "n"),
@@ -76,14 +79,14 @@ class CurvesView(View):
     @cached_property
     def lines(self) -> tuple[CurveSet, str]:
         """The curves as lines along one axis, and that axis."""
-        return inducing.unfold(self.curves)
+        return inducing.unfold(groups.unfold(self.curves))
 
     def to_csv(self) -> str:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         names = self.curves.columns
         writer.writerow(names)
-        for label, curve in self.curves.items():
+        for label, curve in groups.unfold(self.curves).items():
             unknown = np.full(len(curve.sizes), np.nan)
             stderr = unknown if curve.stderr is None else curve.stderr
             counts = [curve.sizes] + ([unknown if curve.m is None else curve.m] if "m" in names else [])
@@ -153,6 +156,7 @@ class CurvesView(View):
             sentences([*(goal.sentence for goal in self.goals), *map(str, self.excesses)]),
             embed(self.scene()),
             _goal_table(self.goals, self.curves.axis),
+            listed("How fast the error falls", _decay(self.curves)),
             _numbers(*self.lines),
             inducing.claims(self.curves),
             _guarantees(self.curves),
@@ -163,6 +167,16 @@ class CurvesView(View):
 
     def notebook(self) -> str:
         return f"{tagged('p', self.heading)}{_numbers(*self.lines)}"
+
+
+def _decay(curves: CurveSet) -> list[str]:
+    """Return how the error falls with many examples, if there is theory for the one problem of these curves."""
+    theory = [METHODS.get(curve.method) for curve in curves.values()]
+    if len(curves.problems) > 1 or not any(isinstance(each, Formula) and each.spectral for each in theory):
+        return []
+    if shown_in(curves) != [MSE] or objection(curves.problem) is not None:
+        return []
+    return asymptotics(curves.problem).sentences()
 
 
 def _entries(goal: Goal) -> list[dict[str, Any]]:
@@ -226,7 +240,8 @@ def region(curves: Curves) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     lower = [curve.error[order] for curve in same if kind_of(curve) is Kind.LOWER_BOUND]
     upper = [curve.error[order] for curve in same if kind_of(curve) is Kind.UPPER_BOUND]
     problem = bounds[0].problem
-    on_graph = float(problem.axis == "nu" and problem.true_kernel.normalise != "none")  # 0 if it is not known
+    known = problem.axis == "nu" and problem.true_kernel.normalise != "none"
+    on_graph = problem.true_kernel.variance if known else 0.0
     prior = problem.spectrum.trace if problem.axis == "n" else on_graph
     high = np.min([np.full(len(order), prior), *upper], axis=0)
     return bounds[0].sizes[order], np.max([np.zeros(len(order)), *lower], axis=0), high
@@ -299,7 +314,7 @@ def _prior_variance(curves: Curves) -> float:
     for problem in (curve.problem for curve in curves.values()):
         if problem.axis == "nu" and problem.true_kernel.normalise == "none":
             raise InputError("errors in the target's units need a kernel whose average variance is 1: normalise it")
-        found.add(1.0 if problem.axis == "nu" else float(problem.spectrum.trace))
+        found.add(problem.true_kernel.variance if problem.axis == "nu" else float(problem.spectrum.trace))
     if len(found) > 1:
         raise InputError("errors in the target's units need curves with the same prior variance: show them one by one")
     return found.pop()
@@ -382,12 +397,18 @@ def _of_sweep(curves: Curves) -> dict[str, Stroke]:
     for at, (label, curve) in enumerate(curves.items()):
         same = [k for k, other in enumerate(everyone) if other.problem == curve.problem]
         settings[label] = same[0], sum(everyone[k].method == curve.method for k in same if k < at)
-    distinct = sorted(set(settings.values()))
+    # a bound that is there once, among several problems, holds for all of them: it has the colour of bounds
+    shared = {
+        label: _LOOKS[heading_of(curve.method)][1][0][0]
+        for label, curve in curves.items()
+        if heading_of(curve.method).endswith("bounds") and sum(c.method == curve.method for c in everyone) == 1
+    }
+    distinct = sorted({setting for label, setting in settings.items() if label not in shared})
     colours = PALETTE if len(distinct) <= len(PALETTE) else _sequence(len(distinct))
     dashes = ("solid", *_DASHES)
     return {
         label: Stroke(
-            colours[distinct.index(settings[label])],
+            shared.get(label) or colours[distinct.index(settings[label])],
             dashes[methods.index(curve.method) % len(dashes)] if curve.method in methods else "solid",
             _LOOKS[heading_of(curve.method)][0],
         )

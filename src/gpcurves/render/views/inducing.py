@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.goals import InducingGoal
+from gpcurves.inducing import InducingGoal
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.page import table
 from gpcurves.render.scene import Axis, Cells, Scene, Stroke, Text, plain

@@ -72,7 +72,8 @@ class DiagnosisView(View):
         head = ("vertex", "degree", "vertices in its component", "prior variance")
         top = f"<h1>How even is the prior?</h1><p class='problem'>{as_html(self.about)}</p>"
         worst_vertices = table("Furthest from the average", head, rows)
-        parts = [top, sentences([self.result.verdict()]), embed(self.scene()), worst_vertices]
+        said = sentences([self.result.verdict(), *self.result.sentences()])
+        parts = [top, said, embed(self.scene()), worst_vertices]
         return document(f"Prior variances: {self.about}", parts)
 
     def notebook(self) -> str:

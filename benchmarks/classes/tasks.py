@@ -1,0 +1,83 @@
+"""Classification tasks as users have them: raw tables with texts, dates, missing cells and identifiers.
+
+    python -m benchmarks.classes.tasks
+
+prints one line for each. ``tasks.json`` names table, columns and target of each; `choose` wrote it by fixed rules.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchmarks.forecast import sources
+from benchmarks.forecast.sources import hashed
+from benchmarks.forecast.tasks import MOST_HELD, MOST_ROWS, Task
+
+FILE = Path(__file__).with_name("tasks.json")
+
+
+def names() -> list[str]:
+    """Return the names of all tasks."""
+    return list(_catalogue())
+
+
+def kind(name: str) -> str:
+    """Return one of plain, categories, rare and several."""
+    return str(_catalogue()[name]["kind"])
+
+
+def third(name: str) -> bool:
+    """Tell whether a task belongs to the fixed third on which to iterate."""
+    ordered = sorted(names(), key=lambda each: hashed(f"third of {each}"))
+    return name in [each for each in ordered if kind(each) == kind(name)][::3]
+
+
+def load(name: str) -> Task:
+    """Return a task; its table is kept in the folder BENCH_CACHE, or in that for temporary files."""
+    entry = _catalogue()[name]
+    folder = Path(os.environ.get("BENCH_CACHE") or Path(tempfile.gettempdir()) / "gpcurves-classes")
+    kept = folder / f"{name}-{hashed(json.dumps(entry)):08x}.pickle"
+    if kept.exists():
+        table = pd.read_pickle(kept)
+    else:
+        table = make_table(name, entry)
+        folder.mkdir(parents=True, exist_ok=True)
+        part = kept.with_suffix(f".{os.getpid()}")
+        table.to_pickle(part)
+        part.replace(kept)
+    return Task(table, entry["target"], min(MOST_HELD, len(table) // 3))
+
+
+def make_table(name: str, entry: dict[str, Any]) -> pd.DataFrame:
+    """Return the columns of a task for rows with a class, at most 7,000 in a random order that its name fixes."""
+    table = sources.read(entry["source"])[[*entry["columns"], entry["target"]]].dropna(subset=[entry["target"]])
+    return table.sample(n=min(MOST_ROWS, len(table)), random_state=hashed(name)).reset_index(drop=True)
+
+
+@cache
+def _catalogue() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads(FILE.read_text())
+    return found
+
+
+def main() -> None:
+    for name in names():
+        task = load(name)
+        count, columns = task.table.shape
+        shares = task.table[task.target].astype(str).value_counts(normalize=True)
+        classes = " ".join(f"{share:.2f}" for share in shares)
+        print(f"{name:44s} {kind(name):10s} {count:5d} rows {columns:2d} columns  {task.target}: {classes}")
+    print(", ".join(f"{count} {key}" for key, count in Counter(map(kind, names())).most_common()))
+    print(f"{len(names())} tasks, {sum(map(third, names()))} in the third on which to iterate")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+"""Random inputs, as all theory has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpcurves.designs.base import Design
+from gpcurves.numerics.validation import FloatArray
+
+
+@dataclass(frozen=True, repr=False)
+class Random(Design):
+    """Independent draws from the input distribution."""
+
+    def draw(self, problem: Any, count: int, rng: np.random.Generator) -> FloatArray:
+        inputs: FloatArray = problem.inputs.draw(count, rng)
+        return inputs
