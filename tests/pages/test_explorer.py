@@ -242,7 +242,10 @@ def test_copied_code_and_csv_give_the_same_numbers(browser: Browser, page: str) 
         code = browser.run("document.querySelector('pre[aria-label=Python]').textContent")
         namespace: dict[str, Any] = {}
         exec(code.replace("print(", "shown = ("), namespace)
-        curves = namespace["curves"]
+        curves = dict(namespace["curves"])
+        if "wrong" not in state and "gaussian" not in state and "classes" not in state:
+            curves["grid"] = namespace["grid"]
+            browser.wait("document.querySelector('circle[data-series=grid]') !== null")  # follows when sliders rest
         browser.run(
             """window.saved = new Promise((done) => { const make = URL.createObjectURL;
             URL.createObjectURL = (blob) => { URL.createObjectURL = make; blob.text().then(done); return make(blob); }; });
@@ -261,6 +264,7 @@ def test_copied_code_and_csv_give_the_same_numbers(browser: Browser, page: str) 
     [
         "wrong=1&inputs=gaussian&trueKernel=rbf",
         "labels=classes",
+        "dim=2",
         "tab=learn&kernel=ou",
         "tab=network&graph=powerlaw",
         "tab=network&graph=regular",
@@ -270,11 +274,12 @@ def test_copied_code_and_csv_give_the_same_numbers(browser: Browser, page: str) 
 def test_copied_code_is_code(browser: Browser, page: str, state: str) -> None:
     browser.open(f"{page}#{state}")
     command = browser.run("document.querySelector('pre[aria-label=\"Command line\"]').textContent")
-    program, name, *arguments = shlex.split(command)
-    assert program == "gpcurves"
-    known = cli.resolve_command(click.Context(cli), [name])[1]
-    assert known is not None
-    known.make_context(name, arguments)  # parses without running
+    for line in command.splitlines():
+        program, name, *arguments = shlex.split(line)
+        assert program == "gpcurves"
+        known = cli.resolve_command(click.Context(cli), [name])[1]
+        assert known is not None
+        known.make_context(name, arguments)  # parses without running
     code = browser.run("document.querySelector('pre[aria-label=Python]').textContent")
     parts = {node.attr for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)}
     assert {each for each in parts if each[0].isupper()} <= set(dir(gpc))

@@ -1,5 +1,6 @@
 // What a page says: numbers as people write them, the Python and the command line of a state, and how it is computed.
 import * as formulas from "./formulas.js";
+import { gridSizes } from "./grid.js";
 import { KERNELS } from "./kernels.js";
 import { decay, mainError, slopeAt, solveFor, spectrumOf, studentKernel, teacherKernel } from "./theory.js";
 
@@ -49,8 +50,15 @@ function packageMethods(s, about) {
   return all.filter((name) => about.methods.includes(name));
 }
 
+/** The numbers of examples at which there are regular grids, if the package has them as well. @param {State} s @param {Package} about */
+function gridExamples(s, about) {
+  const known = about.methods.includes("grid") && s.labels === "numbers" && !s.wrong && s.inputs === "torus";
+  return known ? gridSizes(studentKernel(s), s.dim, s.most).map((points) => points ** s.dim) : [];
+}
+
 /** @param {State} s @param {Package} about */
 export function theoryPython(s, about) {
+  const grids = gridExamples(s, about);
   const methods = packageMethods(s, about).map((name) => `"${name}"`).join(", ");
   const quantity = s.labels === "classes" ? `, quantity="${s.quantity}"` : "";
   return `import numpy as np
@@ -59,7 +67,7 @@ import gpcurves as gpc
 problem = ${pythonProblem(s)}
 n = np.unique(np.geomspace(1, ${s.most}, 60).round())
 curves = gpc.learning_curves(problem, n=n, methods=[${methods}]${quantity})
-print(curves.to_frame())`;
+print(curves.to_frame())${grids.length > 0 ? `\ngrid = gpc.learning_curve(problem, "grid", n=[${grids.join(", ")}])` : ""}`;
 }
 
 /** The options of the command line that describe the problem. @param {State} s */
@@ -78,7 +86,8 @@ function problemOptions(s) {
 /** @param {State} s @param {Package} about */
 export function theoryCommand(s, about) {
   const quantity = s.labels === "classes" && s.quantity !== "mse" ? ` --quantity ${s.quantity}` : "";
-  return `gpcurves curve ${problemOptions(s)} --n 1:${s.most}:log:60 --methods ${packageMethods(s, about).join(",")}${quantity}`;
+  const grids = gridExamples(s, about), more = grids.length > 0 ? `\ngpcurves curve ${problemOptions(s)} --n ${grids.join(",")} --methods grid` : "";
+  return `gpcurves curve ${problemOptions(s)} --n 1:${s.most}:log:60 --methods ${packageMethods(s, about).join(",")}${quantity}${more}`;
 }
 
 /** What the vertical axis shows. @param {State} s */
