@@ -1,0 +1,65 @@
+"""The package as others get it: a wheel in an environment of its own, away from the checkout, and what the archives hold."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import gpcurves as gpc
+
+ROOT = Path(__file__).parents[2]
+DATA = {f"gpcurves/datasets/{name}.csv" for name in ("wine", "grid", "angles", "club", "opinions")}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "-w", str(folder)]
+    subprocess.run([*build, str(ROOT)], check=True)
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the programs of an environment that has the wheel, with the dependencies of this one."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder, with_pip=True)
+    bin_ = folder / ("Scripts" if os.name == "nt" else "bin")
+    command = [str(bin_ / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*command, str(wheel)], check=True)
+    (site,) = folder.rglob("site-packages")
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")  # the editable package is not followed
+    return bin_
+
+
+def run_in(bin_: Path, folder: Path, *words: str) -> str:
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [str(bin_ / words[0]), *words[1:]]
+    return subprocess.run(command, cwd=folder, env=clean, check=True, text=True, capture_output=True).stdout
+
+
+@pytest.mark.slow
+def test_the_wheel_has_data_types_and_pages(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert names >= DATA | {"gpcurves/py.typed", "gpcurves/__init__.pyi"}
+    assert not any(name.startswith(("tests/", "docs/")) for name in names)
+
+
+@pytest.mark.slow
+def test_an_installed_package_works_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    where = run_in(installed, tmp_path, "python", "-c", "import gpcurves; print(gpcurves.__file__)")
+    assert str(installed.parent) in where
+    plan = run_in(installed, tmp_path, "gpcurves", "plan", "--demo", "--draws", "1", "--report", "plan.html")
+    assert plan.startswith("n,rmse,low,high\n178,")
+    assert {each.name for each in tmp_path.iterdir()} == {"plan.html", "plan.png", "plan.json"}
+    code = "import gpcurves as gpc; print(len(gpc.datasets.load_wine()), *map(len, gpc.datasets.load_grid()))"
+    assert run_in(installed, tmp_path, "python", "-c", code) == "178 240 40\n"
+    assert run_in(installed, tmp_path, "gpcurves", "--version") == f"gpcurves {gpc.__version__}\n"
