@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -51,6 +52,17 @@ def test_the_wheel_has_data_types_and_pages(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert names >= DATA | {"gpcurves/py.typed", "gpcurves/__init__.pyi"}
     assert not any(name.startswith(("tests/", "docs/")) for name in names)
+
+
+@pytest.mark.slow
+def test_the_description_needs_no_files_of_the_repository(wheel: Path) -> None:
+    files = zipfile.ZipFile(wheel)
+    (metadata,) = (name for name in files.namelist() if name.endswith(".dist-info/METADATA"))
+    head, _, text = files.read(metadata).decode().partition("\n\n")
+    assert "Description-Content-Type: text/markdown" in head
+    assert "Picture: Forecast for 178 wines" in text
+    assert "tutorial (`docs/tutorials/planning.md`)" in text
+    assert re.findall(r"\]\((?!https?:)[^)]*\)", text) == []
 
 
 @pytest.mark.slow
