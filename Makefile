@@ -10,13 +10,13 @@ OLDEST := tests/truth/test_golden.py tests/test_drill.py tests/cli/test_cli.py t
 
 .venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
-	@echo "Installing gpcurves and what it needs at run time into .venv: about 730 MB, one to three minutes, once."
+	@echo "Installing gpcurves and what it needs at run time into .venv: about 790 MB, some minutes, once."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
 .venv/installed: .venv/runtime
-	@echo "Installing the tools for development into .venv: about 350 MB more, a minute or two, once."
+	@echo "Installing the tools for development into .venv: about 350 MB more, some minutes, once."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
