@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -45,6 +47,47 @@ def run_in(bin_: Path, folder: Path, *words: str) -> str:
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [str(bin_ / words[0]), *words[1:]]
     return subprocess.run(command, cwd=folder, env=clean, check=True, text=True, capture_output=True).stdout
+
+
+def test_every_reference_of_the_paper_is_cited_and_listed() -> None:
+    text = (ROOT / "paper/paper.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^@\w+\{(\w+),$", (ROOT / "paper/paper.bib").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(listed) == len(set(listed)) > 10
+    assert set(re.findall(r"(?<!\w)@(\w+)", text)) == set(listed)
+    for heading in ("Summary", "Statement of need", "State of the field", "Theory beyond the papers"):
+        assert f"\n# {heading}\n" in text
+    assert len(text.split()) < 1750  # what the journal allows
+
+
+def test_the_build_is_described_by_what_there_is() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    sources = project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert [name for name in sources if not (ROOT / name).exists()] == []
+    assert {"tests", "docs", "examples", "paper"} <= set(sources)
+    assert (ROOT / "SECURITY.md").read_text(encoding="utf-8").count("\n## ") == 4
+
+
+@pytest.mark.slow
+def test_the_source_archive_can_be_tested(tmp_path: Path) -> None:
+    builder = tmp_path / "builder"
+    venv.create(builder, with_pip=True)
+    python = builder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *needed], check=True)
+    subprocess.run([python, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path], cwd=ROOT, check=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as files:
+        files.extractall(tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
+    for name in (
+        "tests/golden.json",
+        "docs/index.md",
+        "examples/wine.csv",
+        "paper/paper.md",
+        "Makefile",
+        "SECURITY.md",
+    ):
+        assert (source / name).read_bytes() == (ROOT / name).read_bytes()
 
 
 @pytest.mark.slow
