@@ -8,16 +8,22 @@ OLDEST := tests/truth/test_golden.py tests/test_drill.py tests/cli/test_cli.py t
 
 .PHONY: demo test slow lint types unit fuzz oldest browser bench benchmark-forecast benchmark-network docs clean
 
-.venv/installed: pyproject.toml
+.venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@echo "Installing gpcurves and what it needs at run time into .venv: about 790 MB, some minutes, once."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-demo: .venv/installed  ## how many wines must be analysed to predict their flavanoids? ends with a report
+.venv/installed: .venv/runtime
+	@echo "Installing the tools for development into .venv: about 350 MB more, some minutes, once."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: .venv/runtime  ## how many wines must be analysed to predict their flavanoids? ends with the answer
 	@mkdir -p demo
-	$(BIN)/gpcurves plan examples/wine.csv --target flavanoids --goal-rmse 0.21 --report demo/plan.html
-	@echo "Open demo/plan.html in a browser, or look at demo/plan.png."
+	@echo "Planning with a table that comes with gpcurves: about 10 seconds. Afterwards open demo/plan.html in a browser."
+	$(BIN)/gpcurves plan --demo --report demo/plan.html --out demo/forecast.csv
 
 test: .venv/installed  ## lint, types and all tests but those of `make slow`
 	@$(MAKE) --no-print-directory --jobs 2 lint types unit  # types are checked beside the tests

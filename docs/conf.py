@@ -1,5 +1,6 @@
 """How the site is built; `docs/build.py` prepares the sources and calls Sphinx. Nothing is loaded from other hosts."""
 
+import os
 from typing import Any
 
 from docutils.nodes import SkipNode
@@ -8,6 +9,9 @@ from sphinx.application import Sphinx
 
 from gpcurves._version import __version__
 
+os.environ["TQDM_DISABLE"] = (
+    "1"  # tutorials are executed in kernels of notebooks, and pages have no use for progress bars
+)
 project = "gpcurves"
 author = "The gpcurves developers"
 copyright = "The gpcurves developers, MIT licence"  # noqa: A001  (the name that Sphinx reads)

@@ -59,9 +59,9 @@ def can_be_target(name: str, column: pd.Series) -> bool:
     cells = column.dropna()
     if len(cells) < FEWEST_ROWS or IDENTIFIER.fullmatch(name) or COUNTER.fullmatch(name):
         return False
-    if pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells):
-        if set(np.unique(cells.to_numpy(float))) != {0.0, 1.0}:
-            return False
+    numeric = pd.api.types.is_numeric_dtype(cells) and not pd.api.types.is_bool_dtype(cells)
+    if numeric and set(np.unique(cells.to_numpy(float))) != {0.0, 1.0}:
+        return False
     counts = cells.astype(str).value_counts(normalize=True)
     return 2 <= len(counts) <= MOST_CLASSES and float(counts.iloc[1]) >= LEAST_SHARE
 

@@ -9,6 +9,7 @@ The package is laid out as the theory is:
 * `curve`       `LearningCurve` and `CurveSet`, what every method returns; `load`
 * `api`, `goals`  the verbs: `learning_curve`, `learning_curves`, `sweep`, `required_n`
 * `guarantees`  what is certain about an error, beside what is expected
+* `datasets`    small tables and networks for examples
 * `tables`, `forecasting`  `forecast`: from your own rows to the error that more of them would leave
 * `render`      pictures and pages; `papers` the figures of the papers; `cli` the command line
 
@@ -35,6 +36,8 @@ __all__ = [*_MODULE_OF]
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that the command line starts quickly."""
+    if _MODULE_OF.get(name) == "gpcurves":  # a module of the package itself
+        return import_module(f"gpcurves.{name}")
     if name in _MODULE_OF:
         return getattr(import_module(_MODULE_OF[name]), name)
     import difflib

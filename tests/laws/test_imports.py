@@ -38,6 +38,7 @@ LAYERS += [
     "inducing",
     "guarantees",
     "tables",
+    "datasets",
     "forecasting",
     "saved",
     "render",

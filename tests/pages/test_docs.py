@@ -105,7 +105,7 @@ def test_code_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(gpcurves, "forecast", partial(_forecast, gpcurves.forecast))
     namespace: dict[str, object] = {"__name__": "documentation"}
     for line, code in blocks(path, *_EXECUTED):
-        shorter = lean(code) if tutorial or path.name in ("README.md", "index.md", "forecast.md") else code
+        shorter = lean(code) if tutorial or path.name in ("README.md", "index.md", "forecast.md", "tour.md") else code
         run_cell("\n" * line + shorter, str(path), namespace)
 
 

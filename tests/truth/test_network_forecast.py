@@ -238,8 +238,8 @@ def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> N
     ("words", "sentence"),
     [
         (["--edges", "grid.csv"], "--labels is needed"),
-        (["--labels", "known.csv"], "give either DATA (a table) or --edges with --labels (a graph)"),
-        (["known.csv", "--edges", "grid.csv", "--labels", "known.csv"], "give either DATA (a table) or --edges"),
+        (["--labels", "known.csv"], "give DATA (a table), or --edges with --labels (a graph)"),
+        (["known.csv", "--edges", "grid.csv", "--labels", "known.csv"], "give DATA (a table), or --edges"),
         (["known.csv"], "--target is needed"),
         (["grid.csv", "--labels", "known.csv"], "give the graph by --edges, as in --edges grid.csv"),
         (["known.csv", "--target", "head", "--repair"], "--repair is for graphs, and this is a table"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpcurves.cli import parse, pieces
+from gpcurves.cli.demo import demo_option, fill_in_demo
 from gpcurves.cli.options import INTEGER, READ, WRITTEN, Command, File, Given, Option, output_options
 from gpcurves.cli.streams import echo_data, tell
 from gpcurves.errors import InputError
@@ -51,6 +52,7 @@ def _parts() -> list[Option]:
     known = "File with a vertex and a value per line, or with a header."
     vertex = "Column of --labels with the vertices, if the header leaves it open."
     return [
+        demo_option(),
         edges,
         Option("--labels", type=READ, section=graph, metavar="FILE", help=known),
         Option("--vertex-column", section=graph, metavar="COLUMN", help=vertex),
@@ -133,6 +135,7 @@ def plan(given: Given) -> None:
 
     \b
     Examples:
+      gpcurves plan --demo --report plan.html
       gpcurves plan data.csv --target price --goal-rmse 0.1 --report plan.html
       gpcurves plan runs.csv --target drag --deterministic --n 100,200,400 --json
       gpcurves plan data.csv --target price --drop drag --missing impute --out forecast.csv
@@ -143,6 +146,7 @@ def plan(given: Given) -> None:
     """
     from gpcurves.cli import output
 
+    fill_in_demo(given)
     _check_source(given)
 
     goal = _read_goal(given)
@@ -180,14 +184,15 @@ def plan(given: Given) -> None:
             for sentence in ([" ".join(verdict.sentences)] if aim is not None else []) + list(further.sentences):
                 click.echo(sentence)
         return
-    tell("")
-    tell(verdict.label, bold=True)
-    lines = [f"  {sentence}" for sentence in (*verdict.sentences, *further.sentences)]
+    told = [f"data: {step}" for step in result.steps]
+    told += [f"note: {note}" for note in result.notes if note not in verdict.sentences]
+    for line in [*told, *(f"wrote {path}" for path in contents), ""]:
+        tell(line)
+    tell(verdict.label, bold=True)  # the answer comes last: it is what stays on the screen
+    answer = [f"  {sentence}" for sentence in (*verdict.sentences, *further.sentences)]
     if further.written is not None and given["next_file"] is None:
-        lines += [f"    {line}" for line in further.written.to_string(index=False).splitlines()]
-    lines += [f"data: {step}" for step in result.steps]
-    lines += [f"note: {note}" for note in result.notes if note not in verdict.sentences]
-    for line in [*lines, *(f"wrote {path}" for path in contents)]:
+        answer += [f"    {line}" for line in further.written.to_string(index=False).splitlines()]
+    for line in answer:
         tell(line)
 
 
@@ -195,7 +200,9 @@ def _check_source(given: Given) -> None:
     """Refuse options of tables for a graph, and options of graphs for a table."""
     graph = given["edges"] is not None
     if graph == (given["data"] is not None):
-        raise InputError("give either DATA (a table) or --edges with --labels (a graph)")
+        raise InputError(
+            "give DATA (a table), or --edges with --labels (a graph), or --demo for data that come with gpcurves"
+        )
     if graph and given["labels"] is None:
         raise InputError("--labels is needed: the file with the values that are known at vertices")
     if not graph and given["labels"] is not None:

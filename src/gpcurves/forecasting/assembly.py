@@ -62,7 +62,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     attributes: Any = None,
     draws: int | None = None,
     effort: ForecastEffort | None = None,
-    progress: bool | None = False,
+    progress: bool | None = None,
 ) -> Forecast:
     """Forecast the error of a Gaussian process trained on more rows like these.
 
@@ -98,7 +98,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     effort
         All that determines how much is computed, if draws are not enough.
     progress
-        Whether to show progress on stderr; None shows it on a terminal.
+        Whether to show progress on stderr; None shows it on a terminal and in notebooks.
 
     Examples
     --------

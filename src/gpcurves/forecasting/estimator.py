@@ -108,7 +108,8 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         """The error to expect when there are more rows."""
         check_is_fitted(self)
         members, effort, seed, rng = self._begun
-        with threadpool_limits(1), Progress(False, "%") as shown:
+        with threadpool_limits(1), Progress(None, "%") as shown:
+            shown.expect(100, 0)
             computation = Computation(seed, deepcopy(rng), effort, shown)
             return forecast_rows(self._data, members, computation, bool(self.deterministic))
 

@@ -25,6 +25,7 @@ _PER_TASK, _COPIES = (
     300,
     5,
 )  # bytes that a finished task takes besides its numbers, and how often these are held at once
+_SHORT = 0.5  # seconds that may pass without a progress bar, so that many short simulations do not leave many bars
 _GROWTH, _LARGEST_GROWTH = 1.5, 8
 """How much more is drawn if the precision is not reached: at least half as much again, at most eight times as much."""
 
@@ -62,7 +63,7 @@ class Run:
     store
         SQLite file that keeps finished tasks; None for no store.
     progress
-        Whether to show progress on stderr; None shows it on a terminal.
+        Whether to show progress on stderr; None shows it on a terminal and in notebooks, if it takes longer than half a second.
     """
 
     rng: Rng = None
@@ -176,7 +177,7 @@ def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets
     needed = stop.most * (_PER_TASK + _COPIES * 8.0 * width)
     check_memory(needed, f"keeping the results of {stop.most:,} {unit}", f"ask for fewer {unit}")
     opened = nullcontext() if run.store is None else Store(run.store)
-    with Progress(run.progress, unit) as progress, opened as store:
+    with Progress(run.progress, unit, after=_SHORT) as progress, opened as store:
         done, damaged = ({}, []) if store is None else store.load(experiment.key, width)
         if damaged:
             which = ", ".join(map(str, damaged[:10])) + ", …" * (len(damaged) > 10)

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from importlib.util import find_spec
 from typing import Any, Self
 
 from gpcurves.numerics.announcing import listening
 
 
-class Progress:
-    """A progress bar, or nothing."""
+def in_notebook() -> bool:
+    """Tell whether this process is the kernel of a notebook, whose stderr is read although it is no terminal."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None
 
-    def __init__(self, show: bool | None, unit: str) -> None:
+
+class Progress:
+    """A progress bar, or nothing.
+
+    With ``show=None`` there is a bar on a terminal and in a notebook, once the work has taken ``after`` seconds, unless the
+    environment says ``TQDM_DISABLE=1``.
+    """
+
+    def __init__(self, show: bool | None, unit: str, after: float = 0.0) -> None:
         is_open = not getattr(sys.stderr, "closed", True)  # a process may have no stderr at all
-        self._shown = is_open and (sys.stderr.isatty() if show is None else show)
+        watched = is_open and not os.environ.get("TQDM_DISABLE") and (sys.stderr.isatty() or in_notebook())
+        self._shown = is_open and (watched if show is None else show)
+        self._after = after if show is None else 0.0
         self._silent = show is False or not is_open
         self._unit = unit
         self._bar: Any = None
@@ -28,12 +42,15 @@ class Progress:
         if not self._shown:
             return
         if self._bar is None:
-            from tqdm import tqdm
+            if in_notebook() and find_spec("ipywidgets") is not None:
+                from tqdm.notebook import tqdm
+            else:
+                from tqdm import tqdm
 
-            self._bar = tqdm(total=total, initial=done, unit=f" {self._unit}", file=sys.stderr, dynamic_ncols=True)
+            about = {"unit": f" {self._unit}", "file": sys.stderr, "dynamic_ncols": True, "delay": self._after}
+            self._bar = tqdm(total=total, initial=done, **about)
         else:
-            self._bar.total = total
-            self._bar.refresh()
+            self._bar.total = total  # drawn with the next task
 
     def say(self, sentence: str) -> None:
         """Print a sentence, above the bar if there is one, unless nothing is to be shown."""
@@ -58,7 +75,9 @@ class Progress:
             self._listening.enter_context(listening(self.say))
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         self._listening.close()
         if self._bar is not None:
+            if kind is None and self._unit == "%":  # some stages are left out, and their share is done as well
+                self._bar.update(self._bar.total - self._bar.n)
             self._bar.close()

@@ -112,7 +112,7 @@ def fit_labels(graph: Graph, observed: Observed, computation: Computation, attri
 
 
 def forecast_labels(
-    graph: Graph, labels: Labels, *, attributes: Any = None, rng: Rng = 0, progress: bool | None = False
+    graph: Graph, labels: Labels, *, attributes: Any = None, rng: Rng = 0, progress: bool | None = None
 ) -> Forecast:
     """Forecast the error at unlabelled vertices with more labels than those of a file."""
     seed = seed_of(rng)
