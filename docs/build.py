@@ -1,6 +1,6 @@
 """Build the site: ``python docs/build.py [FOLDER]``.
 
-Pages of the documentation are copied, the gallery of figures, the list of public names, the changelog and the advice for
+Pages of the documentation are copied, the gallery of figures, the reference of public names, the changelog and the advice for
 contributors are added, and Sphinx makes a site of them that works offline. Tutorials are executed on the way; warnings are errors.
 """
 
@@ -11,17 +11,77 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
 from pathlib import Path
+from types import ModuleType
 
 import pandas as pd
 
 import gpcurves as gpc
+from gpcurves.numerics.parameters import parameters_of
 from gpcurves.papers import FIGURES, Entry
 from gpcurves.render.explorer import explorer_page
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
+REFERENCE = {  # page: title, what is on it, and the modules (or names) below gpcurves whose public names it has
+    "problems": (
+        "Problems",
+        "A problem is what is learnt: a kernel, inputs and labels; perhaps the truth behind them, if the model is wrong.",
+        ("problem", "teacher", "spectra"),
+    ),
+    "kernels": (
+        "Kernels",
+        "Covariance functions of vectors. Add, multiply and scale them: ``0.5 * RBF(0.1) + OU(1.0)``.",
+        ("kernels",),
+    ),
+    "inputs": ("Inputs", "Distributions from which training and test inputs are drawn.", ("inputs",)),
+    "observations": (
+        "Observations",
+        "What a label is: a number with noise, a class, a difference, a gradient.",
+        ("observations",),
+    ),
+    "designs": ("Designs", "How training inputs are chosen, and what choosing saves.", ("designs", "choosing")),
+    "graphs": (
+        "Graphs",
+        "Graphs, ensembles of random graphs, kernels between vertices, and belief propagation.",
+        ("graphs", "methods.cavity", "api.vertex_variances", "methods.variances", "render.drawing"),
+    ),
+    "curves": (
+        "Learning curves",
+        "The main calls, and what they return. Each method has `options <methods.html>`__ of its own.",
+        ("api", "curve", "saved", "methods", "quantities"),
+    ),
+    "goals": (
+        "Goals and guarantees",
+        "How many examples, labels or inducing points a goal needs, and upper bounds on an error with a given confidence.",
+        ("goals", "inducing", "guarantees", "methods.tasks.mix"),
+    ),
+    "forecasts": (
+        "Forecasts",
+        "From your own table, or your own network, to the error with more data.",
+        ("forecasting",),
+    ),
+    "posterior": (
+        "Posterior and simulation",
+        "One function given labels: mean, variances, draws.",
+        ("methods.simulation", "methods.functionals"),
+    ),
+    "theory": (
+        "Theory",
+        "Bounds, exact values, laws of decay and maps of the error.",
+        ("methods.formulas", "methods.local", "methods.tasks"),
+    ),
+    "papers": (
+        "Figures of papers, and errors",
+        "Figures of the papers with parameters of your own; the exceptions of the package.",
+        ("papers", "errors"),
+    ),
+}
+PIECES = ("kernels", "inputs", "observations", "designs")  # users make these, and call none of their methods
+ESTIMATOR = (
+    "   :exclude-members: set_fit_request, set_predict_request, set_score_request"  # scikit-learn adds these to any
+)
+INHERITED = "   :inherited-members: Mapping, Sequence, tuple, dict, Exception, ReadOnly"
 PAPERS = {
     "Sollich 1999": "sollich1999",
     "Sollich 2001": "sollich2001",
@@ -53,7 +113,10 @@ def main() -> None:
     for paper, name in PAPERS.items():
         entries = [entry for entry in FIGURES.values() if entry.paper == paper]
         (source / "gallery" / f"{name}.md").write_text(gallery_page(paper, entries), encoding="utf-8")
-    (source / "reference.md").write_text(reference(), encoding="utf-8")
+    (source / "reference").mkdir(exist_ok=True)
+    for page in REFERENCE:
+        (source / "reference" / f"{page}.rst").write_text(reference_page(page), encoding="utf-8")
+    (source / "reference" / "methods.md").write_text(methods_page(), encoding="utf-8")
     (source / "_static" / "explorer.html").write_text(explorer_page(), encoding="utf-8")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(source), str(site)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -91,40 +154,72 @@ def claim_table(rows: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def reference() -> str:
-    """Return the page of public names with the first sentence of each docstring, by the module that they come from."""
-    groups: defaultdict[str, list[str]] = defaultdict(list)
-    for name in gpc.__all__:
+def group_of(name: str) -> str:
+    """Return the page of a public name, by the longest prefix of its module that is listed in ``REFERENCE``."""
+    module = gpc._MODULE_OF[name]
+    pages = {place: page for page, (_, _, places) in REFERENCE.items() for place in places}
+    near = [place for place in pages if f"{module}.{name}.".startswith(f"gpcurves.{place}.")]
+    if not near:
+        raise ValueError(f"no page of the reference lists {module}, the home of {name}")
+    return pages[max(near, key=len)]
+
+
+def reference_page(page: str) -> str:
+    """Return one page of the reference in reStructuredText: a table of names, then each with all that is known about it."""
+    title, about, _ = REFERENCE[page]
+    names = [name for name in gpc.__all__ if name != "__version__" and group_of(name) == page]
+    parts = [title, "=" * len(title), "", about, "", ".. currentmodule:: gpcurves", "", ".. autosummary::", ""]
+    parts += [*(f"   {name}" for name in names), ""]
+    for name in names:
         thing = getattr(gpc, name)
-        module = getattr(thing, "__module__", "gpcurves").split(".")
-        groups[".".join(module[:2])].append(name)
-    parts = ["# Public names\n", "`import gpcurves as gpc` gives these; `help(gpc.NAME)` tells the rest.\n"]
-    for module in sorted(groups):
-        parts += [f"## {module}\n", "| name | what it is |", "|---|---|"]
-        parts += [f"| `{signature(name)}` | {summary(name)} |" for name in sorted(groups[module])]
+        parts += [name, "-" * len(name), ""]
+        if isinstance(thing, ModuleType):
+            for each in thing.__all__:
+                kind = "autoclass" if inspect.isclass(getattr(thing, each)) else "autofunction"
+                parts += [f".. {kind}:: gpcurves.{name}.{each}", ""]
+        elif inspect.isclass(thing):
+            estimator = hasattr(thing, "get_params")
+            members = [] if page in PIECES else ["   :members:", ESTIMATOR if estimator else INHERITED]
+            parts += [f".. autoclass:: {name}", *members, ""]
+        elif inspect.isfunction(thing):
+            parts += [f".. autofunction:: {name}", ""]
+        else:
+            parts += [f".. autodata:: {name}", "   :no-value:", ""]
+    return "\n".join(parts)
+
+
+def methods_page() -> str:
+    """Return the page of all methods: what each guarantees, when it applies, and its options with type and default."""
+    parts = [
+        "# Methods and their options\n",
+        "Pass a name to [`learning_curve`](curves.rst) and options as keywords, or as flags on the command line "
+        "(`test_points=` is `--test-points`). `gpcurves methods` prints the same list.\n",
+        "| method | what it is | kind |",
+        "|---|---|---|",
+        *(f"| `{m.name}` | {m.title} | {m.kind.value} |" for m in gpc.METHODS.values()),
+        "",
+    ]
+    by_options: dict[type, list[str]] = {}
+    for method in gpc.METHODS.values():
+        if parameters_of(method.Options):
+            by_options.setdefault(method.Options, []).append(str(method.name))
+    for options, names in by_options.items():
+        parts += [
+            f"## Options of {', '.join(f'`{name}`' for name in names)}\n",
+            "| option | type | default | meaning |",
+        ]
+        parts += ["|---|---|---|---|"]
+        for one in parameters_of(options):
+            default = "required" if one.required else f"`{one.default!r}`"
+            cells = [f"`{one.name}`", f"`{type_words(one.kind)}`", default, one.help]
+            parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         parts.append("")
     return "\n".join(parts)
 
 
-def signature(name: str) -> str:
-    """Return how a name is called, with the names of its arguments only."""
-    thing = getattr(gpc, name)
-    if not callable(thing):
-        return name
-    try:
-        names = [
-            p.name if p.kind is not p.VAR_KEYWORD else f"**{p.name}"
-            for p in inspect.signature(thing).parameters.values()
-        ]
-    except ValueError:
-        return name
-    return f"{name}({', '.join(names)})"
-
-
-def summary(name: str) -> str:
-    """Return the first sentence of a docstring."""
-    text = inspect.getdoc(getattr(gpc, name)) or ""
-    return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+def type_words(kind: object) -> str:
+    """Return a type as one would write it."""
+    return kind.__name__ if isinstance(kind, type) else re.sub(r"\b[a-z_]+\.(?:[a-z_]+\.)*", "", str(kind))
 
 
 if __name__ == "__main__":

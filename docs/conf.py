@@ -1,13 +1,18 @@
 """How the site is built; `docs/build.py` prepares the sources and calls Sphinx. Nothing is loaded from other hosts."""
 
 import os
+from dataclasses import is_dataclass
 from typing import Any
 
-from docutils.nodes import SkipNode
+from docutils import nodes
 from latex2mathml.converter import convert
+from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxRole
 
+import gpcurves as gpc
 from gpcurves._version import __version__
+from gpcurves.numerics.parameters import parameters_of
 
 os.environ["TQDM_DISABLE"] = (
     "1"  # tutorials are executed in kernels of notebooks, and pages have no use for progress bars
@@ -17,7 +22,16 @@ author = "The gpcurves developers"
 copyright = "The gpcurves developers, MIT licence"  # noqa: A001  (the name that Sphinx reads)
 release = version = __version__
 
-extensions = ["myst_nb"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+default_role = "public"  # in docstrings `name` is a link if it is a public name, and code otherwise
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+ALIASES = ("FloatArray", "IntArray", "Rng", "MethodName", "Methods", "Sizes", "Normalisation")
+autodoc_type_aliases = {name: name for name in ALIASES}  # short names instead of long unions
+autosummary_generate = False
+napoleon_google_docstring = False
+napoleon_custom_sections = [("Attributes", "returns_style")]  # a list; links from it would be ambiguous
+python_use_unqualified_type_names = True
 exclude_patterns = ["images"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
@@ -43,9 +57,43 @@ def mathml(self: Any, node: Any) -> None:
     except Exception as error:
         raise ValueError(f"cannot convert the formula {node.astext()!r}") from error
     self.body.append(formula if inline else f"<div class='math'>{formula}</div>\n")
-    raise SkipNode
+    raise nodes.SkipNode
+
+
+def describe_parameters(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Add the parameters of a dataclass with the help that its fields have, unless its docstring lists them."""
+    if what != "class" or not is_dataclass(thing) or {"Parameters", "Attributes"} & set(lines):
+        return
+    listed = [one for one in parameters_of(thing) if one.help]
+    place = lines.index("Examples") if "Examples" in lines else len(lines)
+    section = ["", "Parameters", "----------", *(f"{one.name}\n    {one.help.split('  [')[0]}." for one in listed), ""]
+    lines[place:place] = "\n".join(section).splitlines() if listed else []
+
+
+def link_public_name(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
+    """Link gpcurves.problem.Problem in a signature to gpcurves.Problem, the name that users know."""
+    name = str(node.get("reftarget", "")).rpartition(".")[2]
+    if node.get("refdomain") != "py" or name not in gpc.__all__:
+        return None
+    domain = env.get_domain("py")
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", f"gpcurves.{name}", node, content)
+
+
+class PublicName(SphinxRole):
+    """What stands in single backticks in a docstring: a link if it is a public name, and code otherwise."""
+
+    def run(self) -> tuple[list[Any], list[Any]]:
+        """Return the nodes."""
+        shown, name = nodes.literal(self.text, self.text), self.text.removeprefix("gpcurves.").partition(".")[0]
+        if name not in gpc.__all__:
+            return [shown], []
+        about = {"refdomain": "py", "reftype": "obj", "reftarget": f"gpcurves.{name}", "refdoc": self.env.docname}
+        return [addnodes.pending_xref("", shown, refexplicit=True, refwarn=False, **about)], []
 
 
 def setup(app: Sphinx) -> None:
-    """Enter the renderer of formulae."""
+    """Enter the renderer of formulae, and what the reference needs."""
+    app.add_role("public", PublicName())
+    app.connect("autodoc-process-docstring", describe_parameters, priority=400)  # before napoleon, which formats them
+    app.connect("missing-reference", link_public_name)
     app.add_html_math_renderer("mathml", inline_renderers=(mathml, None), block_renderers=(mathml, None))

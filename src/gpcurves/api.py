@@ -68,7 +68,7 @@ def learning_curve(
     >>> import gpcurves as gpc
     >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
     >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(4)
-    array([1.    , 0.5249, 0.0267])
+    array([1.    , 0.1155, 0.0062])
     """
     about = {"noise": noise, "quantity": quantity, "noisy": noisy}
     (curve,) = learning_curves(problem, n, [method], nu=nu, **about, **options).values()
@@ -92,6 +92,27 @@ def learning_curves(
     simulation has, such as ``datasets``, it takes the simulation too. A small given graph and a misspecified model are
     simulated anyway. Each method gets those options that it has and that belong to the problem; one that no method uses is
     an error.
+
+    Parameters
+    ----------
+    methods
+        Names of methods, or "all".
+    problem, n, nu, noise, quantity, noisy, **options
+        As for `learning_curve`.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> curves = gpc.learning_curves(problem, n=[10, 100], methods=["plaskota", "lc", "two"])
+    >>> curves.to_frame().round(4)
+         method      n   error  stderr
+    0  plaskota   10.0  0.0381     NaN
+    1  plaskota  100.0  0.0040     NaN
+    2        lc   10.0  0.1155     NaN
+    3        lc  100.0  0.0062     NaN
+    4       two   10.0  0.3661     NaN
+    5       two  100.0  0.0716     NaN
     """
     asked = as_problem(problem, noise)
     at = sizes_of(asked, n, nu)
@@ -320,6 +341,15 @@ def vertex_variances(
     **options
         Those of the method: ``help(type(gpcurves.METHODS[method]).VarianceOptions)`` lists them; and ``rng`` (seed),
         ``workers``, ``store``, ``progress``.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> chain = gpc.Graph.from_edges([(i, i + 1) for i in range(8)])
+    >>> problem = gpc.GraphProblem(chain, gpc.RandomWalkKernel(p=6), noise=0.1)
+    >>> found = gpc.vertex_variances(problem, 1.0, "simulation", datasets=20, rng=0)
+    >>> 0 < found.mean < 1
+    True
     """
     capable = [name for name, each in METHODS.items() if hasattr(each, "variances")]
     name = METHODS[method].name if isinstance(method, Method) else method

@@ -48,7 +48,16 @@ class Saving(Goal):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DesignCurves(CurveSet):
-    """Learning curves of several designs, each simulated curve by the name of its design, and bounds for every choice."""
+    """Learning curves of several designs, each simulated curve by the name of its design, and bounds for every choice.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> curves = gpc.compare_designs(problem, n=[5, 10], designs=["random", "greedy"], datasets=20, rng=0)
+    >>> bool(curves["greedy"].error[-1] < curves["random"].error[-1])
+    True
+    """
 
     further: LearningCurve | None = (
         None  # random inputs beyond the sizes that were asked for, as far as a comparison needs them
@@ -325,6 +334,13 @@ def chosen_inputs(problem: Problem, n: int, *, known: object = None, rng: Rng = 
     -------
     A table with a row per choice: the columns "vertex" or "x1", "x2", …, and "error", the average posterior variance after
     this label; missing if a design chooses all inputs at once, and for labels without Gaussian noise.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Box(dim=2), noise=0.05, design="greedy")
+    >>> list(gpc.chosen_inputs(problem, 3, rng=0).columns)
+    ['x1', 'x2', 'error']
     """
     count = integer("n", n, 1)
     design = problem.design

@@ -66,6 +66,16 @@ class LearningCurve(Shown, ReadOnly):
         What a reader should know about these numbers, in sentences.
     version
         Version of the package that computed them.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> curve = gpc.learning_curve(problem, "lc", n=[0, 10, 100])
+    >>> curve.n, curve.error.round(3)
+    (array([  0.,  10., 100.]), array([1.   , 0.116, 0.006]))
+    >>> curve.to_frame().columns.tolist()
+    ['n', 'error', 'stderr']
     """
 
     method: MethodName
@@ -196,6 +206,14 @@ class CurveSet(Shown, Mapping[str, LearningCurve]):
         The curves by label.
     skipped
         Methods that were left out because they do not apply, with the reason.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> curves = gpc.learning_curves(problem, n=[10, 100], methods=["lc", "plaskota"])
+    >>> list(curves), curves["lc"].error.round(3)
+    (['lc', 'plaskota'], array([0.116, 0.006]))
     """
 
     curves: Mapping[str, LearningCurve]

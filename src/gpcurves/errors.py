@@ -10,14 +10,34 @@ _LONG = 1_000  # characters of each end of a message
 
 
 class GPCurvesError(Exception):
-    """Root of every error that this package raises on purpose; what it quotes may be long, the sentence is not."""
+    """Root of every error that this package raises on purpose; what it quotes may be long, the sentence is not.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> try:
+    ...     gpc.RBF(lengthscale="long")
+    ... except gpc.GPCurvesError as error:
+    ...     print(error)
+    lengthscale must be a number, got 'long'
+    """
 
     def __init__(self, message: str = "") -> None:
         super().__init__(message if len(message) <= 2 * _LONG else f"{message[:_LONG]} … {message[-_LONG:]}")
 
 
 class InputError(GPCurvesError, ValueError):
-    """An argument is outside what it may be."""
+    """An argument is outside what it may be.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> try:
+    ...     gpc.RBF(lengthscale=-0.1)
+    ... except gpc.InputError as error:
+    ...     print(error)
+    lengthscale must be greater than 0, got -0.1
+    """
 
 
 class TooLargeError(InputError):
@@ -25,15 +45,44 @@ class TooLargeError(InputError):
 
 
 class NotApplicableError(InputError):
-    """A method was asked for whose conditions the problem does not meet."""
+    """A method was asked for whose conditions the problem does not meet.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> plane = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=2), noise=0.05)
+    >>> try:
+    ...     gpc.learning_curve(plane, "wv", n=[10])
+    ... except gpc.NotApplicableError as error:
+    ...     print(error)
+    method 'wv' does not apply: inputs must be one-dimensional, got dimension 2
+    """
 
 
 class GoalUnreachableError(GPCurvesError):
-    """No number of examples reaches the error asked for, according to this method."""
+    """No number of examples reaches the error asked for, according to this method.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> wrong = gpc.Problem(gpc.Linear(), gpc.Sphere(dim=3), 0.1, teacher=gpc.Teacher(gpc.RBF(0.5), 0.1))
+    >>> try:
+    ...     gpc.required_n(wrong, error=0.01, method="lc")
+    ... except gpc.GoalUnreachableError as error:
+    ...     print(error)
+    method 'lc' does not reach the error 0.01 within 1e+12 examples: there it is 0.7186
+    """
 
 
 class NumericalError(GPCurvesError, ArithmeticError):
-    """A computation did not reach the accuracy that it promises."""
+    """A computation did not reach the accuracy that it promises.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> issubclass(gpc.NumericalError, gpc.GPCurvesError)
+    True
+    """
 
 
 def check_name(what: str, given: object, known: Iterable[Name]) -> Name:

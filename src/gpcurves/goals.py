@@ -63,6 +63,8 @@ def required_n(
         "lc" unless given. On a given graph it is "simulation" if the graph is small and "cavity" if it is large, and the
         answer is in labels: eigenvalue theory promises too much if noise is low. An ensemble has no number of labels. If inputs
         are chosen it is "simulation", or "grid" for a regular grid on the torus.
+    noise
+        Noise variance, for a bare spectrum only.
     quantity
         What ``error`` is: "mse", or another quantity that falls with more examples, such as an error rate.
     noisy
@@ -74,6 +76,13 @@ def required_n(
     ------
     GoalUnreachableError
         If the error stays above the goal as far as the search goes.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> gpc.required_n(problem, error=0.01, method="lc")
+    63
     """
     asked = as_problem(problem, noise)
     chosen = METHODS[default_method(asked) if method is None else method]

@@ -67,6 +67,13 @@ class Certificate:
         The error on the held-out rows, which is what to expect.
     rows, confidence, models, by
         What the bound rests on.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> certificate = gpc.certificate(3, 100)
+    >>> certificate.observed, round(certificate.bound, 3)
+    (0.03, 0.076)
     """
 
     bound: float
@@ -227,6 +234,16 @@ class PacBayes:
         Number of training rows, and the probability with which the bound holds.
     expected
         The error that the learning curve `lc` expects of predictions by the mean, beside the bound; None if it does not apply.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).random((60, 1))
+    >>> problem = gpc.Problem(gpc.RBF(0.3, variance=4), gpc.Box(dim=1), gpc.Probit())
+    >>> found = gpc.pac_bayes(problem, X, np.sign(X[:, 0] - 0.5))
+    >>> found.training <= found.bound < 1
+    True
     """
 
     bound: float
@@ -267,6 +284,15 @@ def pac_bayes(problem: Problem, X: object, labels: object, *, confidence: float 
         Their classes, -1 or 1.
     confidence
         Probability with which the bound holds, over the choice of rows.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).random((60, 1))
+    >>> problem = gpc.Problem(gpc.RBF(0.3, variance=4), gpc.Box(dim=1), gpc.Probit())
+    >>> round(gpc.pac_bayes(problem, X, np.sign(X[:, 0] - 0.5)).bound, 2)
+    0.22
     """
     if not isinstance(problem, Problem):
         raise InputError(f"a problem must be a Problem with classes, got {type(problem).__name__}")

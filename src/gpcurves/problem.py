@@ -338,6 +338,14 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
         names of vertices, of which those that are left out never are.
     test_weights
         How much each vertex counts in the average error, likewise; all count the same unless given.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> chain = gpc.Graph.from_edges([(i, i + 1) for i in range(8)])
+    >>> problem = gpc.GraphProblem(chain, gpc.RandomWalkKernel(p=6), noise=0.1)
+    >>> gpc.learning_curve(problem, "eigenvalue", nu=[0, 1, 10]).error.round(3)
+    array([1.   , 0.074, 0.006])
     """
     if isinstance(graph, Ensemble):
         if weights is not None or test_weights is not None:
@@ -356,7 +364,22 @@ def SpectrumProblem(  # noqa: N802  (as above)
 ) -> Problem:
     """Return a problem of which only eigenvalues and noise are known; the prior variance is taken to be uniform.
 
-    A ``teacher`` is given by coefficients: there are no inputs at which another function or kernel could be evaluated.
+    Parameters
+    ----------
+    spectrum
+        The eigenvalues.
+    noise
+        The variance of Gaussian noise, or an observation.
+    teacher
+        The truth, if the model is misspecified. It is given by coefficients: there are no inputs at which another function or
+        kernel could be evaluated.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.SpectrumProblem(gpc.Spectrum([1.0, 0.5, 0.1]), noise=0.05)
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.6  , 0.021, 0.002])
     """
     return Problem(None, Eigenvalues(spectrum), noise, teacher)
 
@@ -375,6 +398,16 @@ def ModelProblem(  # noqa: N802  (as above)
         give ``Sample(X)``.
     noise
         The noise variance, if the model has no Gaussian likelihood of its own, such as ``likelihood.noise``.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> import gpytorch
+    >>> model = gpytorch.models.GP()  # in place of your own model after training
+    >>> model.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.RBFKernel())
+    >>> problem = gpc.ModelProblem(model, inputs=gpc.Box(dim=1), noise=0.1)
+    >>> problem.inputs, problem.noise
+    (Box(dim=1), 0.1)
     """
     from gpcurves.kernels.libraries import as_number, read_model
 

@@ -46,7 +46,14 @@ class Quantity:
 
 
 class Quantities(dict[str, Quantity]):
-    """Quantities by name; an unknown name is an error with a suggestion."""
+    """Quantities by name; an unknown name is an error with a suggestion.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> gpc.QUANTITIES["noisy-rmse"].meaning
+    'root of the mean squared error against new noisy targets, as in gpcurves plan'
+    """
 
     def __getitem__(self, name: str | Quantity) -> Quantity:
         if isinstance(name, Quantity):

@@ -84,7 +84,25 @@ SCHEMAS: dict[str, Schema] = {
 
 
 def load(path: str | Path) -> Any:
-    """Return the `LearningCurve`, the `CurveSet` or the `Forecast` that was saved to a JSON file."""
+    """Return the `LearningCurve`, the `CurveSet` or the `Forecast` that was saved to a JSON file.
+
+    Parameters
+    ----------
+    path
+        The file, which ``to_json``, ``save`` or ``--out FILE.json`` wrote.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = gpc.learning_curve(problem, "lc", n=[10]).to_json(Path(folder) / "curve.json")
+    ...     curve = gpc.load(Path(folder) / "curve.json")
+    >>> curve.method
+    'lc'
+    """
     data = _read(path_of("path", path))
     try:
         check_plain(data)

@@ -49,6 +49,13 @@ class Teacher:
         first; an eigenvalue that occurs several times has as many. Further coefficients are of functions that the student lacks.
     graph
         The true graph, on the same vertices, if the student knows another one, for example only some of the edges.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> wrong = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), 0.05, teacher=gpc.Teacher(gpc.OU(0.1), noise=0.05))
+    >>> gpc.learning_curve(wrong, "lc", n=[0, 100]).error.round(3)
+    array([1.   , 0.192])
     """
 
     kernel: Any

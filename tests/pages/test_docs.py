@@ -81,7 +81,7 @@ def test_prose_has_no_code_and_code_no_prose() -> None:
     assert blocks(path, *_EXECUTED)[0][1].startswith("import numpy as np\n")
 
 
-_LONG = {ROOT / "docs" / name for name in ("index.md", "forecast.md", "theory/graphs.md", "theory/simulation.md")}
+_LONG = {ROOT / "docs" / name for name in ("forecast.md", "theory/graphs.md", "theory/simulation.md")}
 
 
 def _forecast(forecast: Callable[..., Any], X: Any, *args: Any, **choices: Any) -> Any:
@@ -220,8 +220,8 @@ def test_every_method_is_documented() -> None:
     assert set(METHODS) <= theory
 
 
-def test_index_names_the_function_of_every_method() -> None:
-    named = [resolve(name) for name in dotted_names(ROOT / "docs/index.md")]
+def test_map_names_the_function_of_every_method() -> None:
+    named = [resolve(name) for name in dotted_names(ROOT / "docs/development/map.md")]
     for method in METHODS.values():
         assert (method.function if isinstance(method, Formula) else type(method)) in named, method.name
 

@@ -21,7 +21,15 @@ _FALLEN = 1e-6  # share of the largest gain below which differences of gains hav
 
 @dataclass(frozen=True, repr=False)
 class Greedy(CandidateDesign):
-    """Each next input lowers the average posterior variance the most (greedy integrated variance)."""
+    """Each next input lowers the average posterior variance the most (greedy integrated variance).
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Box(dim=1), noise=0.05, design=gpc.Greedy(candidates=64))
+    >>> gpc.chosen_inputs(problem, 4, rng=0).shape
+    (4, 2)
+    """
 
     name = "greedy"
 

@@ -15,7 +15,15 @@ from gpcurves.designs.candidates import ROUNDING, CandidateDesign, Candidates, P
 
 @dataclass(frozen=True, repr=False)
 class GreedyVariance(CandidateDesign):
-    """Each next input has the largest posterior variance."""
+    """Each next input has the largest posterior variance.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Box(dim=1), noise=0.05, design=gpc.GreedyVariance(candidates=64))
+    >>> gpc.chosen_inputs(problem, 4, rng=0).shape
+    (4, 2)
+    """
 
     name = "greedy-variance"
 

@@ -20,7 +20,15 @@ def side_of(counts: FloatArray, dim: int) -> FloatArray:
 
 @dataclass(frozen=True, repr=False)
 class Grid(CubeDesign):
-    """Equally spaced points in each dimension, in the middle of cells of equal probability: `k` to the power of the dimension."""
+    """Equally spaced points in each dimension, in the middle of cells of equal probability: `k` to the power of the dimension.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Box(dim=1), noise=0.05, design=gpc.Grid())
+    >>> gpc.chosen_inputs(problem, 4, rng=0).shape
+    (4, 2)
+    """
 
     name = "grid"
     nested = False

@@ -12,7 +12,15 @@ from gpcurves.numerics.validation import FloatArray
 
 @dataclass(frozen=True, repr=False)
 class LatinHypercube(CubeDesign):
-    """One random point in each of `n` equally probable slices of every dimension; all `n` are chosen at once."""
+    """One random point in each of `n` equally probable slices of every dimension; all `n` are chosen at once.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Box(dim=1), noise=0.05, design=gpc.LatinHypercube())
+    >>> gpc.chosen_inputs(problem, 4, rng=0).shape
+    (4, 2)
+    """
 
     name = "lhs"
     nested = False

@@ -13,7 +13,15 @@ from gpcurves.numerics.validation import FloatArray
 
 @dataclass(frozen=True, repr=False)
 class Sobol(CubeDesign):
-    """A Sobol sequence, which fills the space evenly at every length; each data set has its own scrambling."""
+    """A Sobol sequence, which fills the space evenly at every length; each data set has its own scrambling.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Box(dim=1), noise=0.05, design=gpc.Sobol())
+    >>> gpc.chosen_inputs(problem, 4, rng=0).shape
+    (4, 2)
+    """
 
     name = "sobol"
 

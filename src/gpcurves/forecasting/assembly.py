@@ -102,9 +102,10 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
 
     Examples
     --------
+    >>> import gpcurves as gpc
     >>> import numpy as np
     >>> X = np.random.default_rng(0).uniform(-1, 1, (40, 2))
-    >>> result = forecast(X, np.sin(3 * X[:, 0]), draws=2)
+    >>> result = gpc.forecast(X, np.sin(3 * X[:, 0]), draws=2)
     >>> list(result.at([40, 160]).columns)
     ['n', 'rmse', 'low', 'high']
     """

@@ -127,6 +127,15 @@ class Forecast(Shown):
         The model, to predict new rows and to choose the next ones; None in a forecast that was loaded from a file.
     vertices
         The number of vertices of the graph whose labels were forecast, all that n can be; None for the rows of a table.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (30, 1))
+    >>> forecast = gpc.forecast(X, np.sin(3 * X[:, 0]), draws=1, rng=0)
+    >>> list(forecast.at([30, 60]).columns)
+    ['n', 'rmse', 'low', 'high']
     """
 
     target: str

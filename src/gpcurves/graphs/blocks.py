@@ -187,6 +187,13 @@ class PreferentialAttachment(Ensemble):
 
     For large graphs :math:`p(d) = 2m(m+1)/(d(d+1)(d+2))`, :math:`d\ge m`. Old vertices have many neighbours, which are older
     or younger than themselves: degrees of neighbours depend on each other, which the cavity method for ensembles leaves out.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> graph = gpc.PreferentialAttachment(2).sample(100, rng=0)
+    >>> graph.vertices
+    100
     """
 
     name: ClassVar[str] = "ba"

@@ -38,6 +38,14 @@ class Diagnosis(Shown):
         The prior variance of each vertex; their average is 1.
     sample
         The vertices that these are of, if the graph is so large that it was sampled; None for all.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> import networkx
+    >>> diagnosis = gpc.diagnose(networkx.karate_club_graph())
+    >>> diagnosis.variances.shape
+    (34,)
     """
 
     graph: Graph

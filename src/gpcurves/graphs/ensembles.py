@@ -128,7 +128,15 @@ def check_probabilities(name: str, value: object) -> tuple[float, ...]:
 
 @dataclass(frozen=True, repr=False)
 class RandomRegular(Ensemble):
-    """Every vertex has the same number of neighbours."""
+    """Every vertex has the same number of neighbours.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> graph = gpc.RandomRegular(3).sample(100, rng=0)
+    >>> set(graph.degrees.tolist())
+    {3.0}
+    """
 
     name: ClassVar[str] = "regular"
     degree: int = parameter(3, help="Number of neighbours of every vertex", check=partial(integer, minimum=0))
@@ -154,7 +162,15 @@ class RandomRegular(Ensemble):
 
 @dataclass(frozen=True, repr=False)
 class ErdosRenyi(Ensemble):
-    """Every pair of vertices is joined independently, with the same small probability: Poisson degrees."""
+    """Every pair of vertices is joined independently, with the same small probability: Poisson degrees.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> graph = gpc.ErdosRenyi(3).sample(100, rng=0)
+    >>> graph.vertices
+    100
+    """
 
     name: ClassVar[str] = "er"
     mean: float = parameter(3.0, help="Average number of neighbours", check=nonnegative, label="mean degree")
@@ -183,7 +199,15 @@ class ErdosRenyi(Ensemble):
 
 @dataclass(frozen=True, repr=False)
 class PowerLaw(Ensemble):
-    """Poisson degrees with Pareto distributed means: exponent alpha and lower cut-off of the means."""
+    """Poisson degrees with Pareto distributed means: exponent alpha and lower cut-off of the means.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> graph = gpc.PowerLaw(2.5, cutoff=2).sample(100, rng=0)
+    >>> graph.vertices
+    100
+    """
 
     name: ClassVar[str] = "powerlaw"
     alpha: float = parameter(2.5, help="Exponent of the distribution of means, greater than 1", check=_check_exponent)
@@ -223,7 +247,15 @@ class PowerLaw(Ensemble):
 
 @dataclass(frozen=True, repr=False)
 class DegreeDistribution(Ensemble):
-    """Any degree distribution, given by the probabilities of the degrees 0, 1, 2 and so on."""
+    """Any degree distribution, given by the probabilities of the degrees 0, 1, 2 and so on.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> graph = gpc.DegreeDistribution((0.0, 0.5, 0.5)).sample(100, rng=0)
+    >>> graph.vertices
+    100
+    """
 
     name: ClassVar[str] = "degrees"
     pmf: tuple[float, ...] = parameter(

@@ -300,6 +300,12 @@ def as_graph(thing: object, *, repair: bool = False, weighted: bool = True) -> G
         Make directed edges undirected, drop self-loops and add up repeated edges, instead of refusing them.
     weighted
         Whether to use the weights of edges; without them every edge counts 1.
+
+    Examples
+    --------
+    >>> import networkx, gpcurves as gpc
+    >>> gpc.as_graph(networkx.karate_club_graph()).vertices
+    34
     """
     graph = _convert(thing, repair)
     if weighted or not graph.weighted:

@@ -26,7 +26,7 @@ def read_graph(
     weights: Weights = None,
     weight: str | None = None,
 ) -> Graph:
-    """Return the graph in a file; what there is to say about the reading is in its ``notes``.
+    r"""Return the graph in a file; what there is to say about the reading is in its ``notes``.
 
     Parameters
     ----------
@@ -48,6 +48,18 @@ def read_graph(
     weight
         Which attribute of edges is their weight, or which column of an edge list; if None, the one called ``weight``, and the third
         column of an edge list that has three.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "edges.csv"
+    ...     _ = file.write_text("from,to\na,b\nb,c\n")
+    ...     graph = gpc.read_graph(file)
+    >>> graph.vertices, graph.labels
+    (3, ('a', 'b', 'c'))
     """
     file = Path(path)
     if weights is not None:

@@ -49,6 +49,13 @@ class Gaussian(Inputs):
         Variance of each component; 1/12 unless given, that of the uniform distribution on [0, 1].
     covariance
         A full covariance matrix instead, as nested sequences or an array.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Gaussian(dim=1, variance=1.0), noise=0.05)
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.   , 0.608, 0.044])
     """
 
     has_quantiles = True

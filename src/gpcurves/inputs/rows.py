@@ -56,7 +56,17 @@ class _Finite(Inputs):
 
 
 class Sample(_Finite):
-    """Points drawn from an unknown distribution, which they stand for; its small eigenvalues are extrapolated."""
+    """Points drawn from an unknown distribution, which they stand for; its small eigenvalues are extrapolated.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 1))
+    >>> problem = gpc.Problem(gpc.RBF(0.5), gpc.Sample(X), noise=0.05)
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.   , 0.095, 0.006])
+    """
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
         return self.points[rng.integers(len(self.points), size=count)]
@@ -81,7 +91,15 @@ class Sample(_Finite):
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Discrete(_Finite):
-    """Exactly these points, with these probabilities (equal ones if not given)."""
+    """Exactly these points, with these probabilities (equal ones if not given).
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Discrete([[0.0], [0.5], [1.0]]), noise=0.05)
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.   , 0.021, 0.002])
+    """
 
     name = ""
     probabilities: FloatArray = parameter(help="Probability of each point")

@@ -51,7 +51,15 @@ _TO_SERIES = np.cos(np.outer(_ORDERS, _ANGLES)) * (np.where(_ORDERS == 0, 1.0, 2
 
 
 class Torus(_Uniform):
-    """Uniform on [0, 1]^dim with opposite faces joined; the kernel is summed over all its periodic images."""
+    """Uniform on [0, 1]^dim with opposite faces joined; the kernel is summed over all its periodic images.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=2), noise=0.05)
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.   , 0.735, 0.081])
+    """
 
     periodic = True
 

@@ -11,7 +11,6 @@ from gpcurves.kernels.features import FeatureKernel as FeatureKernel
 from gpcurves.kernels.power_series import PowerSeries as PowerSeries
 from gpcurves.kernels.stationary import OU as OU
 from gpcurves.kernels.stationary import RBF as RBF
-from gpcurves.kernels.stationary import GammaExponential as GammaExponential
 from gpcurves.kernels.stationary import Matern as Matern
 from gpcurves.kernels.stationary import Matern32 as Matern32
 from gpcurves.kernels.stationary import Matern52 as Matern52
@@ -20,3 +19,4 @@ from gpcurves.kernels.stationary import Stationary as Stationary
 from gpcurves.kernels.stationary import as_rbf as as_rbf
 from gpcurves.kernels.stationary import is_stationary as is_stationary
 from gpcurves.kernels.stationary import line_covariance as line_covariance
+from gpcurves.kernels.stretched import GammaExponential as GammaExponential

@@ -94,7 +94,15 @@ class Stationary(Kernel):
 
 
 class RBF(Stationary):
-    r"""Radial basis function, squared exponential: :math:`e^{-r^2/2}`. Infinitely smooth."""
+    r"""Radial basis function, squared exponential: :math:`e^{-r^2/2}`. Infinitely smooth.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.   , 0.116, 0.006])
+    """
 
     smoothness = math.inf
     unit = math.sqrt(0.5)  # of `evaluate`
@@ -134,7 +142,15 @@ class _MaternFamily(Stationary):
 
 
 class OU(_MaternFamily):
-    r"""Ornstein-Uhlenbeck, exponential: :math:`e^{-r}`. Continuous but rough."""
+    r"""Ornstein-Uhlenbeck, exponential: :math:`e^{-r}`. Continuous but rough.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.OU(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.   , 0.446, 0.081])
+    """
 
     smoothness = 0.5
 
@@ -146,7 +162,15 @@ class OU(_MaternFamily):
 
 
 class Matern32(_MaternFamily):
-    r"""Matérn with nu = 3/2: :math:`(1 + x) e^{-x}`, :math:`x = \sqrt3 r`."""
+    r"""Matérn with nu = 3/2: :math:`(1 + x) e^{-x}`, :math:`x = \sqrt3 r`.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.Matern32(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.   , 0.233, 0.017])
+    """
 
     smoothness = 1.5
 
@@ -159,7 +183,15 @@ class Matern32(_MaternFamily):
 
 
 class Matern52(_MaternFamily):
-    r"""Matérn with nu = 5/2: :math:`(1 + x + x^2/3) e^{-x}`, :math:`x = \sqrt5 r`."""
+    r"""Matérn with nu = 5/2: :math:`(1 + x + x^2/3) e^{-x}`, :math:`x = \sqrt5 r`.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.Matern52(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.   , 0.183, 0.011])
+    """
 
     smoothness = 2.5
     unit = math.sqrt(5)  # of `evaluate`
@@ -235,7 +267,15 @@ def _check_smoothness(name: str, value: object) -> float:
 
 @dataclass(frozen=True, repr=False)
 class Matern(_MaternFamily):
-    r"""Matérn with any nu > 0: :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} x^\nu K_\nu(x)`, :math:`x = \sqrt{2\nu} r`."""
+    r"""Matérn with any nu > 0: :math:`\frac{2^{1-\nu}}{\Gamma(\nu)} x^\nu K_\nu(x)`, :math:`x = \sqrt{2\nu} r`.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.Matern(0.1, smoothness=0.75), gpc.Torus(dim=1), noise=0.05)
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.   , 0.35 , 0.042])
+    """
 
     smoothness: float = parameter(1.5, help="Smoothness (the nu of Matérn)", check=_check_smoothness)
 
@@ -323,7 +363,15 @@ def _check_alpha(name: str, value: object) -> float:
 
 @dataclass(frozen=True, repr=False)
 class RationalQuadratic(Stationary):
-    r"""Rational quadratic, RBFs of many lengthscales: :math:`(1 + r^2/2\alpha)^{-\alpha}`."""
+    r"""Rational quadratic, RBFs of many lengthscales: :math:`(1 + r^2/2\alpha)^{-\alpha}`.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RationalQuadratic(0.1, alpha=2.0), gpc.Torus(dim=1), noise=0.05)
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.003, 0.129, 0.008])
+    """
 
     name = "rq"
     alpha: float = parameter(
@@ -350,36 +398,6 @@ class RationalQuadratic(Stationary):
             body = math.log(2) + order * np.log(far / (2 * self.alpha)) + np.log(scipy.special.kve(order, far)) - far
         origin = math.lgamma(order) - order * math.log(self.alpha)
         return np.asarray(constant + np.where(x < 1e-9, origin, body))
-
-
-@dataclass(frozen=True, repr=False)
-class GammaExponential(Stationary):
-    r"""Stretched exponential: :math:`e^{-r^\gamma}`, 0 < gamma ≤ 2; OU at 1, RBF (other lengthscale) at 2."""
-
-    name = "gammaexp"
-    gamma: float = parameter(1.0, help="Exponent of the distance, at most 2", check=positive)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.gamma > 2:
-            raise InputError(f"gamma must be at most 2, got {self.gamma:g}: beyond, this is not a covariance function")
-
-    @property
-    def smoothness(self) -> float:
-        return math.inf if self.gamma == 2 else self.gamma / 2
-
-    def correlation(self, r: FloatArray) -> FloatArray:
-        return np.exp(-(r**self.gamma))
-
-    def loss(self, r: FloatArray) -> FloatArray:
-        return -np.expm1(-(r**self.gamma))
-
-    def log_transform(self, z: FloatArray, dim: int) -> FloatArray | None:
-        if self.gamma == 1:
-            return OU().log_transform(z, dim)
-        if self.gamma == 2:  # exp(-r^2) is an RBF of lengthscale 1/sqrt(2)
-            return RBF().log_transform(z / 2, dim) - 0.5 * dim * math.log(2)
-        return None
 
 
 def is_stationary(kernel: Kernel) -> bool:

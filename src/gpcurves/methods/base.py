@@ -335,7 +335,14 @@ class Formula(Method[tuple[Problem, Problem | None]]):
 
 
 class Registry(dict[MethodName, Method[Any]]):
-    """Methods by name, in the order in which they were defined; an unknown name is an error with a suggestion."""
+    """Methods by name, in the order in which they were defined; an unknown name is an error with a suggestion.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> gpc.METHODS["lc"].title
+    'Lower Continuous'
+    """
 
     def add(self, method: Method[Any]) -> None:
         """Enter a method."""

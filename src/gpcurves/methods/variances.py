@@ -33,6 +33,15 @@ class VarianceDistribution(Shown, ReadOnly):
         How much each value counts, summing to 1; all the same if None.
     vertex
         The vertex of each value, if the graph is given.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> chain = gpc.Graph.from_edges([(i, i + 1) for i in range(8)])
+    >>> problem = gpc.GraphProblem(chain, gpc.RandomWalkKernel(p=6), noise=0.1)
+    >>> found = gpc.vertex_variances(problem, 1.0, "simulation", datasets=20, rng=0)
+    >>> found.problem.noise
+    0.1
     """
 
     values: FloatArray

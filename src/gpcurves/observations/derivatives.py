@@ -21,6 +21,13 @@ class Derivatives(Functional):
     ----------
     variance
         The noise variance of a label, at least 0.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), gpc.Derivatives(0.05))
+    >>> gpc.learning_curve(problem, "functionals", n=[0, 100]).error.round(3)
+    array([1.   , 0.251])
     """
 
     name = "derivatives"

@@ -104,6 +104,13 @@ class Averages(Functional):
         The noise variance of a label, at least 0.
     count
         How many inputs a label averages over.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), gpc.Averages(0.05, count=3))
+    >>> gpc.learning_curve(problem, "functionals", n=[0, 100]).error.round(3)
+    array([1.   , 0.015])
     """
 
     name = "averages"
@@ -133,6 +140,13 @@ class Differences(Functional):
     ----------
     variance
         The noise variance of a label, at least 0.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), gpc.Differences(0.05))
+    >>> gpc.learning_curve(problem, "functionals", n=[0, 100]).error.round(3)
+    array([1.   , 0.254])
     """
 
     name = "differences"

@@ -19,6 +19,13 @@ class GaussianNoise(Observation):
     ----------
     variance
         The noise variance (the papers' sigma squared), at least 0.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), gpc.GaussianNoise(0.05))
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.   , 0.116, 0.006])
     """
 
     name = "gaussian"

@@ -30,6 +30,13 @@ class LaplaceNoise(Observation):
     ----------
     scale
         The average size of the noise; its variance is twice the square.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), gpc.LaplaceNoise(0.2))
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100]).error.round(3)
+    array([1.   , 0.145, 0.007])
     """
 
     name = "laplace"

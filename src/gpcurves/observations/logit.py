@@ -19,7 +19,15 @@ _LARGEST = 38.0  # values beyond have a certain class to rounding
 
 @dataclass(frozen=True, repr=False)
 class Logit(Classes):
-    """A class, -1 or 1, with the probability of logistic regression."""
+    """A class, -1 or 1, with the probability of logistic regression.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), gpc.Logit())
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100], quantity="error-rate").error.round(3)
+    array([0.5  , 0.42 , 0.352])
+    """
 
     reach = _LARGEST
 

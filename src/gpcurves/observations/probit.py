@@ -24,6 +24,13 @@ class Probit(Classes):
     ----------
     noise
         Variance of the noise before the sign is taken, at least 0; in units of the function, whose scale the labels do not show.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), gpc.Probit())
+    >>> gpc.learning_curve(problem, "lc", n=[0, 10, 100], quantity="error-rate").error.round(3)
+    array([0.5  , 0.358, 0.273])
     """
 
     noise: float = parameter(1.0, help="Noise variance", check=nonnegative)

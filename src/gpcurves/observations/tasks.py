@@ -136,6 +136,15 @@ class Tasks(TaskLabels):
         Names of the tasks: "task 1", "task 2", … unless given.
     target
         The name of the task whose error is shown: the last one unless given.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> tasks = gpc.Tasks([[1.0, 0.8], [0.8, 1.0]], noise=0.05, names=["left", "right"])
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), tasks)
+    >>> gpc.task_errors(problem, [[0, 0], [50, 50]]).round(3)
+    array([[1.   , 1.   ],
+           [0.012, 0.012]])
     """
 
     name = "tasks"
@@ -230,6 +239,14 @@ class Fidelities(TaskLabels):
         The prior variance of the cheap function, in units of that of the expensive one.
     cheap_share
         The share of the labels that are cheap.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), gpc.Fidelities(0.9, noise=0.01, cheap_noise=0.1))
+    >>> gpc.task_errors(problem, [[100, 0], [100, 20]]).round(3)  # 100 cheap labels; and 20 expensive ones
+    array([[0.011, 0.199],
+           [0.01 , 0.009]])
     """
 
     name = "fidelities"

@@ -63,6 +63,15 @@ class TemporalDifferences(Functional):
         How many states an episode has; a single endless trajectory unless given. Each starts in the stationary state.
     transitions
         The probability of each state (column) after each state (row), for discrete inputs; a graph has its own random walk.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> import networkx
+    >>> rewards = gpc.TemporalDifferences(discount=0.9, variance=0.1)
+    >>> ring = gpc.GraphProblem(networkx.cycle_graph(20), gpc.DiffusionKernel(scale=3.0), rewards)
+    >>> gpc.learning_curve(ring, "functionals-simulation", n=[0, 40], datasets=20, rng=0).error.round(1)
+    array([1. , 0.3])
     """
 
     name = "temporal-differences"

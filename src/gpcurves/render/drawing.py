@@ -47,6 +47,13 @@ def draw_graph(
         What the black edge means.
     ax
         Matplotlib axes to draw into; a new figure if None.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> import networkx
+    >>> bool(gpc.draw_graph(networkx.karate_club_graph()).figure_.get_size_inches().min() > 1)
+    True
     """
     from matplotlib.collections import LineCollection
 

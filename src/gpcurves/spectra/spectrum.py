@@ -55,6 +55,15 @@ class Spectrum(ReadOnly):
         Where it came from, in words.
     resolution
         Errors below this are lost in the rounding errors of a numerical spectrum.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> spectrum = gpc.Spectrum([1.0, 0.5], multiplicities=[1, 4])
+    >>> spectrum.trace
+    3.0
+    >>> gpc.learning_curve(spectrum, "lc", n=[0, 10], noise=0.05).error.round(3)
+    array([3.   , 0.048])
     """
 
     values: FloatArray

@@ -93,6 +93,17 @@ class VertexAttributeKernel(GraphKernel):
         A kernel between vectors, such as ``RBF(1.0)``.
     columns
         Names of attributes of the graph's vertices; all of them if None.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> import networkx
+    >>> club = networkx.path_graph(6)
+    >>> networkx.set_node_attributes(club, {i: i % 2 for i in range(6)}, "age")
+    >>> kernel = gpc.VertexAttributeKernel(gpc.RBF(1.0), columns=("age",))
+    >>> problem = gpc.GraphProblem(club, kernel, noise=0.1)
+    >>> gpc.learning_curve(problem, "simulation", nu=[0.0], datasets=2, rng=0).error.round(3)
+    array([1.])
     """
 
     name: ClassVar[str] = ""

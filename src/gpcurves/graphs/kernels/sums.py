@@ -96,6 +96,13 @@ class GraphKernelSum(GraphKernel):
     ----------
     terms
         Kernels between vertices.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> kernel = 0.7 * gpc.RandomWalkKernel(p=4) + 0.3 * gpc.RandomWalkKernel(p=40)
+    >>> isinstance(kernel, gpc.GraphKernelSum), len(kernel.terms)
+    (True, 2)
     """
 
     name: ClassVar[str] = ""

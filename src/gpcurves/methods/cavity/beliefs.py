@@ -177,6 +177,15 @@ def belief_propagation(
         A former result on the same graph, from whose messages this run starts.
     threads
         How many threads share the work; the result does not depend on it.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> chain = gpc.Graph.from_edges([(i, i + 1) for i in range(8)])
+    >>> problem = gpc.GraphProblem(chain, gpc.RandomWalkKernel(p=2), noise=0.1)
+    >>> beliefs = gpc.belief_propagation(problem, counts=[1, 0, 0, 0, 0, 0, 0, 0, 0])
+    >>> beliefs.converged, beliefs.variance[[0, 1, 8]].round(3)
+    (True, array([0.091, 0.307, 1.   ]))
     """
     if not isinstance(problem, Problem) or not isinstance(problem.inputs, Vertices):
         raise InputError("belief propagation needs a problem on a given graph, a GraphProblem")

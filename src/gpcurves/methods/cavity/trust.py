@@ -75,6 +75,13 @@ def diagnose(graph: object, kernel: GraphKernel | None = None) -> about.Diagnosi
         A graph in any form that `GraphProblem` takes. Large ones are sampled.
     kernel
         The kernel; a random walk of 10 steps with a = 2 if None. Its own normalisation is not used.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> import networkx
+    >>> print(gpc.diagnose(networkx.karate_club_graph()).verdict().partition(",")[0])
+    Warning: with global normalisation the prior variance differs 15.3-fold over vertices
     """
     network = as_graph(graph)
     examined = RandomWalkKernel() if kernel is None else kernel

@@ -122,6 +122,13 @@ def plaskota_bound(problem: Problem, X: npt.ArrayLike) -> FloatArray:
         A problem on vectors with a kernel.
     X
         Training inputs, one per row.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> gpc.plaskota_bound(problem, [[0.1], [0.5], [0.9]]).round(3)
+    array([1.   , 0.761, 0.565, 0.369])
     """
     if problem.kernel is None or problem.axis != "n":
         raise InputError("a bound for given inputs needs a problem on vectors with a kernel")

@@ -57,6 +57,13 @@ class Asymptotics(Shown):
         The number of examples from which on noise dominates; 0 if it does from the start, infinite without noise.
     origin
         Where exponents and prefactors come from, in words.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> law = gpc.asymptotics(gpc.Problem(gpc.OU(0.1), gpc.Torus(dim=1), noise=0.1))
+    >>> law.exponent, round(law.gain(100), 1)
+    (0.5, 10.0)
     """
 
     problem: Problem

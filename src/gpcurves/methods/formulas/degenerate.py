@@ -147,6 +147,13 @@ def degenerate_best(problem: Problem, n: Sizes) -> FloatArray:
         A problem, of which only the spectrum and the noise matter.
     n
         Integer numbers of examples; an integer means 0..n.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.SpectrumProblem(gpc.Spectrum([0.5, 0.3, 0.2]), noise=0.1)
+    >>> gpc.degenerate_best(problem, [0, 3, 30]).round(3)
+    array([1.   , 0.091, 0.01 ])
     """
     at = sizes("n", n)
     if (at % 1 != 0).any():

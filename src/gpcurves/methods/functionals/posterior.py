@@ -32,6 +32,14 @@ class LinearPosterior:
     ----------
     mean, covariance
         Posterior mean and covariance at the points asked for; read-only.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.3), gpc.Box(dim=1), noise=0.01)
+    >>> found = gpc.linear_posterior(problem, [[0.5, 0.5]], [[0.4], [0.6]], labels=[1.0], at=[[0.5], [0.9]])
+    >>> found.variance.round(2)
+    array([0.02, 0.8 ])
     """
 
     mean: FloatArray
@@ -70,6 +78,14 @@ def linear_posterior(
         By which component each evaluation is differentiated, from 0; -1 for function values. Function values unless given.
     noise
         The covariance of the noise of the labels, or its variance; that of the problem unless given.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.3), gpc.Box(dim=1), noise=0.01)
+    >>> found = gpc.linear_posterior(problem, [[0.5, 0.5]], [[0.4], [0.6]], labels=[1.0], at=[[0.5], [0.9]])
+    >>> found.mean.round(2)
+    array([1.04, 0.47])
     """
     X, Y = _places(problem, "points", points), _places(problem, "at", at)
     rows = _weights(weights, len(X))

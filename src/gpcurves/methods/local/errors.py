@@ -35,6 +35,14 @@ class ErrorMap(Shown, ReadOnly):
         How much each place counts in the average error, and how often it is labelled; both sum to 1.
     problem, size
         What was asked; the size is n, or on a graph the number of examples per vertex.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> clumped = gpc.Problem(gpc.RBF(0.2), gpc.Gaussian(dim=1), noise=0.01)
+    >>> errors = gpc.local_errors(clumped, 80, at=[0.0, 0.6])
+    >>> bool(errors.error[-2] < errors.error[-1])
+    True
     """
 
     at: FloatArray

@@ -42,6 +42,14 @@ class Posterior(Shown):
         What was observed: inputs, one per row, and a label for each.
     log_evidence
         The logarithm of the probability of the labels; not a number if expectation propagation inferred the function.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.2), gpc.Box(dim=1), noise=0.01)
+    >>> known = gpc.posterior(problem, [[0.2], [0.7]], [1.0, -1.0])
+    >>> known.mean([[0.2], [0.7]]).round(2)
+    array([ 0.99, -0.99])
     """
 
     def __init__(self, problem: Problem, examples: FloatArray, labels: FloatArray, mean: Mean, inference: str) -> None:
@@ -164,8 +172,8 @@ def posterior(
     >>> import gpcurves as gpc
     >>> problem = gpc.Problem(gpc.RBF(0.2), gpc.Box(dim=1), noise=0.01)
     >>> known = gpc.posterior(problem, [[0.2], [0.7]], [1.0, -1.0])
-    >>> known.mean([[0.2], [0.45]]).round(3)
-    array([ 0.989, -0.   ])
+    >>> known.mean([[0.2], [0.7]]).round(2)
+    array([ 0.99, -0.99])
     >>> known.draw([[0.2], [0.45]], count=3, rng=0).shape
     (3, 2)
     """

@@ -40,6 +40,13 @@ def sample_prior(problem: Problem, at: object, *, rng: Rng = None) -> FloatArray
         The points, one per row.
     rng
         Seed: the same seed gives the same function.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> gpc.sample_prior(problem, [[0.1], [0.5], [0.9]], rng=0).shape
+    (3,)
     """
     X = read_inputs(problem, "at", at)
     C = np.asfortranarray(Prior(problem.true_kernel, problem.inputs, 0.0).between(X))
@@ -60,6 +67,13 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
         Kernel, inputs and noise; without a teacher.
     examples, at
         Training inputs, and points at which to evaluate, one per row.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), noise=0.05)
+    >>> gpc.posterior_variance(problem, [[0.1], [0.5]], at=[[0.1], [0.3]]).round(3)
+    array([0.048, 0.965])
     """
     if problem.teacher is not None:
         raise InputError("the error at a point is the posterior variance only if student and teacher agree")
@@ -100,6 +114,14 @@ class PredictionVectors:
         The whole covariance of the pseudo-outputs.
     problem
         What was asked.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> chain = gpc.Graph.from_edges([(i, i + 1) for i in range(8)])
+    >>> problem = gpc.GraphProblem(chain, gpc.RandomWalkKernel(p=6), noise=0.1)
+    >>> gpc.prediction_vectors(problem, [0, 4, 8]).vectors.shape
+    (9, 3)
     """
 
     weights: FloatArray
@@ -131,6 +153,14 @@ def prediction_vectors(problem: Problem, examples: object) -> PredictionVectors:
         On a given graph, with noise; with a teacher, or matched without one.
     examples
         Numbers of the vertices at which there is an example, with repeats.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> chain = gpc.Graph.from_edges([(i, i + 1) for i in range(8)])
+    >>> problem = gpc.GraphProblem(chain, gpc.RandomWalkKernel(p=6), noise=0.1)
+    >>> gpc.prediction_vectors(problem, [0, 4, 8]).weights.shape
+    (3,)
     """
     if not isinstance(problem.inputs, Vertices):
         raise InputError("prediction vectors need a problem on a given graph: draw one with ensemble.sample(vertices)")

@@ -56,6 +56,14 @@ class Mix(Shown):
         The name of the task whose error this is.
     problem
         What was asked.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> problem = gpc.Problem(gpc.Matern52(0.3), gpc.Torus(dim=2), gpc.Fidelities(0.95, noise=0.01, cheap_noise=0.05))
+    >>> mix = gpc.cheapest_mix(problem, error=0.02, costs=[1, 20])
+    >>> mix.names, mix.error <= mix.goal
+    (('cheap', 'expensive'), True)
     """
 
     counts: tuple[int, ...]
