@@ -33,7 +33,11 @@ def test_curves_of_two_fidelities() -> None:
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), gpc.Fidelities(0.9, 0.1, 0.3, cheap_share=0.75))
     expected = gpc.learning_curve(problem, "tasks", n=[0, 10, 40]).error
     assert [float(row["error"]) for row in rows(out)[:3]] == expected.tolist()
-    assert {row["method"] for row in rows(out)} == {"tasks", "tasks-simulation"}
+    tasks = ("cheap", "expensive")  # each has rows of its own
+    every = {
+        name if task is None else f"{name}, {task}" for name in ("tasks", "tasks-simulation") for task in (None, *tasks)
+    }
+    assert {row["method"] for row in rows(out)} == every
 
 
 def test_curves_of_tasks_with_a_file(tmp_path: Path) -> None:
@@ -45,7 +49,11 @@ def test_curves_of_tasks_with_a_file(tmp_path: Path) -> None:
         gpc.RBF(0.1), gpc.Torus(1), gpc.Tasks([[1, 0.5], [0.5, 2]], [0.1, 0.2], None, ["a", "b"], "a")
     )
     expected = gpc.learning_curve(problem, "tasks", n=[0, 10, 40]).error
-    assert [float(row["error"]) for row in rows(out)] == expected.tolist()
+    found = {
+        name: [float(row["error"]) for row in rows(out) if row["method"] == name] for name in ("tasks", "tasks, a")
+    }
+    assert found == {"tasks": expected.tolist(), "tasks, a": expected.tolist()}
+    assert sum(row["method"] == "tasks, b" for row in rows(out)) == 3
 
 
 def test_the_cheapest_mix(tmp_path: Path) -> None:

@@ -113,7 +113,9 @@ def test_a_curve_on_a_graph_is_requested_once(
     everything = methods == "all"
     assert calls.pop("evaluate") > 1
     assert calls.pop("spectrum", 0) == everything
-    assert calls.pop("on", 0) == 2 * everything  # for the spectrum, and for the covariances of all simulated data sets
+    assert (
+        calls.pop("on", 0) == 3 * everything
+    )  # for the spectrum, local theory and the covariances of all simulated data sets
     assert calls == ONCE
 
 
