@@ -116,8 +116,22 @@ class Maker:
     def call(self) -> Call:
         """Return the call; half of them are sound but for their files."""
         kind = self.rng.choices(
-            ("curve", "graph", "diagnose", "draw", "predict", "plan", "methods", "figures", LOAD, "resume"),
-            (24, 20, 8, 8, 11, 15, 1, 2, 8, 3),
+            (
+                "curve",
+                "graph",
+                "diagnose",
+                "draw",
+                "predict",
+                "plan",
+                "mix",
+                "certify",
+                "explore",
+                "methods",
+                "figures",
+                LOAD,
+                "resume",
+            ),
+            (24, 20, 8, 8, 11, 15, 3, 2, 3, 1, 2, 8, 3),
         )[0]
         if kind == LOAD:
             target = self.output((".html", ".csv", ".json", ".png", ".svg"), plain=True)
@@ -293,6 +307,29 @@ class Maker:
             "groups": {"--groups": self.rng.choice(("x", "kind"))},
         }
         return answers[question]
+
+    def _mix(self) -> dict[str, str | None]:
+        given: dict[str, str | None] = {
+            "--kernel": "rbf",
+            "--lengthscale": self.number(0.1, 1),
+            "--noise": self.number(0.01, 1),
+        }
+        given |= {
+            "--correlation": self.number(0, 1),
+            "--costs": f"1,{self.number(1, 30)}",
+            "--goal": self.number(0.02, 0.9),
+        }
+        return self.with_output(given)
+
+    def _certify(self) -> dict[str, str | None]:
+        if self.some(0.5):
+            return {"--mistakes": self.rng.choice("0379"), "--rows": self.rng.choice(("10", "100", "5"))}
+        return {"--expected": self.number(0, 0.5), "--goal": self.number(0.01, 0.9)}
+
+    def _explore(self) -> dict[str, str | None]:
+        del self.parameters["data"]  # it would be served until somebody ends it
+        self.made.append(self.output((".html",), plain=True))
+        return {"--kernel": self.word("--kernel"), "--noise": self.number(0.01, 1), "--out": self.made[-1]}
 
     def _methods(self) -> dict[str, str | None]:
         return {}
