@@ -215,8 +215,9 @@ def _measure(
     score = None
     if quantity is not None:
         value, spread = _average(alone[0] + types.linked @ np.array(scores))
-        # A density changes by less than the relative change of all variances, and a training error in proportion.
-        score = value, float(np.hypot(spread, doubt * (1.0 if quantity == "nlpd" else value)))
+        # If all variances change by a share, a training error changes by that share at most; a density also through its logarithm.
+        least = 1.0 if quantity == "nlpd" else 0.0
+        score = value, float(np.hypot(spread, doubt * max(least, abs(value))))
     return PopulationResult(
         nu=dynamics.nu,
         error=error,
