@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gpcurves.errors import InputError
 from gpcurves.methods.base import Method, Result
 from gpcurves.methods.converting import QUANTILES as QUANTILES
 from gpcurves.montecarlo import Estimate, Interrupted, Run, Stop, average
@@ -81,6 +82,14 @@ def average_over_groups(estimate: Estimate, names: tuple[str, ...]) -> tuple[dic
         if share == 0:
             notes.append(f"no vertex belongs to the group {name!r}")
     return details, notes
+
+
+def refuse_groups(names: tuple[str, ...], quantity: str) -> None:
+    """Raise if averages over groups of vertices are asked for together with a quantity that has none."""
+    if names:
+        raise InputError(
+            f"among averages squared errors over groups of vertices, and the quantity asked for is {quantity}"
+        )
 
 
 def remarks(sizes: FloatArray, mean: FloatArray, stderr: FloatArray, axis: str) -> list[str]:

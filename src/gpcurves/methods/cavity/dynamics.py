@@ -18,6 +18,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.graphs.vertex_types import VertexTypes, split
 from gpcurves.methods.cavity.compiled import Links
 from gpcurves.methods.cavity.rounds import close, iterate, last_pivots, next_series, returning_walks, send
+from gpcurves.methods.cavity.scores import Labels
 from gpcurves.numerics.validation import FloatArray
 
 _CALM_SWEEPS, _CALM = 3, 0.02
@@ -230,6 +232,30 @@ class Dynamics:
         """Return the error of every vertex with its own number of examples."""
         return np.asarray(1 / (counts / self.noise + 1 / cavity))
 
+    def moments(self, cavity: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the variances of vertices given the examples at all others, and their squared errors."""
+        return cavity, cavity
+
+    @property
+    def labels(self) -> Labels:
+        """The noise of labels, as the student believes and in truth."""
+        return Labels(self.noise, self.noise)
+
+    def mean_score(self, quantity: str, cavity: FloatArray, rate: float) -> FloatArray:
+        """Return a score at vertices that are labelled at this rate, each averaged over its own number of examples.
+
+        An example sees Poisson many others at its vertex, and vertices count as often as they are labelled.
+        """
+        before, error = self.moments(cavity)
+        total = np.zeros_like(before)
+        for count, weight in zip(*poisson_weights(self.nu * rate), strict=True):
+            if quantity == "training":
+                total += weight * rate * self.labels.training(before, error, count + 1)
+            else:
+                after = 1 / (count / self.noise + 1 / before)
+                total += weight * self.labels.nlpd(after, self.error(cavity, count))
+        return total
+
     def draw_counts(self) -> FloatArray:
         """Draw the number of examples at every vertex."""
         known = [poisson_weights(self.nu * rate) for rate in self.types.rates.tolist()]
@@ -237,10 +263,11 @@ class Dynamics:
         drawn = [draw_stratified(*own, size, rng) for rng in self.rngs for own, size in zip(known, sizes, strict=True)]
         return np.concatenate(drawn)
 
-    def mean_errors(self, cavity: FloatArray) -> FloatArray:
-        """Return the error of every vertex, averaged over its own examples, from what `observe` returned."""
+    def mean_errors(self, cavity: FloatArray, quantity: str | None = None) -> FloatArray:
+        """Return the error (or a score) of every vertex, averaged over its own examples, from what `observe` returned."""
+        measure = self.mean_error if quantity is None else partial(self.mean_score, quantity)
         parts = zip(self.by_type(cavity), self.types.rates.tolist(), strict=True)
-        errors = [self.mean_error(part, rate) for part, rate in parts]
+        errors = [measure(part, rate) for part, rate in parts]
         return np.concatenate(errors, axis=1).ravel()
 
     def by_type(self, values: FloatArray) -> list[FloatArray]:

@@ -16,9 +16,10 @@ from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.groups import members
 from gpcurves.methods.cavity.beliefs import Beliefs, links_of, propagate
 from gpcurves.methods.cavity.population import PopulationResult, population_curve, population_size
+from gpcurves.methods.cavity.scores import CavityExperiment
 from gpcurves.methods.cavity.taught_dynamics import EnsembleTeacher
 from gpcurves.methods.cavity.taught_experiments import TaughtData
-from gpcurves.methods.simulation.vertices import GraphExperiment, draw_counts, per_vertex, posterior_variances
+from gpcurves.methods.simulation.vertices import draw_counts, per_vertex, posterior_variances
 from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
@@ -30,11 +31,8 @@ _FEWEST, _MOST, _NEGLIGIBLE = 4, 40, 0.003
 """Data sets on which cycles are tested, and the error that need not be known better than it is small."""
 
 
-_AVERAGES = ("error", "error_stderr", "variance", "converged", "rounds")
-
-
 @dataclass(frozen=True)
-class Replicas(GraphExperiment):
+class Replicas(CavityExperiment):
     """The curve of an ensemble from independent populations."""
 
     threads: int | None  # of one task; None for all cores
@@ -44,8 +42,7 @@ class Replicas(GraphExperiment):
     population: int | None
 
     task = "cavity, ensemble"
-    settings = ("among", "precision", "local", "max_sweeps", "population")
-    averages = _AVERAGES
+    settings = ("among", "precision", "local", "max_sweeps", "population", "quantity")
 
     @property
     def vertices(self) -> int:
@@ -76,14 +73,24 @@ class Replicas(GraphExperiment):
             rng=stream(self.seed, task),
             threads=self.threads,
             truth=_truth(problem),
+            quantity=self.quantity,
         )
         rows = []
         for each in results:
             variance = each.weight @ (each.variance - each.weight @ each.variance) ** 2
             sums = [_group_sum(each, name) for name in self.among]
             averages = scale * each.error, scale * each.stderr, scale**2 * variance, each.converged, each.sweeps
-            rows.append([*averages, *(scale * each for each in sums)])
+            rows.append([*averages, *(scale * each for each in sums), *self._scores(each)])
         return self.as_fields(np.array(rows), [float(_weigh(results[0], name).sum()) for name in self.among])
+
+    def _scores(self, found: PopulationResult) -> list[float]:
+        """Return the score and its standard error in the units of the problem, if one is asked for."""
+        if found.score is None:
+            return []
+        scale = self.problem.kernel.variance
+        if self.quantity == "nlpd":  # a density is per unit of labels
+            return [found.score[0] + float(np.log(scale)) / 2, found.score[1]]
+        return [scale * each for each in found.score]
 
 
 def _truth(problem: Problem) -> EnsembleTeacher | None:
@@ -113,7 +120,7 @@ def _weigh(result: PopulationResult, group: str) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class GivenGraph(GraphExperiment):
+class GivenGraph(CavityExperiment):
     """Belief propagation for one data set on a given graph, at all nu."""
 
     threads: int | None  # of one task; None for all cores
@@ -124,8 +131,7 @@ class GivenGraph(GraphExperiment):
     note: str | None  # a sentence if that is not exact
 
     task = "cavity, graph"
-    settings = ("among", "tolerance", "max_rounds", "damping")
-    averages = _AVERAGES
+    settings = ("among", "tolerance", "max_rounds", "damping", "quantity")
 
     @property
     def linked(self) -> Graph:
@@ -143,7 +149,7 @@ class GivenGraph(GraphExperiment):
         graph = self.linked
         rng = stream(self.seed, task).spawn(1)[0]  # the data sets of the simulation with the same seed
         masks = [members(graph, name) for name in self.among]
-        rows = np.empty((len(self.nu), len(self.averages) + len(masks)))
+        rows = np.empty((len(self.nu), len(self.fields) - len(masks)))
         beliefs: Beliefs | None = None
         for k, counts in zip(*draw_counts(self.nu, graph.vertices, rng, self.weights), strict=True):
             beliefs = propagate(
@@ -159,7 +165,8 @@ class GivenGraph(GraphExperiment):
                 threads=self.threads,
             )
             mean, variance, *sums = self.summary(beliefs.variance, masks)
-            rows[k] = [mean, 0.0, variance, beliefs.converged, beliefs.rounds, *sums]
+            scores = self.score((beliefs.variance,) * 2, (beliefs.cavity_variance,) * 2, counts)
+            rows[k] = [mean, 0.0, variance, beliefs.converged, beliefs.rounds, *sums, *scores]
         return self.as_fields(rows, map(self.share, masks))
 
 

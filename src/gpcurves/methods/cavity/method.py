@@ -6,7 +6,7 @@ What compiles messages (Numba) is imported when the method is used, so that othe
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from gpcurves.graphs import Ensemble, Graph
 from gpcurves.graphs.groups import check_groups, expand_groups
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_noise, register
-from gpcurves.methods.sampled import Sampled, average_over_groups
+from gpcurves.methods.sampled import Sampled, average_over_groups, refuse_groups
 from gpcurves.methods.simulation.method import at_least, is_large
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, stream
@@ -24,6 +24,7 @@ from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, positive, real
 from gpcurves.problem import Problem
+from gpcurves.quantities import MSE
 
 _PRECISION = 0.005
 _FIRST_REPLICAS, _MOST_REPLICAS, _MOST_DATASETS = 2, 64, 400
@@ -150,6 +151,7 @@ class Cavity(Sampled):
     axes = ("nu",)
     misspecified = True
     uneven = True
+    quantities = (MSE.name, "training", "nlpd")
     Options = CavityOptions
     VarianceOptions = CavityVarianceOptions
 
@@ -161,6 +163,20 @@ class Cavity(Sampled):
             return None
         vertices = f"{problem.examples_per_size:,} vertices"
         return f"on {vertices} the simulation is quick, and exact; name it among the methods to compute it"
+
+    def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
+        if problem.observation.uneven and quantity in self.quantities and quantity != MSE.name:
+            return (
+                f"of the quantity {quantity}: noise must be the same everywhere, and here it is {problem.observation!r}"
+            )
+        return super().quantity_objection(problem, quantity)
+
+    def measure(self, state: Any, sizes: FloatArray, quantity: str) -> Result:
+        experiment, *rest = state
+        if quantity != MSE.name:
+            refuse_groups(experiment.among, quantity)
+            experiment = replace(experiment, quantity=quantity)
+        return self.evaluate((experiment, *rest), sizes)
 
     def experiment(self, problem: Problem, options: CavityOptions, run: Run) -> Any:
         from gpcurves.methods.cavity.beliefs import normalisers
@@ -216,8 +232,10 @@ class Cavity(Sampled):
             remedy = ways if given else "sweeps (max_sweeps) or a larger precision"
             notes.append(f"messages did not converge at nu = {np.array(nu)[stuck][0]:g}: allow more {remedy}")
         diagnostics |= {"drawn": estimate.count} | ({} if given else {"population": experiment.vertices})
-        error, stderr = estimate.mean("error"), estimate.stderr("error")
-        diagnostics |= _band(error, stderr, diagnostics)
+        field = "error" if experiment.quantity is None else "score"
+        error, stderr = estimate.mean(field), estimate.stderr(field)
+        if experiment.quantity is None:  # what cycles change is known of the error alone
+            diagnostics |= _band(error, stderr, diagnostics)
         return Result(error, stderr, details=details, diagnostics=diagnostics, notes=tuple(notes))
 
     def _cycles(self, experiment: Any, notes: list[str]) -> dict[str, Any]:
@@ -229,9 +247,10 @@ class Cavity(Sampled):
             return {}
         found = loop_errors(experiment)
         worst = int(np.argmax(abs(found.off)))
+        what = "" if experiment.quantity is None else "squared error "
         notes.append(
             f"the graph has cycles, so that this is an approximation: compared with dense algebra on {found.vertices:,} "
-            f"vertices of {found.drawn} data sets the average is off by up to {100 * abs(found.off[worst]):.2g} % "
+            f"vertices of {found.drawn} data sets the average {what}is off by up to {100 * abs(found.off[worst]):.2g} % "
             f"± {200 * found.stderr[worst]:.1g} % (at nu = {experiment.nu[worst]:g}), which the standard error does not include"
         )
         return {"loop_error": found.off, "loop_error_stderr": found.stderr, "loop_datasets": found.drawn}

@@ -68,6 +68,9 @@ class PopulationResult:
     kind: FloatArray = field(repr=False)  # number of its type
     type_errors: FloatArray = field(repr=False)  # average error of each type, whose shares weigh them
     state: State = field(repr=False)
+    score: tuple[float, float] | None = (
+        None  # training error or predictive density and its standard error, if asked for
+    )
 
 
 def mean_prior_variance(
@@ -104,13 +107,14 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
     rng: Rng = None,
     threads: int | None = None,
     truth: EnsembleTeacher | None = None,
+    quantity: str | None = None,
 ) -> PopulationResult:
     """Return the average posterior variance over the vertices of large graphs of an ensemble, or its error with a ``truth``.
 
     ``degrees`` are the probabilities of the degrees 0, 1, 2, ..., or `VertexTypes`. Local normalisation is "exact", or that of "paper", UM13 (29). A
     ``normaliser`` (for global normalisation) and the number of ``vertices`` of each population are found unless given. The run
     begins with the messages of ``start``, a result for the same ensemble and kernel, and ends when the standard error is the
-    fraction ``precision`` of the error, or after ``max_sweeps`` with ``converged`` false.
+    fraction ``precision`` of the error, or after ``max_sweeps`` with ``converged`` false. A ``quantity``, training or nlpd, is measured besides.
     """
     types = check_degrees(degrees)
     if normalise == "local" and local == "paper" and model.walk is None:
@@ -127,7 +131,7 @@ def population_error(  # noqa: PLR0913  (the ensemble and the model, and how to 
         dynamics = truth.dynamics(dynamics)
     used = normaliser if normalise == "global" else None
     doubt = max(0.0 if used is None else used.stderr / used.value, 0.0 if truth is None else truth.doubt)
-    return _measure(dynamics, start, used, doubt, precision, max_sweeps)
+    return _measure(dynamics, start, used, doubt, precision, max_sweeps, quantity)
 
 
 def population_curve(
@@ -182,29 +186,38 @@ def _measure(
     doubt: float,
     precision: float,
     max_sweeps: int,
+    quantity: str | None,
 ) -> PopulationResult:
     """Average over wirings and sweeps until the standard error is small enough; ``doubt`` is the relative one of normalisers."""
     types = dynamics.types
     # Isolated vertices send no messages: their part of the error is known exactly.
-    own = [float(dynamics.mean_error(dynamics.bare, rate)[0]) for rate in types.rates.tolist()]
-    isolated = types.isolated * own
+    rates = types.rates.tolist()
+    isolated = types.isolated * [float(dynamics.mean_error(dynamics.bare, rate)[0]) for rate in rates]
+    asked = [] if quantity is None else [quantity]
+    alone = [
+        types.isolated @ [float(dynamics.mean_score(each, dynamics.bare, rate)[0]) for rate in rates] for each in asked
+    ]
     state, converged, sweeps, relaxation = _prepare(dynamics, None if start is None else start.state, precision)
     rows: list[FloatArray] = []
+    scores: list[FloatArray] = []
     while True:
-        state, cavity, row = _run_epoch(dynamics, state, relaxation)
+        state, cavity, (row, *more) = _run_epoch(dynamics, state, relaxation, [None, *asked])
         sweeps += 2 * relaxation
         rows.append(row)
+        scores += more
         if len(rows) >= _FIRST_EPOCHS:
-            table = isolated.sum() + types.linked @ np.array(rows)
-            error = float(table.mean())
-            # Rows are independent wirings, columns independent populations. Few of either may agree by chance, so that the
-            # larger of both estimates is taken.
-            between, within = table.mean(axis=0).std(ddof=1) / np.sqrt(table.shape[1]), table.std(ddof=1)
-            stderr = float(np.hypot(max(between, within / np.sqrt(table.size)), doubt * error))
+            error, spread = _average(isolated.sum() + types.linked @ np.array(rows))
+            stderr = float(np.hypot(spread, doubt * error))
             reached = stderr <= precision * error
             if reached or sweeps >= max_sweeps:
                 break
         state = dynamics.rewire(state)
+    score = None
+    if quantity is not None:
+        value, spread = _average(alone[0] + types.linked @ np.array(scores))
+        # If all variances change by a share, a training error changes by that share at most; a density also through its logarithm.
+        least = 1.0 if quantity == "nlpd" else 0.0
+        score = value, float(np.hypot(spread, doubt * max(least, abs(value))))
     return PopulationResult(
         nu=dynamics.nu,
         error=error,
@@ -216,11 +229,21 @@ def _measure(
         **_describe_vertices(dynamics, state, cavity),
         type_errors=frozen((isolated + types.linked * np.mean(rows, axis=(0, 2))) / types.shares),
         state=replace(state, messages=frozen(state.messages)),
+        score=score,
     )
 
 
-def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State, FloatArray, FloatArray]:
-    """Sweep, and return the state, the last cavity variances and the mean error of each type in each population."""
+def _average(table: FloatArray) -> tuple[float, float]:
+    """Return the average of a table and its standard error. Rows are independent wirings, columns independent populations."""
+    # Few of either may agree by chance, so that the larger of both estimates is taken.
+    between, within = table.mean(axis=0).std(ddof=1) / np.sqrt(table.shape[1]), table.std(ddof=1)
+    return float(table.mean()), float(max(between, within / np.sqrt(table.size)))
+
+
+def _run_epoch(
+    dynamics: Dynamics, state: State, relaxation: int, asked: Sequence[str | None]
+) -> tuple[State, FloatArray, FloatArray]:
+    """Sweep, and return the state, the last cavity variances and what is asked for: means of each type in each population."""
     # If normalisers belong to the wiring, messages made on the former one are forgotten first, and these sweeps do not count.
     # Otherwise each message goes to a random slot in every sweep, as if all edges were drawn anew.
     quenched = dynamics.quenched
@@ -232,7 +255,8 @@ def _run_epoch(dynamics: Dynamics, state: State, relaxation: int) -> tuple[State
         state = dynamics.sweep(state, dynamics.draw_counts())
         if not quenched or step >= relaxation:
             state, cavity = dynamics.observe(state)
-            measured.append(_means(dynamics.by_type(dynamics.mean_errors(cavity))))
+            each = [_means(dynamics.by_type(dynamics.mean_errors(cavity, quantity))) for quantity in asked]
+            measured.append(np.array(each))
     return state, cavity, np.mean(measured, axis=0)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.dynamics import Dynamics, State, Wiring, poisson_weights, raw_diagonal
+from gpcurves.methods.cavity.scores import Labels
 from gpcurves.methods.cavity.taught import Chain, TaughtGraph
 from gpcurves.numerics.validation import FloatArray
 
@@ -71,6 +72,13 @@ class TaughtDynamics(Dynamics):
         variance, slope = cavity[..., 0], cavity[..., 1]
         kept = self.noise / (self.noise + counts * variance)  # v/v_c
         return np.asarray(kept**2 * (slope + counts * self.truth.noise * (variance / self.noise) ** 2))
+
+    def moments(self, cavity: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return cavity[..., 0], cavity[..., 1]
+
+    @property
+    def labels(self) -> Labels:
+        return Labels(self.noise, self.truth.noise)
 
     def mean_error(self, cavity: FloatArray, rate: float) -> FloatArray:
         weighed = zip(*poisson_weights(self.nu * rate), strict=True)

@@ -12,8 +12,9 @@ from gpcurves.graphs import Graph, GraphKernel
 from gpcurves.graphs.graph import IntArray
 from gpcurves.graphs.groups import members
 from gpcurves.methods.cavity.beliefs import links_of, normalisers
+from gpcurves.methods.cavity.scores import CavityExperiment
 from gpcurves.methods.cavity.taught import Chain, TaughtBeliefs, TaughtGraph, propagate_taught
-from gpcurves.methods.simulation.vertices import GraphExperiment, draw_counts, mismatched_errors
+from gpcurves.methods.simulation.vertices import draw_counts, mismatched_errors
 from gpcurves.montecarlo import stream
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
@@ -97,7 +98,7 @@ class TaughtPiece:
 
 
 @dataclass(frozen=True)
-class TaughtData(GraphExperiment):
+class TaughtData(CavityExperiment):
     """Belief propagation of a misspecified model for one data set, at all nu."""
 
     threads: int | None  # of one task; None for all cores
@@ -109,8 +110,7 @@ class TaughtData(GraphExperiment):
     kept: list[Any] = field(default_factory=list, repr=False, compare=False)  # the given graph with its normalisers
 
     task = "cavity, misspecified"
-    settings = ("among", "tolerance", "max_rounds", "damping")
-    averages = ("error", "error_stderr", "variance", "converged", "rounds")
+    settings = ("among", "tolerance", "max_rounds", "damping", "quantity")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return all but what was kept: it is large, and need not travel to workers."""
@@ -145,7 +145,7 @@ class TaughtData(GraphExperiment):
         assert isinstance(graph, Graph)
         rng = stream(self.seed, task).spawn(1)[0]  # the data sets of the simulation with the same seed
         masks = [members(graph, name) for name in self.among]
-        rows = np.empty((len(self.nu), len(self.averages) + len(masks)))
+        rows = np.empty((len(self.nu), len(self.fields) - len(masks)))
         beliefs: TaughtBeliefs | None = None
         for k, counts in zip(*draw_counts(self.nu, graph.vertices, rng), strict=True):
             beliefs = propagate_taught(
@@ -159,5 +159,7 @@ class TaughtData(GraphExperiment):
             )
             local = beliefs.error
             sums = [local[mask].sum() / len(local) for mask in masks]
-            rows[k] = [local.mean(), 0.0, beliefs.error.var(), beliefs.converged, beliefs.rounds, *sums]
+            cavity = beliefs.cavity_variance, beliefs.cavity_error
+            scores = self.score((beliefs.variance, local), cavity, counts)
+            rows[k] = [local.mean(), 0.0, local.var(), beliefs.converged, beliefs.rounds, *sums, *scores]
         return self.as_fields(rows, [float(mask.mean()) for mask in masks])

@@ -13,19 +13,20 @@ from gpcurves.errors import InputError, check_name
 from gpcurves.graphs import Graph
 from gpcurves.graphs.groups import check_groups, expand_groups
 from gpcurves.methods.base import Kind, MethodOptions, Result, needs_kernel, register
-from gpcurves.methods.sampled import QUANTILES, Sampled, average_over_groups, remarks
+from gpcurves.methods.sampled import QUANTILES, Sampled, average_over_groups, refuse_groups, remarks
 from gpcurves.methods.simulation.dataset import DataSets, exact_test
 from gpcurves.methods.simulation.labelled_vertices import LabelledVertices
 from gpcurves.methods.simulation.labels import TEST_POINTS, LabelledDataSets
 from gpcurves.methods.simulation.scores import SCORES, Scores
-from gpcurves.methods.simulation.vertices import LocalErrors, OnGraphs, VertexDataSets, VertexInformation
+from gpcurves.methods.simulation.vertex_scores import VertexScores
+from gpcurves.methods.simulation.vertices import LocalErrors, OnGraphs, VertexDataSets
 from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.montecarlo import Estimate, Run, Stop, average
 from gpcurves.numerics.memory import check_memory
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.validation import FloatArray, integer, positive
 from gpcurves.problem import Problem
-from gpcurves.quantities import INFORMATION, MSE
+from gpcurves.quantities import MSE
 
 GRAPHS, _DATASETS, _VERTICES, _PER_GRAPH, _ON_GRAPH = 20, 200, 500, 10, 100
 _FIRST, _FIRST_GRAPHS, _MOST = 32, 10, 100_000  # how much is drawn before the precision is looked at, and at most
@@ -33,7 +34,7 @@ _MOST_PER_VERTEX = 1e9
 _SMALL_GRAPH = 1_500  # vertices up to which a given graph is simulated
 _TEST_POINTS = 1_000
 _LABELS = 1_000_000  # on a graph, if they have no Gaussian noise
-Experiment = DataSets | VertexDataSets | VertexInformation | LabelledDataSets | LabelledVertices | Scores
+Experiment = DataSets | VertexDataSets | VertexScores | LabelledDataSets | LabelledVertices | Scores
 _ALSO = ("training", "empirical")
 
 
@@ -194,9 +195,8 @@ class Simulation(Sampled):
     def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
         if quantity == "nlpd" and problem.design != Random():
             return f"nlpd is of the next of random inputs, and here they are chosen by {problem.design!r}"
-        if problem.axis == "nu" and quantity in SCORES and quantity != INFORMATION.name:
-            return f"on graphs it gives {MSE.name} and {INFORMATION.name}, and the quantity asked for is {quantity}"
-        if quantity in SCORES and (reason := problem.uneven) is not None:
+        handled = problem.axis == "nu" and not problem.observation.uneven
+        if quantity in SCORES and not handled and (reason := problem.uneven) is not None:
             return f"of the quantity {quantity}: {reason}"
         if problem.observation.gaussian_noise is None and quantity in SCORES:
             return f"{quantity} needs Gaussian noise, and labels are {problem.observation!r}"
@@ -207,9 +207,9 @@ class Simulation(Sampled):
         if isinstance(experiment, LabelledDataSets | LabelledVertices):
             experiment = replace(experiment, quantity=quantity)
         elif isinstance(experiment, VertexDataSets) and quantity != MSE.name:
-            experiment = VertexInformation(
-                experiment.problem, (), run.seed(), (), experiment.vertices, experiment.datasets
-            )
+            refuse_groups(experiment.among, quantity)
+            about = experiment.problem, (), run.seed(), (), experiment.vertices, experiment.datasets
+            experiment = VertexScores(*about, quantity=quantity)
         elif quantity != MSE.name:
             experiment = Scores(experiment.problem, (), run.seed(), quantity)
         return self.evaluate((experiment, enough, run), sizes)
@@ -260,7 +260,7 @@ class Simulation(Sampled):
         error, stderr = estimate.mean("error"), estimate.stderr("error")
         details = {key: estimate.quantile("error", level) for key, level in QUANTILES.items()}
         notes = estimate.notes(self.unit(problem))
-        if isinstance(experiment, Scores | VertexInformation):
+        if isinstance(experiment, Scores | VertexScores):
             about = {"drawn": estimate.count}
             return Result(error, stderr, details=details, diagnostics=about, notes=tuple(notes))
         sizes = np.array(experiment.nu if isinstance(experiment, OnGraphs) else experiment.sizes, dtype=np.float64)

@@ -223,26 +223,6 @@ class LocalErrors(OnGraphs):
         return {"errors": np.array([data[0] for data in datasets]), "degrees": graph.neighbours.astype(np.float64)}
 
 
-@dataclass(frozen=True)
-class VertexInformation(OnGraphs):
-    r"""The information of data sets about the function, :math:`\frac12\ln\det(1+\gamma^{1/2}C\gamma^{1/2}/\sigma^2)`."""
-
-    task = "graph information"
-
-    def draw(self, task: int) -> Mapping[str, FloatArray | float]:
-        graph, rng = self.draw_graph(task)
-        C, _ = self.covariances(graph)
-        found = np.empty((self.datasets, len(self.nu)))
-        for k, own in enumerate(rng.spawn(self.datasets)):
-            order, growing = draw_counts(self.nu, graph.vertices, own, self.weights, self.choose_vertices(graph, own))
-            for place, counts in zip(order.tolist(), growing, strict=True):
-                o = np.flatnonzero(counts)
-                root = np.sqrt(counts[o] / self.problem.noise)
-                B = root[:, None] * C[np.ix_(o, o)] * root + np.eye(len(o))
-                found[k, place] = np.linalg.slogdet(B)[1] / 2
-        return {"error": found.mean(axis=0)}
-
-
 def examples(nu: Sequence[float], vertices: int, fraction: float = 0.5) -> IntArray:
     """Return integer numbers of examples for nu per vertex: the nearest, or on average exact if ``fraction`` is random."""
     exact = np.array(nu) * vertices
