@@ -17,6 +17,7 @@ from gpcurves.inputs import Eigenvalues, Inputs, RandomVertices, Sample, Vertice
 from gpcurves.inputs.vertices import per_vertex
 from gpcurves.kernels import Kernel, is_stationary
 from gpcurves.kernels.sklearn import ScikitLearnKernel
+from gpcurves.numerics.display import Listed
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.observations import GaussianNoise, Observation, UnevenNoise, as_observation
 from gpcurves.spectra import Spectrum
@@ -27,8 +28,8 @@ _ROUNDING = 1e-11
 """Power outside all eigenfunctions below this share is what rounding leaves of sums that agree."""
 
 
-@dataclass(frozen=True, init=False)
-class Problem:
+@dataclass(frozen=True, init=False, repr=False)
+class Problem(Listed):
     """Functions drawn from a Gaussian process, learnt from labels at inputs.
 
     Parameters
@@ -290,6 +291,15 @@ class Problem:
             None if design is None else Design.from_dict(design),
             test=None if test is None else Inputs.from_dict(test),
         )
+
+    def _properties(self) -> list[tuple[str, object]]:
+        """Return what the problem consists of; what is as usual is left out."""
+        usual = {"teacher": None, "test": None, "design": Random()}
+        named = [(each.name, getattr(self, each.name)) for each in fields(self)]
+        return [(name, part) for name, part in named if name not in usual or part != usual[name]]
+
+    def __repr__(self) -> str:
+        return f"Problem({', '.join(f'{name}={part!r}' for name, part in self._properties())})"
 
     def describe(self) -> str:
         """Return the problem in one line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from types import SimpleNamespace
 
@@ -37,6 +38,15 @@ def test_a_forecast_shows_progress_on_a_terminal_by_default(monkeypatch: pytest.
     terminal = look(Terminal(), monkeypatch)
     gpc.forecast(X, np.sin(6 * X[:, 0]), draws=1)
     assert "100%" in terminal.getvalue()
+
+
+def test_a_terminal_without_a_size_has_a_bar_of_its_own_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = look(Terminal(), monkeypatch)
+    monkeypatch.setattr(terminal, "fileno", lambda: 2)
+    monkeypatch.setattr("os.get_terminal_size", lambda *_: os.terminal_size((0, 0)))
+    show()
+    assert max(map(len, terminal.getvalue().split("\r"))) in (79, 80, 81)
+    assert "1/2" in terminal.getvalue()
 
 
 def test_a_notebook_is_told_from_a_script(monkeypatch: pytest.MonkeyPatch) -> None:

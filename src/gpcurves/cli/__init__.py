@@ -56,6 +56,7 @@ def cli() -> None:
 
     \b
     Examples:
+      gpcurves plan --demo
       gpcurves curve --kernel rbf --lengthscale 0.1 --noise 0.05 --n 0,10,100
       gpcurves curve --kernel ou --lengthscale 0.1 --dim 2 --noise 0.1 --goal 0.05 --out curves.png
       gpcurves graph --ensemble er:3 --normalise local --noise 0.1 --nu 0.1,1,5 --methods cavity

@@ -12,6 +12,7 @@ from scipy.optimize import least_squares
 from gpcurves.forecasting.posterior import Member
 from gpcurves.forecasting.regression import Regression
 from gpcurves.forecasting.warping import NoWarp, Warped
+from gpcurves.numerics.display import html_table
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -40,6 +41,13 @@ class CrossValidation:
     stderr: FloatArray
     ratio: float = math.sqrt(2 / math.pi)
     kurtosis: float = 3.0
+
+    def _repr_html_(self) -> str:
+        """Return a table in the units of the target: the standard error of a root is that of the square over twice the root."""
+        roots = np.sqrt(self.mse)
+        errors = np.divide(self.stderr, 2 * roots, out=np.zeros_like(roots), where=roots > 0)
+        rows = [[f"{each:.4g}" for each in row] for row in zip(self.n, roots, errors, strict=True)]
+        return html_table(rows, ("n", "RMSE", "standard error"))
 
     @property
     def log_stderr(self) -> FloatArray:

@@ -21,7 +21,7 @@ from gpcurves.forecasting.planning import Gain, StoppingPoint, count_test_rows, 
 from gpcurves.forecasting.questions import Questions
 from gpcurves.forecasting.units import Unit
 from gpcurves.forecasting.verdict import Facts, Prospects, RequiredN, Verdict, judge
-from gpcurves.numerics.display import Shown
+from gpcurves.numerics.display import Shown, html_table
 from gpcurves.numerics.validation import FloatArray, sizes
 
 Goal = float | ForecastGoal | None
@@ -45,7 +45,7 @@ _PLAIN = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Relevance:
     """What each of the user's columns contributes: its share of the explainable variance, and its lengthscale.
 
@@ -58,6 +58,15 @@ class Relevance:
     lengthscales: FloatArray
     units: FloatArray
     share: FloatArray
+
+    def __repr__(self) -> str:
+        order = np.argsort(-self.share, kind="stable").tolist()
+        return f"<Relevance: {', '.join(f'{self.names[k]} {self.share[k]:.0%}' for k in order)}>"
+
+    def _repr_html_(self) -> str:
+        order = np.argsort(-self.share, kind="stable").tolist()
+        rows = [(self.names[k], f"{self.share[k]:.0%}", f"{self.lengthscales[k]:.3g}") for k in order]
+        return html_table(rows, ("input", "share of the explainable variance", "lengthscale in standard deviations"))
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one dictionary per column, ready for JSON."""

@@ -12,6 +12,7 @@ import numpy as np
 from gpcurves.forecasting.intervals import HORIZON, LASTING_WIDTH, Band, goal_grid
 from gpcurves.forecasting.measures import RMSE, ErrorMeasure
 from gpcurves.forecasting.units import ROWS, Unit
+from gpcurves.numerics.display import Listed
 from gpcurves.tables.columns import enumerate_names
 
 Label = Literal[
@@ -41,7 +42,7 @@ the second, no number is worth giving."""
 
 
 @dataclass(frozen=True)
-class RequiredN:
+class RequiredN(Listed):
     """How many rows a goal needs; None if there is no such number.
 
     ``estimate`` is the best guess, and ``reason`` says why there is none. Of the 90 % interval, fewer than ``low`` will hardly
@@ -56,9 +57,15 @@ class RequiredN:
     monte_carlo_error: float | None
     reason: str = ""
 
+    def _properties(self) -> list[tuple[str, object]]:
+        words = ["none" if each is None else f"{each:,}" for each in (self.estimate, self.low, self.high, self.assured)]
+        names = ("best estimate", "90 % interval, low", "90 % interval, high", "for an 80 % chance")
+        reason = [("reason", self.reason)] if self.reason else []
+        return [*zip(names, words, strict=True), *reason]
 
-@dataclass(frozen=True)
-class Verdict:
+
+@dataclass(frozen=True, repr=False)
+class Verdict(Listed):
     """What to make of a forecast: one of six answers, and the reasons with their uncertainty."""
 
     label: Label
@@ -66,6 +73,12 @@ class Verdict:
 
     def __str__(self) -> str:
         return f"{self.label}: {' '.join(self.sentences)}"
+
+    def __repr__(self) -> str:
+        return f"<Verdict: {self}>"
+
+    def _properties(self) -> list[tuple[str, object]]:
+        return [(self.label if k == 0 else "", sentence) for k, sentence in enumerate(self.sentences)]
 
     def about(self, unit: Unit) -> Verdict:
         """Return the same answer in words about what is counted."""

@@ -164,7 +164,7 @@ class Diagnosis(Shown):
         }
 
     def __repr__(self) -> str:
-        return f"Diagnosis(ratio {self.ratio:.3g}, {self.graph!r}, {self.kernel!r})"
+        return f"Diagnosis(ratio {self.ratio:.3g}, {self.graph!r}, {self.kernel!r}): {self.verdict()}"
 
 
 def diagnose(graph: object, kernel: GraphKernel | None = None) -> Diagnosis:

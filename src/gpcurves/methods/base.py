@@ -30,6 +30,7 @@ from gpcurves.methods.parts import Result as Result
 from gpcurves.methods.parts import Scope as Scope
 from gpcurves.montecarlo import Run
 from gpcurves.numerics import validation
+from gpcurves.numerics.display import Listed, html_table
 from gpcurves.numerics.parameters import parameters_of
 from gpcurves.numerics.validation import FloatArray, Sizes
 from gpcurves.problem import Problem, as_problem
@@ -43,7 +44,7 @@ Measured = Callable[[Problem, FloatArray, FloatArray], FloatArray]
 """Takes a problem, sizes and the mean squared errors there by some formula; returns another quantity at these sizes."""
 
 
-class Method(ABC, Generic[State]):
+class Method(Listed, ABC, Generic[State]):
     """A way to compute a learning curve: what it promises, when it applies, and how it is computed."""
 
     name: str  # short name for code and command line
@@ -72,6 +73,15 @@ class Method(ABC, Generic[State]):
     """Whether a quantity (or any, for None) of a method that is about averages holds for chosen inputs of a problem as well."""
     explicit: Callable[[Problem, float], float] | None = None  # returns the examples at an error, if that is simple
     Options: ClassVar[type[MethodOptions]] = MethodOptions
+
+    def __repr__(self) -> str:
+        return f"<Method {self.name!r}, {self.title}: {self.kind.value} of {self.scope.value}>"
+
+    def _properties(self) -> list[tuple[str, object]]:
+        about = f"{self.title}: {self.kind.value} of {self.scope.value}"
+        rows = [("name", self.name), ("what it is", about), ("guarantee", self.promise), ("needs", self.needs)]
+        options = ", ".join(each.name for each in parameters_of(self.Options))
+        return [row for row in (*rows, ("options", options), ("source", self.source)) if row[1]]
 
     def objection(self, problem: Problem, sizes: FloatArray | None = None) -> str | None:
         """Say why this method does not apply, or return None if it does."""
@@ -355,6 +365,14 @@ class Registry(dict[MethodName, Method[Any]]):
                 raise InputError(f"method {name.name!r} is not registered: decorate its class with register")
             return name
         return super().__getitem__(check_name("method", name, self))
+
+    def __repr__(self) -> str:
+        lines = [f"  {name:<22} {method.title}: {method.kind.value}" for name, method in self.items()]
+        return "\n".join([f"{len(self)} methods:", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = [(name, each.title, each.kind.value, each.scope.value, each.promise) for name, each in self.items()]
+        return html_table(rows, ("method", "title", "kind", "of", "guarantee"))
 
 
 METHODS = Registry()

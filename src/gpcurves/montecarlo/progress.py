@@ -19,6 +19,15 @@ def in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
+def _shape() -> dict[str, Any]:
+    """Return how wide a bar is: as the terminal, unless that says it has no size, as those of containers often do."""
+    try:
+        unknown = sys.stderr.isatty() and 0 in os.get_terminal_size(sys.stderr.fileno())
+    except OSError:  # no file behind it
+        unknown = False
+    return {"ncols": 80, "nrows": 20} if unknown else {"dynamic_ncols": True}
+
+
 class Progress:
     """A progress bar, or nothing.
 
@@ -47,7 +56,7 @@ class Progress:
             else:
                 from tqdm import tqdm
 
-            about = {"unit": f" {self._unit}", "file": sys.stderr, "dynamic_ncols": True, "delay": self._after}
+            about = {"unit": f" {self._unit}", "file": sys.stderr, "delay": self._after, **_shape()}
             self._bar = tqdm(total=total, initial=done, **about)
         else:
             self._bar.total = total  # drawn with the next task

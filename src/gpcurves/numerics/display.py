@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import io
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -39,6 +40,26 @@ class Display:
 
     def _repr_png_(self) -> bytes:
         return self.to_bytes("png")
+
+
+class Listed:
+    """Something that a notebook shows as a table of its properties, each with its name."""
+
+    def _properties(self) -> Iterable[tuple[str, object]]:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return html_table(self._properties())
+
+
+def html_table(rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> str:
+    """Return a table for notebooks; the first cell of each row is its heading."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
+    lines = [f"<thead><tr>{head}</tr></thead>"] if header else []
+    for first, *others in rows:
+        cells = "".join(f"<td style='text-align:left'>{html.escape(str(cell))}</td>" for cell in others)
+        lines.append(f"<tr><th style='text-align:left'>{html.escape(str(first))}</th>{cells}</tr>")
+    return f"<table>{''.join(lines)}</table>"
 
 
 class Shown:
