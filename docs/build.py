@@ -113,6 +113,7 @@ def main() -> None:
     for paper, name in PAPERS.items():
         entries = [entry for entry in FIGURES.values() if entry.paper == paper]
         (source / "gallery" / f"{name}.md").write_text(gallery_page(paper, entries), encoding="utf-8")
+    (source / "gallery.md").write_text(gallery_index(), encoding="utf-8")
     (source / "reference").mkdir(exist_ok=True)
     for page in REFERENCE:
         (source / "reference" / f"{page}.rst").write_text(reference_page(page), encoding="utf-8")
@@ -125,6 +126,20 @@ def main() -> None:
     print(f"Open {site / 'index.html'} in a browser.")
 
 
+def gallery_index() -> str:
+    """Return the page of thumbnails, each of which leads to its figure."""
+    parts = [
+        "# Gallery\n",
+        "Every figure of four papers, redrawn by this package. Click a picture to see it in full, with what the paper says about it, "
+        "what we find, and code to draw it yourself.\n",
+    ]
+    for paper in PAPERS:
+        entries = [entry for entry in FIGURES.values() if entry.paper == paper]
+        pictures = [f"- [![{e.title}](gallery/{e.name}.png)](#{e.name})\n\n  {e.number}. {e.title}\n" for e in entries]
+        parts += [f"## {paper}\n", '<div class="thumbnails">\n', *pictures, "</div>\n"]
+    return "\n".join(parts)
+
+
 def gallery_page(paper: str, entries: list[Entry]) -> str:
     """Return the page of a paper: each figure with its caption, what was checked, and the code that made it."""
     claims = pd.read_csv(DOCS / "gallery" / "claims.csv", dtype=str, keep_default_na=False)
@@ -135,6 +150,7 @@ def gallery_page(paper: str, entries: list[Entry]) -> str:
     for entry in entries:
         rows = claims[claims["figure"] == entry.name]
         parts += [
+            f"({entry.name})=\n",
             f"## Figure {entry.number}: {entry.title}\n",
             f"![{entry.title}]({entry.name}.png)\n",
             f"{entry.caption}\n",

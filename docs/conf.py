@@ -29,13 +29,14 @@ napoleon_google_docstring = False
 napoleon_custom_sections = [("Attributes", "returns_style")]  # a list; links from it would be ambiguous
 python_use_unqualified_type_names = True
 exclude_patterns = ["images"]
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 nb_merge_streams = True
 
+templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"gpcurves {release}"
 html_math_renderer = "mathml"

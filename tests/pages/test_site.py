@@ -44,6 +44,11 @@ def test_every_figure_is_in_the_gallery_in_full(build: ModuleType) -> None:
 def test_every_page_is_in_the_contents(build: ModuleType) -> None:
     listed = set(re.findall(r"^([\w/]+)$", (DOCS / "index.md").read_text(), re.MULTILINE))
     pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")} - {"index"}
-    made = {f"gallery/{name}" for name in build.PAPERS.values()} | {"contributing", "changelog", "reference/methods"}
+    made = {f"gallery/{name}" for name in build.PAPERS.values()} | {
+        "contributing",
+        "changelog",
+        "reference/methods",
+        "gallery",
+    }
     made |= {f"reference/{page}" for page in build.REFERENCE}
     assert listed == pages | made
