@@ -59,7 +59,7 @@ REFERENCE = {  # page: title, what is on it, and the modules (or names) below gp
     "forecasts": (
         "Forecasts",
         "From your own table, or your own network, to the error with more data.",
-        ("forecasting",),
+        ("forecasting", "datasets"),
     ),
     "posterior": (
         "Posterior and simulation",
@@ -155,9 +155,25 @@ def gallery_page(paper: str, entries: list[Entry]) -> str:
             f"![{entry.title}]({entry.name}.png)\n",
             f"{entry.caption}\n",
             claim_table(rows),
+            f"```python\n{example(entry)}```\n",
+            "<details><summary>How it is drawn</summary>\n",
             f"```python\n{entry.code}```\n",
+            "</details>\n",
         ]
     return "\n".join(parts)
+
+
+def example(entry: Entry) -> str:
+    """Return code that draws a figure, to copy; with parameters to change if the figure takes them."""
+    changes = {"noise": 0.01, "p": 5} if entry.name.startswith("urry") else {"noise": 0.01, "lengthscale": 0.2}
+    given = "".join(f", {name}={value}" for name, value in changes.items())
+    other = f'other = gpc.papers.figure("{entry.name}"{given})  # parameters of your own\n'
+    return (
+        f'import gpcurves as gpc\n\ndrawn = gpc.papers.figure("{entry.name}")  # quick=False: as printed above\n'
+        f'drawn.figure.savefig("{entry.name}.png")\nprint(drawn.table)  # the numbers behind every line\n'
+        + other
+        * entry.takes_changes
+    )
 
 
 def claim_table(rows: pd.DataFrame) -> str:
@@ -190,9 +206,13 @@ def reference_page(page: str) -> str:
         thing = getattr(gpc, name)
         parts += [name, "-" * len(name), ""]
         if isinstance(thing, ModuleType):
-            for each in thing.__all__:
-                kind = "autoclass" if inspect.isclass(getattr(thing, each)) else "autofunction"
-                parts += [f".. {kind}:: gpcurves.{name}.{each}", ""]
+            parts += [f".. automodule:: gpcurves.{name}", ""]
+            own = {each: getattr(thing, each) for each in thing.__all__}
+            parts += [
+                f".. autofunction:: gpcurves.{name}.{each}\n" for each, one in own.items() if inspect.isfunction(one)
+            ]
+            parts += [f".. autoclass:: gpcurves.{name}.{each}\n" for each, one in own.items() if inspect.isclass(one)]
+            parts += [".. currentmodule:: gpcurves", ""]
         elif inspect.isclass(thing):
             estimator = hasattr(thing, "get_params")
             members = [] if page in PIECES else ["   :members:", ESTIMATOR if estimator else INHERITED]

@@ -35,6 +35,8 @@ __all__ = [*_MODULE_OF]
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used, so that the command line starts quickly."""
+    if _MODULE_OF.get(name) == "gpcurves":  # a module of the package itself
+        return import_module(f"gpcurves.{name}")
     if name in _MODULE_OF:
         return getattr(import_module(_MODULE_OF[name]), name)
     import difflib

@@ -38,6 +38,8 @@ def test_every_figure_is_in_the_gallery_in_full(build: ModuleType) -> None:
             assert f"]({entry.name}.png)" in page
             assert entry.caption in page
             assert entry.code in page
+            assert build.example(entry) in page
+            assert ("other = " in build.example(entry)) == entry.takes_changes
         assert page.count("| yes |\n") == sum(row["figure"] in {e.name for e in entries} for row in claims)
 
 
