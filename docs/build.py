@@ -59,7 +59,7 @@ REFERENCE = {  # page: title, what is on it, and the modules (or names) below gp
     "forecasts": (
         "Forecasts",
         "From your own table, or your own network, to the error with more data.",
-        ("forecasting",),
+        ("forecasting", "datasets"),
     ),
     "posterior": (
         "Posterior and simulation",
@@ -113,6 +113,7 @@ def main() -> None:
     for paper, name in PAPERS.items():
         entries = [entry for entry in FIGURES.values() if entry.paper == paper]
         (source / "gallery" / f"{name}.md").write_text(gallery_page(paper, entries), encoding="utf-8")
+    (source / "gallery.md").write_text(gallery_index(), encoding="utf-8")
     (source / "reference").mkdir(exist_ok=True)
     for page in REFERENCE:
         (source / "reference" / f"{page}.rst").write_text(reference_page(page), encoding="utf-8")
@@ -125,6 +126,20 @@ def main() -> None:
     print(f"Open {site / 'index.html'} in a browser.")
 
 
+def gallery_index() -> str:
+    """Return the page of thumbnails, each of which leads to its figure."""
+    parts = [
+        "# Gallery\n",
+        "Every figure of four papers, redrawn by this package. Click a picture to see it in full, with what the paper says about it, "
+        "what we find, and code to draw it yourself.\n",
+    ]
+    for paper in PAPERS:
+        entries = [entry for entry in FIGURES.values() if entry.paper == paper]
+        pictures = [f"- [![{e.title}](gallery/{e.name}.png)](#{e.name})\n\n  {e.number}. {e.title}\n" for e in entries]
+        parts += [f"## {paper}\n", '<div class="thumbnails">\n', *pictures, "</div>\n"]
+    return "\n".join(parts)
+
+
 def gallery_page(paper: str, entries: list[Entry]) -> str:
     """Return the page of a paper: each figure with its caption, what was checked, and the code that made it."""
     claims = pd.read_csv(DOCS / "gallery" / "claims.csv", dtype=str, keep_default_na=False)
@@ -135,13 +150,30 @@ def gallery_page(paper: str, entries: list[Entry]) -> str:
     for entry in entries:
         rows = claims[claims["figure"] == entry.name]
         parts += [
+            f"({entry.name})=\n",
             f"## Figure {entry.number}: {entry.title}\n",
             f"![{entry.title}]({entry.name}.png)\n",
             f"{entry.caption}\n",
             claim_table(rows),
+            f"```python\n{example(entry)}```\n",
+            "<details><summary>How it is drawn</summary>\n",
             f"```python\n{entry.code}```\n",
+            "</details>\n",
         ]
     return "\n".join(parts)
+
+
+def example(entry: Entry) -> str:
+    """Return code that draws a figure, to copy; with parameters to change if the figure takes them."""
+    changes = {"noise": 0.01, "p": 5} if entry.name.startswith("urry") else {"noise": 0.01, "lengthscale": 0.2}
+    given = "".join(f", {name}={value}" for name, value in changes.items())
+    other = f'other = gpc.papers.figure("{entry.name}"{given})  # parameters of your own\n'
+    return (
+        f'import gpcurves as gpc\n\ndrawn = gpc.papers.figure("{entry.name}")  # quick=False: as printed above\n'
+        f'drawn.figure.savefig("{entry.name}.png")\nprint(drawn.table)  # the numbers behind every line\n'
+        + other
+        * entry.takes_changes
+    )
 
 
 def claim_table(rows: pd.DataFrame) -> str:
@@ -174,9 +206,13 @@ def reference_page(page: str) -> str:
         thing = getattr(gpc, name)
         parts += [name, "-" * len(name), ""]
         if isinstance(thing, ModuleType):
-            for each in thing.__all__:
-                kind = "autoclass" if inspect.isclass(getattr(thing, each)) else "autofunction"
-                parts += [f".. {kind}:: gpcurves.{name}.{each}", ""]
+            parts += [f".. automodule:: gpcurves.{name}", ""]
+            own = {each: getattr(thing, each) for each in thing.__all__}
+            parts += [
+                f".. autofunction:: gpcurves.{name}.{each}\n" for each, one in own.items() if inspect.isfunction(one)
+            ]
+            parts += [f".. autoclass:: gpcurves.{name}.{each}\n" for each, one in own.items() if inspect.isclass(one)]
+            parts += [".. currentmodule:: gpcurves", ""]
         elif inspect.isclass(thing):
             estimator = hasattr(thing, "get_params")
             members = [] if page in PIECES else ["   :members:", ESTIMATOR if estimator else INHERITED]

@@ -1,7 +1,7 @@
 """How the site is built; `docs/build.py` prepares the sources and calls Sphinx. Nothing is loaded from other hosts."""
 
 import os
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from docutils import nodes
@@ -12,7 +12,6 @@ from sphinx.util.docutils import SphinxRole
 
 import gpcurves as gpc
 from gpcurves._version import __version__
-from gpcurves.numerics.parameters import parameters_of
 
 os.environ["TQDM_DISABLE"] = (
     "1"  # tutorials are executed in kernels of notebooks, and pages have no use for progress bars
@@ -33,13 +32,14 @@ napoleon_google_docstring = False
 napoleon_custom_sections = [("Attributes", "returns_style")]  # a list; links from it would be ambiguous
 python_use_unqualified_type_names = True
 exclude_patterns = ["images"]
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 nb_merge_streams = True
 
+templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"gpcurves {release}"
 html_math_renderer = "mathml"
@@ -64,10 +64,11 @@ def describe_parameters(app: Sphinx, what: str, name: str, thing: Any, options: 
     """Add the parameters of a dataclass with the help that its fields have, unless its docstring lists them."""
     if what != "class" or not is_dataclass(thing) or {"Parameters", "Attributes"} & set(lines):
         return
-    listed = [one for one in parameters_of(thing) if one.help]
+    listed = [(one.name, one.metadata["help"]) for one in fields(thing) if one.init and one.metadata.get("help")]
     place = lines.index("Examples") if "Examples" in lines else len(lines)
-    section = ["", "Parameters", "----------", *(f"{one.name}\n    {one.help.split('  [')[0]}." for one in listed), ""]
-    lines[place:place] = "\n".join(section).splitlines() if listed else []
+    described = [line for name, words in listed for line in (name, f"    {words.split('  [')[0]}.")]
+    section = ["", "Parameters", "----------", *described, ""]
+    lines[place:place] = section if listed else []
 
 
 def link_public_name(app: Sphinx, env: Any, node: Any, content: Any) -> Any:

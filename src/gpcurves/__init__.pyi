@@ -1,6 +1,7 @@
 """The public names of gpcurves, each with its home; the package loads them from here when they are first used."""
 
 from gpcurves import datasets as datasets
+from gpcurves import papers as papers
 from gpcurves._version import __version__ as __version__
 from gpcurves.api import learning_curve as learning_curve
 from gpcurves.api import learning_curves as learning_curves

@@ -289,7 +289,7 @@ def sweep(
     for values in itertools.product(*lists.values()):
         options, changed = dict(fixed), problem
         for name, value in zip(lists, values, strict=True):
-            with_value = _with_parameter(changed, name, value)
+            with_value = with_parameter(changed, name, value)
             if with_value is None:
                 options[name] = value
             else:
@@ -300,7 +300,7 @@ def sweep(
     return CurveSet.of(*curves, skipped=skipped)
 
 
-def _with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
+def with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
     """Return a problem with one parameter changed, or None if no piece of it has this parameter."""
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(problem, Spectrum):

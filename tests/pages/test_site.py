@@ -38,12 +38,19 @@ def test_every_figure_is_in_the_gallery_in_full(build: ModuleType) -> None:
             assert f"]({entry.name}.png)" in page
             assert entry.caption in page
             assert entry.code in page
+            assert build.example(entry) in page
+            assert ("other = " in build.example(entry)) == entry.takes_changes
         assert page.count("| yes |\n") == sum(row["figure"] in {e.name for e in entries} for row in claims)
 
 
 def test_every_page_is_in_the_contents(build: ModuleType) -> None:
     listed = set(re.findall(r"^([\w/]+)$", (DOCS / "index.md").read_text(), re.MULTILINE))
     pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")} - {"index"}
-    made = {f"gallery/{name}" for name in build.PAPERS.values()} | {"contributing", "changelog", "reference/methods"}
+    made = {f"gallery/{name}" for name in build.PAPERS.values()} | {
+        "contributing",
+        "changelog",
+        "reference/methods",
+        "gallery",
+    }
     made |= {f"reference/{page}" for page in build.REFERENCE}
     assert listed == pages | made

@@ -1,13 +1,15 @@
 """Every figure of the papers, drawn with the public names of this package, and every claim about them checked.
 
->>> from gpcurves.papers import FIGURES, draw
->>> drawn = draw("sollich2002-8", quick=True)
+Examples
+--------
+>>> import gpcurves as gpc
+>>> drawn = gpc.papers.figure("sollich2002-8")
 >>> all(claim.holds for claim in drawn.claims)
 True
 """
 
 from gpcurves.papers import sollich1999, sollich2001, sollich2002, urry2013
-from gpcurves.papers.gallery import FIGURES, Claim, Drawn, Entry, Quality, draw
+from gpcurves.papers.gallery import FIGURES, Claim, Drawn, Entry, Quality, draw, figure
 
 __all__ = [
     "FIGURES",
@@ -16,6 +18,7 @@ __all__ = [
     "Entry",
     "Quality",
     "draw",
+    "figure",
     "sollich1999",
     "sollich2001",
     "sollich2002",

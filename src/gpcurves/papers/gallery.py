@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from gpcurves.api import with_parameter
 from gpcurves.curve import CurveSet, LearningCurve
-from gpcurves.errors import check_name
+from gpcurves.errors import InputError, check_name
+from gpcurves.problem import Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,6 +75,22 @@ class Quality:
     workers: int | str = 1
     store: Path | None = None
     progress: bool = False
+    changes: tuple[tuple[str, Any], ...] = ()  # parameters of problems, and their values instead of the paper's
+
+    def change(self, problem: Problem, but: str = "") -> Problem:
+        """Return a problem with the parameters that are changed, all but one."""
+        for name, value in self.changes:
+            if name == but:
+                continue
+            changed = with_parameter(problem, name, value)
+            if changed is None:
+                raise InputError(f"{name} is no parameter of {problem!r}")
+            problem = changed
+        return problem
+
+    def claims(self, check_them: Callable[[], list[Claim]]) -> list[Claim]:
+        """Return what the text says, checked; nothing if parameters are not the paper's, about which it says nothing."""
+        return [] if self.changes else check_them()
 
     def choose(self, full: Choice, quick: Choice) -> Choice:
         """Return the first for publication, the second when it has to be quick."""
@@ -97,6 +115,7 @@ class Entry:
     title: str
     caption: str
     function: Figuring
+    takes_changes: bool = False  # whether parameters of its problems may have other values
 
     @property
     def code(self) -> str:
@@ -111,12 +130,14 @@ class Entry:
 FIGURES: dict[str, Entry] = {}  # all figures by name, in the order of the papers
 
 
-def figure_of(paper: str, prefix: str, number: str, title: str, caption: str = "") -> Callable[[Figuring], Figuring]:
+def figure_of(
+    paper: str, prefix: str, number: str, title: str, caption: str = "", *, takes_changes: bool = False
+) -> Callable[[Figuring], Figuring]:
     """Enter a function into the list as a figure of a paper; its docstring is the caption, unless that is given too."""
 
     def enter(function: Figuring) -> Figuring:
         text, name = caption or " ".join(str(function.__doc__).split()), f"{prefix}-{number}"
-        FIGURES[name] = Entry(name, paper, number, title, text, function)
+        FIGURES[name] = Entry(name, paper, number, title, text, function, takes_changes)
         return function
 
     return enter
@@ -125,6 +146,37 @@ def figure_of(paper: str, prefix: str, number: str, title: str, caption: str = "
 def draw(name: str, **quality: Any) -> Drawn:
     """Draw one figure of the papers, a key of ``FIGURES``, and check what the text says; keywords are those of `Quality`."""
     return FIGURES[check_name("figure", name, FIGURES)].function(Quality(**quality))
+
+
+def figure(name: str, *, quick: bool = True, **changes: Any) -> Drawn:
+    """Draw one figure of the papers, with parameters of your own if you like.
+
+    Claims of the paper are checked only with the paper's parameters. Figures whose curves come from problems take changes:
+    all of Sollich (1999), Figures 3 to 7 and 9 of Sollich and Halees (2002), Figures 3 and 5 of Urry and Sollich (2013).
+
+    Parameters
+    ----------
+    name
+        A key of ``FIGURES``, such as "sollich2002-4"; ``gpcurves figures`` lists them.
+    quick
+        Use fewer data sets: a noisier picture in a fraction of the time.
+    **changes
+        Parameters of every problem in the figure, such as ``noise``, ``lengthscale``, ``dim``, or ``kernel`` as a whole; on
+        graphs ``noise`` (one level, or a tuple of them), ``p`` and ``a``.
+
+    Examples
+    --------
+    >>> import gpcurves as gpc
+    >>> drawn = gpc.papers.figure("sollich1999-1b", noise=0.01, lengthscale=0.2)
+    >>> sorted(set(drawn.table["curve"]))
+    ['d', 'lc', 'lo', 'mw', 'simulation', 'uc', 'uo', 'wv']
+    """
+    entry = FIGURES[check_name("figure", name, FIGURES)]
+    if changes and not entry.takes_changes:
+        possible = ", ".join(each for each, one in FIGURES.items() if one.takes_changes)
+        raise InputError(f"{name} has fixed parameters; figures that take changes are {possible}")
+    given = {key: tuple(value) if isinstance(value, list) else value for key, value in changes.items()}
+    return entry.function(Quality(quick=quick, changes=tuple(given.items())))
 
 
 class Sheet:

@@ -77,6 +77,7 @@ def compare(
     problem: gpc.Problem, n: Sizes, methods: Sequence[str], datasets: tuple[int, int], quality: Quality
 ) -> Comparison:
     """Compute the curves of some methods and simulate the truth, with so many data sets (full and quick)."""
+    problem = quality.change(problem)
     theory = gpc.learning_curves(problem, n, [gpc.METHODS[name] for name in methods])
     truth = gpc.learning_curve(problem, "simulation", n, datasets=quality.choose(*datasets), rng=0, **quality.running)
     return Comparison(theory, truth)
@@ -100,7 +101,7 @@ def panel(letter: str, kernel: str, dim: int, noise: str) -> Callable[[Figuring]
     upper, where = ("bounds WV and UO", "one dimension") if dim == 1 else ("bound UO", "two dimensions")
     caption = CAPTION.format(kernel=kernel, where=where, noise=noise, upper=upper)
     title = f"Theory, bounds and truth: {kernel}, {where}, noise {noise}"
-    return figure_of("Sollich 1999", "sollich1999", f"1{letter}", title, caption)
+    return figure_of("Sollich 1999", "sollich1999", f"1{letter}", title, caption, takes_changes=True)
 
 
 @panel("a", "OU kernel", 1, "0.001")
@@ -149,8 +150,10 @@ def draw_panel(
     problem: gpc.Problem, n: int, datasets: tuple[int, int], quality: Quality, *special: Saying, apart: bool = False
 ) -> Drawn:
     """Draw one panel, with what the text says about all panels and what it says about this one."""
-    line = problem.inputs.dim == 1
+    line = quality.change(problem).inputs.dim == 1
     compared = compare(problem, n, [*METHODS, "wv"] if line else METHODS, datasets, quality)
+    if quality.changes:  # about which the text says nothing
+        return draw_comparisons([], compared)
     mw = np.exp(np.log(compared.ratio("mw")[compared.initial]).mean())
     width = np.log10(compared.theory["uo"].error[1:] / compared.theory["lo"].error[1:]).mean()
     difference = abs(compared.theory["d"].error / compared.theory["uc"].error - 1).max()

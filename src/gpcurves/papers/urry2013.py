@@ -81,7 +81,7 @@ def figure_2(quality: Quality) -> Drawn:
     return sheet.finish([*claims, *claim.tails_of(results)])
 
 
-@figure("3", "Learning curves with global normalisation")
+@figure("3", "Learning curves with global normalisation", takes_changes=True)
 def figure_3(quality: Quality) -> Drawn:
     """Error against examples per vertex for the globally normalised random walk kernel (p = 10, a = 2) and
     several noise levels: simulation on graphs of 500 vertices (quick: 300), cavity method, eigenvalue theory.
@@ -92,7 +92,8 @@ def figure_3(quality: Quality) -> Drawn:
     for panel, ensemble in zip(sheet.panels, (REGULAR, POISSON, POWER), strict=True):
         levels = levels_of(ensemble, "global", STYLES, quality)
         by_noise(panel, TITLES[ensemble], levels)
-        claims += [claim.agreement(ensemble, levels), *claim.eigenvalues_fail(ensemble, levels)]
+        if not quality.changes:
+            claims += [claim.agreement(ensemble, levels), *claim.eigenvalues_fail(ensemble, levels)]
     return sheet.finish(claims)
 
 
@@ -123,7 +124,7 @@ def figure_4(quality: Quality) -> Drawn:
     return sheet.finish(claim.collapse(scaled, theory, truth, master))
 
 
-@figure("5", "Learning curves with local normalisation")
+@figure("5", "Learning curves with local normalisation", takes_changes=True)
 def figure_5(quality: Quality) -> Drawn:
     """As Figure 3 for the locally normalised kernel, on Erdős-Rényi (left) and power law graphs (right). Above:
     simulation and cavity method; inset: what isolated vertices contribute (dotted). Below: both normalisations
@@ -132,17 +133,19 @@ def figure_5(quality: Quality) -> Drawn:
     sheet, claims = Sheet(2, 2), []
     for ensemble, above, below in zip((POISSON, POWER), sheet.panels[:2], sheet.panels[2:], strict=True):
         levels = levels_of(ensemble, "local", ("simulation", "cavity"), quality)
-        other = {noise: curve_of(walk_problem(ensemble, "global", noise), "cavity", quality) for noise in levels}
+        wider = {noise: quality.change(walk_problem(ensemble, "global", noise), but="noise") for noise in levels}
+        other = {noise: curve_of(problem, "cavity", quality) for noise, problem in wider.items()}
         by_noise(above, f"{TITLES[ensemble]}, local normalisation", levels)
         if ensemble is POISSON:
             isolated_inset(above, levels)
         below.setup(f"{TITLES[ensemble]}, both", x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
         for noise, curves in levels.items():
-            below.curve(f"local, {power_of_ten(noise)}", curves["cavity"], color=COLOURS[noise], linestyle=DASH)
-            below.curve(f"global, {power_of_ten(noise)}", other[noise], color=COLOURS[noise])
+            below.curve(f"local, {power_of_ten(noise)}", curves["cavity"], color=colour_of(noise), linestyle=DASH)
+            below.curve(f"global, {power_of_ten(noise)}", other[noise], color=colour_of(noise))
         key(below, levels, {"local": {"linestyle": DASH}, "global": {"linestyle": "-"}})
-        claims += [claim.agreement(ensemble, levels), *claim.shoulder(ensemble, levels, other)]
-    return sheet.finish([*claims, claim.simplified(quality)])
+        if not quality.changes:
+            claims += [claim.agreement(ensemble, levels), *claim.shoulder(ensemble, levels, other)]
+    return sheet.finish([*claims, *quality.claims(lambda: [claim.simplified(quality)])])
 
 
 @figure("6", "Posterior variances over the vertices")
@@ -264,8 +267,9 @@ def curve_of(problem: gpc.Problem, method: str, quality: Quality) -> gpc.Learnin
 def levels_of(ensemble: Ensemble, student: Normalisation, methods: Iterable[str], quality: Quality) -> NoiseLevels:
     """Return the curves of several methods at every noise level."""
     levels: NoiseLevels = {}
-    for noise in quality.choose(*NOISES):
-        problem = walk_problem(ensemble, student, noise)
+    given = dict(quality.changes).get("noise", quality.choose(*NOISES))
+    for noise in np.atleast_1d(given).tolist():
+        problem = quality.change(walk_problem(ensemble, student, noise), but="noise")
         levels[noise] = {method: curve_of(problem, method, quality) for method in methods}
     return levels
 
@@ -282,7 +286,7 @@ def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Qualit
             graphs = quality.choose((15, 40), (6, 70))[noise < 1e-3]
             amounts = {"vertices": quality.choose(500, 250), "graphs": graphs, "datasets": 1}
             levels[noise] = simulate(problem, nu, quality, among=["dangling"], **amounts)
-            panel.curve(power_of_ten(noise), levels[noise], color=COLOURS[noise])
+            panel.curve(power_of_ten(noise), levels[noise], color=colour_of(noise))
             names = "precision", "population", "replicas", "max_sweeps"
             options: dict[str, Any] = dict(
                 zip(names, quality.choose((0.03, 500, 8, 400), (0.2, 40, 2, 30)), strict=True)
@@ -324,7 +328,8 @@ def shades(count: int) -> list[Any]:
 
 def power_of_ten(noise: float) -> str:
     """Write a noise level."""
-    return rf"$\sigma^2=10^{{{np.log10(noise):.0f}}}$" if noise < 1 else r"$\sigma^2=1$"
+    power = np.log10(noise)
+    return rf"$\sigma^2=10^{{{power:.0f}}}$" if power < 0 and power == round(power) else rf"$\sigma^2={noise:g}$"
 
 
 def key(panel: Panel, levels: Iterable[float], styles: dict[str, dict[str, Any]]) -> None:
@@ -332,8 +337,13 @@ def key(panel: Panel, levels: Iterable[float], styles: dict[str, dict[str, Any]]
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], **({"color": "#8a8a8a"} | style), label=name) for name, style in styles.items()]
-    handles += [Line2D([], [], color=COLOURS[noise], linewidth=2.5, label=power_of_ten(noise)) for noise in levels]
+    handles += [Line2D([], [], color=colour_of(noise), linewidth=2.5, label=power_of_ten(noise)) for noise in levels]
     panel.legend(handles=handles, loc="lower left", fontsize=8)
+
+
+def colour_of(noise: float) -> str:
+    """Return the colour of a noise level: that of the nearest one in the paper."""
+    return COLOURS[min(COLOURS, key=lambda level: abs(np.log(level / noise)))]
 
 
 def by_noise(panel: Panel, title: str, levels: NoiseLevels) -> None:
@@ -341,7 +351,7 @@ def by_noise(panel: Panel, title: str, levels: NoiseLevels) -> None:
     panel.setup(title, x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
     for noise, curves in levels.items():
         for method, curve in curves.items():
-            panel.curve(f"{method}, {power_of_ten(noise)}", curve, **({"color": COLOURS[noise]} | STYLES[method]))
+            panel.curve(f"{method}, {power_of_ten(noise)}", curve, **({"color": colour_of(noise)} | STYLES[method]))
     key(panel, levels, {method: STYLES[method] for method in next(iter(levels.values()))})
 
 
@@ -363,6 +373,6 @@ def isolated_inset(panel: Panel, levels: NoiseLevels) -> None:
     inset = panel.inset((0.52, 0.67, 0.46, 0.27), "isolated vertices (dotted)")
     inset.axes.set(xscale="log", yscale="log", xlim=(0.3, 30))
     for noise, curves in levels.items():
-        curve, level, colour = curves["cavity"], power_of_ten(noise), COLOURS[noise]
+        curve, level, colour = curves["cavity"], power_of_ten(noise), colour_of(noise)
         inset.line(f"cavity, {level}", curve.nu, curve.error, color=colour)
         inset.line(f"isolated, {level}", curve.nu, part(curve, "isolated"), color=colour, linestyle=DOT)
