@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -176,12 +177,19 @@ def example(entry: Entry) -> str:
     )
 
 
+def state_of(row: Mapping[Hashable, str]) -> str:
+    """Return one of three states of a claim; a note says what the paper has and how it is corrected."""
+    if row["holds"] != "True":
+        return "**not as printed**"
+    return "reproduced after a correction" if row["note"] else "reproduced"
+
+
 def claim_table(rows: pd.DataFrame) -> str:
     """Return the claims about a figure as a table."""
-    lines = ["| what the text says | expected | found | holds |", "|---|---|---|---|"]
+    lines = ["| what the text says | expected | found | result |", "|---|---|---|---|"]
     for row in rows.to_dict("records"):
         text = f"{row['text']} *({row['note']})*" if row["note"] else str(row["text"])
-        cells = [text, str(row["expected"]), str(row["found"]), "yes" if row["holds"] == "True" else "**no**"]
+        cells = [text, str(row["expected"]), str(row["found"]), state_of(row)]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 

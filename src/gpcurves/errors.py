@@ -10,7 +10,7 @@ _LONG = 1_000  # characters of each end of a message
 
 
 class GPCurvesError(Exception):
-    """Root of every error that this package raises on purpose; what it quotes may be long, the sentence is not.
+    """Base class of all errors that this package raises; long quotations in messages are shortened.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class GPCurvesError(Exception):
 
 
 class InputError(GPCurvesError, ValueError):
-    """An argument is outside what it may be.
+    """An argument is invalid; the message says what is allowed.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class TooLargeError(InputError):
 
 
 class NotApplicableError(InputError):
-    """A method was asked for whose conditions the problem does not meet.
+    """The problem does not meet the conditions of the method.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class GoalUnreachableError(GPCurvesError):
 
 
 class NumericalError(GPCurvesError, ArithmeticError):
-    """A computation did not reach the accuracy that it promises.
+    """A computation did not converge, or lost its accuracy.
 
     Examples
     --------

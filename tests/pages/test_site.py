@@ -40,7 +40,11 @@ def test_every_figure_is_in_the_gallery_in_full(build: ModuleType) -> None:
             assert entry.code in page
             assert build.example(entry) in page
             assert ("other = " in build.example(entry)) == entry.takes_changes
-        assert page.count("| yes |\n") == sum(row["figure"] in {e.name for e in entries} for row in claims)
+        shown = [row for row in claims if row["figure"] in {e.name for e in entries}]
+        assert page.count("| reproduced |\n") == sum(not row["note"] for row in shown)
+        assert page.count("| reproduced after a correction |\n") == sum(bool(row["note"]) for row in shown)
+        assert "not as printed" not in page
+        assert build.state_of({"holds": "False", "note": ""}) == "**not as printed**"
 
 
 def test_every_page_is_in_the_contents(build: ModuleType) -> None:
