@@ -129,9 +129,9 @@ def test_goals_on_a_given_graph_are_in_labels(edges: Path, capsys: pytest.Captur
 
 def test_mismatch_is_simulated(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--normalise", "global", "--teacher-normalise", "local", "--teacher-p", "6", "--teacher-noise", "0.2"]
-    assert run([*ER, *words]) == 0
+    assert run([*ER, *words, "--population", "50", "--max-sweeps", "5", "--precision", "0.5"]) == 0
     captured = capsys.readouterr()
-    assert {"simulation", "eigenvalue"} <= {r["method"] for r in rows(captured.out)}
+    assert {"simulation", "eigenvalue", "cavity"} <= {r["method"] for r in rows(captured.out)}
     assert "well specified" in captured.err
     teacher = gpc.Teacher(gpc.RandomWalkKernel(6, 2, "local"), 0.2)
     problem = gpc.GraphProblem(gpc.ErdosRenyi(3), gpc.RandomWalkKernel(10, normalise="global"), 0.1, teacher)

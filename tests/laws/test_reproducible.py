@@ -171,6 +171,8 @@ def assert_same_and_frozen(one: Any, other: Any) -> None:
         assert before[path].flags.writeable or not values.flags.writeable, path
 
 
+LONG = ("ensemble, taught", "classes", "outliers", "univariate", "erdos-renyi")
+"""Problems that take seconds by methods that draw, or by quadrature."""
 APPLIES = [
     (name, method)
     for name, problem in PROBLEMS.items()
@@ -178,7 +180,7 @@ APPLIES = [
     if each.objection(problem) is None
 ]
 RANDOM = [
-    pytest.param(name, method, options, id=f"{name}, {method}, {k}", marks=[pytest.mark.slow] * (k > 0))
+    pytest.param(name, method, options, id=f"{name}, {method}, {k}", marks=[pytest.mark.slow] * (k > 0 or name in LONG))
     for name, method in APPLIES
     if METHODS[method].random
     for k, options in enumerate(OPTIONS[method, kind_of(PROBLEMS[name])])
@@ -304,7 +306,7 @@ def test_variances_can_be_pickled_and_copied() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.slow] * (each in LONG)) for each in PROBLEMS])
 def test_every_method_works_or_says_why_not(name: str, method: str) -> None:
     problem, sizes = PROBLEMS[name], np.array(sizes_of(PROBLEMS[name])[PROBLEMS[name].axis])
     reason = METHODS[method].objection(problem)

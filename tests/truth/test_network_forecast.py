@@ -205,6 +205,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", "--edges", "grid.csv", "--labels", "known.csv", "--goal-rmse", "4"]
     assert run([*words, "--next", "4", "--report", "plan.html", "--predictions", "all.csv"]) == 0

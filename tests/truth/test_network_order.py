@@ -35,6 +35,7 @@ def some_labels(names: list[str]) -> pd.Series:
     return pd.concat([values, pd.Series([values.iloc[3] + 0.1, values.iloc[3] + 1 / 3], index=[chosen[3]] * 2)])
 
 
+@pytest.mark.slow
 def test_forecasts_and_predictions_do_not_depend_on_the_order() -> None:
     graph = nx.relabel_nodes(LATTICE, NAMES)
     known = some_labels(list(graph))

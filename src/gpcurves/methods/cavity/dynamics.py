@@ -28,7 +28,7 @@ from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.graphs.vertex_types import VertexTypes, split
 from gpcurves.methods.cavity.compiled import Links
 from gpcurves.methods.cavity.rounds import close, iterate, last_pivots, next_series, returning_walks, send
-from gpcurves.methods.cavity.scores import Labels
+from gpcurves.methods.cavity.scores import LabelNoise
 from gpcurves.numerics.validation import FloatArray
 
 _CALM_SWEEPS, _CALM = 3, 0.02
@@ -237,9 +237,9 @@ class Dynamics:
         return cavity, cavity
 
     @property
-    def labels(self) -> Labels:
+    def labels(self) -> LabelNoise:
         """The noise of labels, as the student believes and in truth."""
-        return Labels(self.noise, self.noise)
+        return LabelNoise(self.noise, self.noise)
 
     def mean_score(self, quantity: str, cavity: FloatArray, rate: float) -> FloatArray:
         """Return a score at vertices that are labelled at this rate, each averaged over its own number of examples.

@@ -22,7 +22,7 @@ from gpcurves.numerics.validation import FloatArray
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelNoise:
     """What a student believes about the noise of labels, and the noise that they have."""
 
     noise: float
@@ -62,7 +62,7 @@ class CavityExperiment(GraphExperiment):
         """
         if self.quantity is None:
             return []
-        labels = Labels(self.problem.noise, self.problem.true_noise)
+        labels = LabelNoise(self.problem.noise, self.problem.true_noise)
         if self.quantity == "nlpd":
             return [float(np.average(labels.nlpd(*after), weights=self.test_weights)), 0.0]
         # Before any example, it is the error that the first one will have.

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpcurves.graphs.vertex_model import VertexModel
 from gpcurves.methods.cavity.dynamics import Dynamics, State, Wiring, poisson_weights, raw_diagonal
-from gpcurves.methods.cavity.scores import Labels
+from gpcurves.methods.cavity.scores import LabelNoise
 from gpcurves.methods.cavity.taught import Chain, TaughtGraph
 from gpcurves.numerics.validation import FloatArray
 
@@ -77,8 +77,8 @@ class TaughtDynamics(Dynamics):
         return cavity[..., 0], cavity[..., 1]
 
     @property
-    def labels(self) -> Labels:
-        return Labels(self.noise, self.truth.noise)
+    def labels(self) -> LabelNoise:
+        return LabelNoise(self.noise, self.truth.noise)
 
     def mean_error(self, cavity: FloatArray, rate: float) -> FloatArray:
         weighed = zip(*poisson_weights(self.nu * rate), strict=True)
