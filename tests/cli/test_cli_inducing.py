@@ -81,6 +81,7 @@ def test_bad_requests_are_one_sentence(words: str, message: str) -> None:
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_pictures_along_n_along_m_and_of_the_plane(tmp_path: Path) -> None:
     options = {"rng": 0, "draws": 2}
     over_m = gpc.learning_curves(PROBLEM, [40], ["sor", "lc"], m=[2, 4, 8, 12], **options)

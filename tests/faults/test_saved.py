@@ -132,6 +132,7 @@ def load_changed(data: Any, path: Path) -> Any:
         return sentence
 
 
+@pytest.mark.slow
 def test_changed_files_are_refused_in_a_sentence_or_can_be_shown(saved: list[Any], tmp_path: Path) -> None:
     refused = shown = 0
     for k, whole in enumerate(saved):

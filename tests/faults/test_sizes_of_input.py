@@ -329,6 +329,7 @@ for reader, path in zip((read_table, read_graph, load), sys.argv[1:], strict=Tru
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how much memory a process has held")
 def test_bombs_cost_no_memory(tmp_path: Path) -> None:
     paths = [str(written(tmp_path, CLAIMS[name][1](), CLAIMS[name][0])) for name in ("far rows", "rows", "saved")]

@@ -293,6 +293,7 @@ def test_coefficients_are_saved() -> None:
     assert Problem.from_dict(json.loads(json.dumps(LISTED.to_dict()))) == LISTED
 
 
+@pytest.mark.slow
 def test_d_of_very_many_examples() -> None:
     """Strides of many steps agree with single ones, and with D itself if the model is right."""
     n = 30_000

@@ -257,6 +257,7 @@ def test_rough_kernels_need_as_many_points_as_simulations_say() -> None:
     assert 0.05 < excess[1] < 0.13
 
 
+@pytest.mark.slow
 def test_required_inducing() -> None:
     goal = gpc.required_inducing(TORUS, 200, rng=1, draws=4)
     assert 38 <= goal.m == int(goal) <= 55

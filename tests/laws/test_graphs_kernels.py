@@ -570,6 +570,7 @@ def test_what_memory_does_not_hold_is_refused_with_what_to_use_instead(monkeypat
     RandomWalkKernel(2, normalise="global").on(GRAPHS["path"]).matrix()
 
 
+@pytest.mark.slow
 def test_prior_variances_of_a_large_grid_by_elimination() -> None:
     graph = as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(110, 100)))
     for kernel in (RegularisedLaplacianKernel(64.0, "none"), MaternGraphKernel(64.0, 2, "none")):

@@ -282,6 +282,7 @@ def test_problems_can_be_saved_pickled_and_copied(name: str) -> None:
         assert_same_and_frozen(problem, other)
 
 
+@pytest.mark.slow
 def test_a_spectrum_with_a_tail_can_be_pickled_but_not_saved() -> None:
     for inputs in (gpc.Torus(1), gpc.Torus(2), gpc.Box(1), gpc.Gaussian(2), gpc.Sample(np.linspace(0, 1, 50))):
         for kernel in (gpc.OU(0.3), gpc.RBF(0.2), gpc.OU(0.3) + gpc.OU(0.1), gpc.RationalQuadratic(0.2, alpha=3)):

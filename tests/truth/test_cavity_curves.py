@@ -308,6 +308,7 @@ def test_precision_is_honoured() -> None:
     assert few.notes[-1].endswith("was reached with 3 data sets, not 0.0001")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ensemble", "graph"])
 def test_store_and_workers_change_no_number(kind: str, tmp_path: Path) -> None:
     problem = walk(ER3 if kind == "ensemble" else REGULAR3.sample(50, 0), 3)

@@ -62,6 +62,7 @@ def test_the_matched_limit_is_the_plain_method() -> None:
     np.testing.assert_array_equal(again.error, curves[1].error)
 
 
+@pytest.mark.slow
 def test_an_ensemble_agrees_with_simulation() -> None:
     problem = gpc.GraphProblem(gpc.ErdosRenyi(3), WALK(4, normalise="global"), 0.1, gpc.Teacher(WALK(6), 0.2))
     options: dict[str, Any] = {"nu": [0.3, 2.0], "rng": 0}

@@ -35,6 +35,7 @@ def test_normaliser_from_messages_is_that_from_walks() -> None:
     assert pairs == pytest.approx(0.5, abs=1e-9)  # two vertices and nothing else
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("p", "noise", "nu", "truth", "paper"),
     [(4, 1.0, 3.0, 0.1870, 0.1839), (10, 1.0, 3.0, 0.1249, 0.1199)],

@@ -172,6 +172,7 @@ def test_where_attributes_have_no_place(monkeypatch: pytest.MonkeyPatch) -> None
         gpc.GraphRegressor(GRID, attributes=draw(0, 0.0)[0]).fit([0, 1, 2], [1.0, 2.0, 3.0])
 
 
+@pytest.mark.slow
 def test_files_of_attributes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

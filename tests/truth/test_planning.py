@@ -570,6 +570,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "data.csv"
 
 
+@pytest.mark.slow
 def test_predictions_go_to_stdout_or_to_a_file(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new, kept = str(file.parent / "new.csv"), file.parent / "kept.csv"
     words = ["plan", str(file), "--target", "y", "--draws", "1", "--predict", new]
