@@ -1,10 +1,9 @@
 """Small data sets that come with the package, so that examples run anywhere.
 
-| data | what they are | licence |
-|---|---|---|
-| `load_wine` | 13 measurements of 178 Italian wines, and the cultivar (a class) of each | CC BY 4.0: Aeberhard & Forina (1991), Wine, UCI Machine Learning Repository |
-| `load_grid` | a made-up power grid of 240 buses, with voltage angles at 40 of them | made for this package, MIT |
-| `load_club` | friendships among the 34 members of a karate club, with made-up opinions of six | facts published by Zachary (1977) |
+* `load_wine`: 13 measurements of 178 Italian wines, and the cultivar (a class) of each. CC BY 4.0: Aeberhard & Forina (1991), Wine,
+  UCI Machine Learning Repository.
+* `load_grid`: a made-up power grid of 240 buses, with voltage angles at 40 of them. Made for this package, MIT.
+* `load_club`: friendships among the 34 members of a karate club, published by Zachary (1977), with made-up opinions of six.
 """
 
 from __future__ import annotations
