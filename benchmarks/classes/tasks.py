@@ -8,8 +8,6 @@ prints one line for each. ``tasks.json`` names table, columns and target of each
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -19,7 +17,7 @@ import pandas as pd
 
 from benchmarks.forecast import sources
 from benchmarks.forecast.sources import hashed
-from benchmarks.forecast.tasks import MOST_HELD, MOST_ROWS, Task
+from benchmarks.forecast.tasks import MOST_ROWS, Task, keep
 
 FILE = Path(__file__).with_name("tasks.json")
 
@@ -42,18 +40,7 @@ def third(name: str) -> bool:
 
 def load(name: str) -> Task:
     """Return a task; its table is kept in the folder BENCH_CACHE, or in that for temporary files."""
-    entry = _catalogue()[name]
-    folder = Path(os.environ.get("BENCH_CACHE") or Path(tempfile.gettempdir()) / "gpcurves-classes")
-    kept = folder / f"{name}-{hashed(json.dumps(entry)):08x}.pickle"
-    if kept.exists():
-        table = pd.read_pickle(kept)
-    else:
-        table = make_table(name, entry)
-        folder.mkdir(parents=True, exist_ok=True)
-        part = kept.with_suffix(f".{os.getpid()}")
-        table.to_pickle(part)
-        part.replace(kept)
-    return Task(table, entry["target"], min(MOST_HELD, len(table) // 3))
+    return keep(name, _catalogue()[name], make_table, "gpcurves-classes")
 
 
 def make_table(name: str, entry: dict[str, Any]) -> pd.DataFrame:

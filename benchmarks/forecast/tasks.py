@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -64,13 +65,17 @@ def rows(name: str) -> int:
 
 def load(name: str) -> Task:
     """Return a task; its table is kept in the folder BENCH_CACHE, or in that for temporary files."""
-    entry = _catalogue()[name]
-    folder = Path(os.environ.get("BENCH_CACHE") or Path(tempfile.gettempdir()) / "gpcurves-tasks")
+    return keep(name, _catalogue()[name], make_table, "gpcurves-tasks")
+
+
+def keep(name: str, entry: dict[str, Any], make: Callable[[str, dict[str, Any]], pd.DataFrame], temporary: str) -> Task:
+    """Return a task whose table is made once, and kept in the folder BENCH_CACHE, or in that of temporary files."""
+    folder = Path(os.environ.get("BENCH_CACHE") or Path(tempfile.gettempdir()) / temporary)
     kept = folder / f"{name}-{hashed(json.dumps(entry)):08x}.pickle"
     if kept.exists():
         table = pd.read_pickle(kept)
     else:
-        table = make_table(name, entry)
+        table = make(name, entry)
         folder.mkdir(parents=True, exist_ok=True)
         part = kept.with_suffix(f".{os.getpid()}")
         table.to_pickle(part)
