@@ -22,7 +22,8 @@ from gpcurves.cli import cli
 from gpcurves.cli.serving import PageServer
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import Band, goal_grid
-from gpcurves.render.explorer import bundle, explorer_page
+from gpcurves.render.bundling import bundle
+from gpcurves.render.explorer import explorer_page
 from pictures import assert_drawn
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
@@ -77,7 +78,7 @@ def test_what_a_page_begins_with_cannot_break_out() -> None:
 
 
 def test_every_module_is_in_the_bundle_once_and_readable_in_the_package() -> None:
-    code = bundle("main")
+    code = bundle("explorer/main")
     for path in SOURCE.glob("*.js"):
         source = path.read_text(encoding="utf-8")
         assert source.count("\n") <= 450, path.name

@@ -68,16 +68,18 @@ export function goalGrid(rows) {
 /** How many rows a goal needs, by each curve of the band; null if it is never reached. @param {Forecast} forecast @param {number} goal @returns {Needed} */
 export function needed({ band, rows }, goal) {
   const grid = goalGrid(rows), marked = band.n.map((_, i) => i).filter((i) => grid.has(band.n[i]));
-  const find = (/** @type {number[]} */ curve) => {
-    const place = marked.findIndex((i) => curve[i] <= goal);
-    if (place < 0) return null;
-    const i = marked[place];
-    if (place === 0) return Math.trunc(band.n[i]);
-    const j = marked[place - 1];
-    const share = Math.log(curve[j] / goal) / Math.log(curve[j] / curve[i]);
-    return Math.ceil(band.n[j] * (band.n[i] / band.n[j]) ** share - 1e-9);
-  };
+  const n = marked.map((i) => band.n[i]);
+  const find = (/** @type {number[]} */ curve) => firstAt(n, marked.map((i) => curve[i]), goal);
   return { estimate: find(band.estimate), low: find(band.low), high: find(band.high), assured: find(band.assured) };
+}
+
+/** The smallest n at which a falling curve is at the goal; null if it never is. @param {number[]} n @param {number[]} curve @param {number} goal */
+export function firstAt(n, curve, goal) {
+  const i = curve.findIndex((error) => error <= goal);
+  if (i < 0) return null;
+  if (i === 0) return Math.trunc(n[0]);
+  const share = Math.log(curve[i - 1] / goal) / Math.log(curve[i - 1] / curve[i]);
+  return Math.ceil(n[i - 1] * (n[i] / n[i - 1]) ** share - 1e-9);
 }
 
 /** The probability that the goal is reached with n rows, from normal errors of the logarithm on each side. @param {Band} band @param {number} n @param {number} goal @param {(z: number) => number} cdf */

@@ -1,0 +1,92 @@
+// Elements of any page: builders, tables and downloads.
+
+/**
+ * @typedef {Record<string, any>} Attributes
+ */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * Make an element; attributes that begin with "on" are listeners, and true and false set or leave out an attribute.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag @param {Attributes} [attributes] @param {...(Node | string | null)} children @returns {HTMLElementTagNameMap[T]}
+ */
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  apply(element, attributes);
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+/** Make an element of a drawing. @param {string} tag @param {Attributes} [attributes] @param {...(Node | string)} children @returns {SVGElement} */
+export function svg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  apply(element, attributes);
+  element.append(...children);
+  return element;
+}
+
+/** @param {Element} element @param {Attributes} attributes */
+function apply(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
+  }
+}
+
+let made = 0;
+/** A name that no other element has. */
+export const unique = () => `e${++made}`;
+
+/** A button. @param {string} label @param {() => void} act @param {string} [kind] */
+export const button = (label, act, kind = "") => h("button", { type: "button", class: kind, onclick: act }, label);
+
+/** Let the browser save a file. @param {string} name @param {Blob} blob */
+export function download(name, blob) {
+  const link = h("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** Save rows as CSV. @param {string} name @param {(string | number)[][]} rows */
+export function downloadCsv(name, rows) {
+  const cell = (/** @type {string | number} */ value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
+  download(name, new Blob([rows.map((row) => row.map(cell).join(",")).join("\n") + "\n"], { type: "text/csv" }));
+}
+
+/** A drawing as a file of its own, with the colours of the page. @param {SVGElement} drawing */
+export function standalone(drawing) {
+  const style = getComputedStyle(document.documentElement), copy = /** @type {SVGElement} */ (drawing.cloneNode(true));
+  copy.setAttribute("xmlns", SVG);
+  copy.querySelectorAll(".cursor").forEach((each) => each.remove());
+  copy.prepend(svg("rect", { width: "100%", height: "100%", style: "fill: var(--paper)" }));
+  const look = "text { font: 13px system-ui, sans-serif; fill: var(--ink); } .axis line, .axis path { stroke: var(--line); }";
+  copy.prepend(svg("style", {}, look));
+  return new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+}
+
+/** Save a drawing as a picture of twice its size. @param {string} name @param {SVGElement} drawing */
+export async function downloadPicture(name, drawing) {
+  const box = drawing.getBoundingClientRect(), image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(standalone(drawing))}`;
+  await image.decode();
+  const canvas = h("canvas", { width: Math.round(2 * box.width), height: Math.round(2 * box.height) });
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.toBlob((blob) => blob && download(name, blob), "image/png");
+}
+
+/** A table of numbers. @param {string} caption @param {string[]} head @param {string[][]} rows */
+export function table(caption, head, rows) {
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    h(
+      "table",
+      {},
+      h("caption", {}, caption),
+      h("thead", {}, h("tr", {}, ...head.map((cell) => h("th", { scope: "col" }, cell)))),
+      h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((cell, i) => h(i === 0 ? "th" : "td", i === 0 ? { scope: "row" } : {}, cell))))),
+    ),
+  );
+}
