@@ -46,26 +46,35 @@ _CURVE: dict[str, Any] = {
 _ANY = {"schema": anything, "package?": text, "version": text, "checksum?": text}
 _GOALS = {"required_n?": anything, "required_nu?": anything, "required_m?": anything, "sentence?": text}
 _ROWS, _RMSE = integer(1, 1e10), series(1 / LARGEST)
+_BAND = {
+    "n": series(0, 1e16, rising=True),
+    "estimate": _RMSE,
+    "low": _RMSE,
+    "high": _RMSE,
+    "assured": _RMSE,
+    "stderr": series(0),
+}
+_SHARES = series(0, 1)
 _RECORD = {
-    "band": {
-        "n": series(0, 1e16, rising=True),
-        "estimate": _RMSE,
-        "low": _RMSE,
-        "high": _RMSE,
-        "assured": _RMSE,
-        "stderr": series(0),
-    },
+    "band": _BAND,
     "remaining": series(0, 2),
     "outlying": text,
-    "cross_validation": {
-        "n": series(1, 1e10, rising=True),
-        "mse": _RMSE,
-        "stderr": series(0),
-        "ratio": number(1e-9, 1),
-        "kurtosis": number(1, 1e12),
-    },
+    "cross_validation": {"*": anything},  # see below
     "power_law": {"floor": _NUMBER, "factor": number(0, 1e300), "exponent": number(0, 100)},
-}
+    "classes?": {
+        "names": [text], "rows": series(0), "error": _SHARES, "low": _SHARES, "high": _SHARES, "loss": _BAND, "floor_loss": _NUMBER,
+    },
+}  # fmt: skip
+_VALIDATION: dict[bool, dict[str, Any]] = {
+    False: {
+        "n": series(1, 1e10, rising=True), "mse": _RMSE, "stderr": series(0), "ratio": number(1e-9, 1), "kurtosis": number(1, 1e12),
+    },
+}  # fmt: skip
+_VALIDATION[True] = {
+    **_VALIDATION[False], "rate": series(1 / LARGEST, 1), "loss": _RMSE, "rate_stderr": series(0), "loss_stderr": series(0),
+    "mistakes": _SHARES,
+}  # fmt: skip
+"""What cross-validation of numbers looks like, and of classes."""
 _INPUT = {"name": text, "lengthscale_sd": _NUMBER, "lengthscale": optional(_NUMBER), "share": number()}
 SCHEMAS: dict[str, Schema] = {
     "curve": {**_ANY, **_GOALS, "curve": _CURVE, "problem": _PROBLEM},
@@ -75,7 +84,7 @@ SCHEMAS: dict[str, Schema] = {
     },
     "record": {
         **_ANY, "rng": _SEED, "target": text, "rows": _ROWS, "fitted_rows": _ROWS, "columns": integer(0, 1e9),
-        "noise_rmse": _NUMBER, "deterministic": truth, "deviation": number(1 / LARGEST), "mean_absolute": _NUMBER,
+        "noise_rmse?": _NUMBER, "floor_error_rate?": _NUMBER, "deterministic": truth, "deviation": number(1 / LARGEST), "mean_absolute": _NUMBER,
         "repeatability": optional(_NUMBER), "known_noise": optional(_NUMBER), "gap": number(-1e3, 1e3), "left_out": {"*": text}, "record": _RECORD, "inputs": [_INPUT], "steps": [text],
         "notes": [text], "*": anything,  # the answers, which follow from the rest
     },
@@ -180,7 +189,9 @@ def _build_forecast(data: dict[str, Any]) -> Any:
     from gpcurves.forecasting import Forecast
     from gpcurves.forecasting.intervals import goal_grid
 
-    record = data["record"]
+    record, classes = data["record"], "classes" in data["record"]
+    conform("record.cross_validation", record["cross_validation"], _VALIDATION[classes])
+    conform("", data, {"floor_error_rate" if classes else "noise_rmse": _NUMBER, "*": anything})
     for part in ("band", "cross_validation"):
         for name, values in record[part].items():
             if not isinstance(values, list):  # a single number about all of them
@@ -190,6 +201,12 @@ def _build_forecast(data: dict[str, Any]) -> Any:
         raise InputError(
             f"record.band.n must have the numbers of rows that goals are looked for at, of {data['rows']} rows"
         )
+    if classes:
+        names = record["classes"]["names"]
+        for name in ("rows", "error", "low", "high"):
+            _check_length(f"record.classes.{name}", record["classes"][name], len(names))
+        for name, values in record["classes"]["loss"].items():
+            _check_length(f"record.classes.loss.{name}", values, len(record["classes"]["loss"]["n"]))
     if not float(record["outlying"]) >= 0:
         raise InputError(f"record.outlying must be at least 0, got {shown(record['outlying'])}")
     return Forecast.from_dict(data)

@@ -209,12 +209,10 @@ def test_a_goal_next_to_the_limit_asks_for_no_absurd_number_of_rows() -> None:
 def test_slow_learning_is_not_blamed_on_noise() -> None:
     found = noisy()
     ones = np.ones(len(found.band.n))
-    slow = replace(
-        found, band=Band(found.band.n, ones, 0.9 * ones, 1.1 * ones, 1.05 * ones, 0.01 * ones), noise_rmse=1e-5
-    )
+    slow = replace(found, band=Band(found.band.n, ones, 0.9 * ones, 1.1 * ones, 1.05 * ones, 0.01 * ones), floor=1e-5)
     verdict = slow.verdict()
     assert verdict.label == "too few rows to say"
     assert "little of it looks like noise" in verdict.sentences[-1]
-    verdict = replace(slow, noise_rmse=0.5 * float(slow.at([480])["rmse"][0])).verdict()
+    verdict = replace(slow, floor=0.5 * float(slow.at([480])["rmse"][0])).verdict()
     assert verdict.label == "noise-limited"
     assert "noise floor (irreducible error) is about 0.5, but" in str(verdict)

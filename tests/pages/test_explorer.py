@@ -52,7 +52,7 @@ def forecast(tmp_path_factory: pytest.TempPathFactory) -> tuple[gpc.Forecast, Pa
     estimate = np.sqrt(0.04 + 5 / (n + 1))
     band = Band(n, estimate, 0.8 * estimate, 1.3 * estimate, 1.13 * estimate, np.full(len(n), 0.01))
     seen = CrossValidation(np.array([15.0, 30.0, 48.0]), np.array([0.37, 0.22, 0.15]), np.array([0.05, 0.03, 0.02]))
-    facts: dict[str, Any] = {"target": "price", "rows": 60, "fitted_rows": 60, "columns": 2, "noise_rmse": 0.19}
+    facts: dict[str, Any] = {"target": "price", "rows": 60, "fitted_rows": 60, "columns": 2, "floor": 0.19}
     facts |= {"outlying": 0.0, "relevance": None, "deterministic": False, "steps": (), "notes": (), "seed": 0}
     law = PowerLawFit(0.04, 5.0, 1.0)
     made = gpc.Forecast(

@@ -62,7 +62,7 @@ def made(rmse: Any = learning, **changes: Any) -> Forecast:
         "fitted_rows": ROWS,
         "columns": 2,
         "band": band_of(rmse),
-        "noise_rmse": FLOOR,
+        "floor": FLOOR,
         "remaining": np.ones(1),
         "outlying": 0.0,
         "cross_validation": seen,
@@ -195,7 +195,7 @@ def test_goals_in_any_measure_are_goals_for_the_rmse(goal: dict[str, float], rms
     assert needed == found.required_n(rmse=rmse)
     assert needed.estimate == pytest.approx(25 / (0.4**2 - FLOOR**2), abs=3)
     (name,) = goal
-    assert found.goal(**goal).measure.from_rmse(rmse) == pytest.approx(goal[name])
+    assert found.goal(**goal).measure.from_error(rmse) == pytest.approx(goal[name])
 
 
 def test_r2_of_the_forecast_is_that_of_its_definition() -> None:
@@ -483,7 +483,7 @@ def test_near_rows_show_an_upper_limit_to_the_noise() -> None:
 
 
 def test_a_flat_curve_is_the_model_s_fault_if_rows_repeat() -> None:
-    noise = made(flat, noise_rmse=0.48)
+    noise = made(flat, floor=0.48)
     assert noise.verdict().label == "noise-limited"
     assert replace(noise, repeatability=0.4).verdict().label == "noise-limited"
     verdict = replace(noise, repeatability=0.1).verdict()

@@ -26,8 +26,9 @@ from gpcurves.forecasting.intervals import PosteriorCurves, fading
 from gpcurves.forecasting.posterior import Draws, Member, draw_problems, find_members
 from gpcurves.forecasting.prediction import Predictor
 from gpcurves.forecasting.regression import Mixture, mix
+from gpcurves.forecasting.relevance import Relevance
 from gpcurves.forecasting.repeats import measure_repeatability
-from gpcurves.forecasting.result import Forecast, Relevance
+from gpcurves.forecasting.result import Forecast
 from gpcurves.forecasting.sources import check_function, is_graph, is_model, read_rows, refuse_choices
 from gpcurves.forecasting.verdict import FAR_OUT, count_extreme, warn
 from gpcurves.forecasting.warping import NoWarp, Warped
@@ -352,7 +353,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
         fitted_rows=len(rows.y),
         columns=len(rows.columns.groups),
         band=curves.make_band(),
-        noise_rmse=curves.noise_rmse,
+        floor=curves.noise_rmse,
         remaining=remaining,
         outlying=outlying,
         cross_validation=units,

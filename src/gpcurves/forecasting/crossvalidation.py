@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -50,9 +50,30 @@ class CrossValidation:
         return html_table(rows, ("n", "RMSE", "standard error"))
 
     @property
+    def error(self) -> FloatArray:
+        """Root mean squared errors."""
+        return np.sqrt(self.mse)
+
+    @property
+    def additive(self) -> FloatArray:
+        """What is a sum of a reducible and an irreducible part: ``mse``."""
+        return self.mse
+
+    @property
     def log_stderr(self) -> FloatArray:
         """Standard errors of the logarithms of ``mse``, which have no units."""
         return self.stderr / self.mse
+
+    @property
+    def bars(self) -> tuple[FloatArray, FloatArray]:
+        """How far one standard error reaches below and above ``error``."""
+        factor = np.exp(self.log_stderr / 2)  # by which the root is off, up or down
+        return self.error * (1 - 1 / factor), self.error * (factor - 1)
+
+    @property
+    def error_stderr(self) -> FloatArray:
+        """Standard errors of ``error``: the logarithm of a root is half as uncertain."""
+        return self.error * self.log_stderr / 2
 
     def extended(self, n: int, squares: FloatArray) -> CrossValidation:
         """Return this with a further point: the squared residuals after training on n rows."""
@@ -66,6 +87,51 @@ class CrossValidation:
     def in_units(self, scale: float) -> CrossValidation:
         """Return the errors of a target whose unit is so many of the present ones."""
         return replace(self, mse=self.mse * scale**2, stderr=self.stderr * scale**2)
+
+
+def _nothing() -> FloatArray:
+    return np.empty(0)
+
+
+@dataclass(frozen=True)
+class ClassValidation(CrossValidation):
+    """The same for classes: ``mse`` is the squared error of probabilities, summed over classes (the Brier score).
+
+    ``rate`` is the share of rows held out whose class was predicted wrongly. It is shrunk towards what the predicted
+    probabilities themselves expect, so that it is never 0; ``mistakes`` is what was counted. ``loss`` is the log loss, minus the
+    mean logarithm of the probability of the right class. Each has a standard error.
+    """
+
+    rate: FloatArray = field(default_factory=_nothing)
+    rate_stderr: FloatArray = field(default_factory=_nothing)
+    loss: FloatArray = field(default_factory=_nothing)
+    loss_stderr: FloatArray = field(default_factory=_nothing)
+    mistakes: FloatArray = field(default_factory=_nothing)
+
+    def _repr_html_(self) -> str:
+        columns = (self.n, self.rate, self.rate_stderr, self.loss)
+        rows = [[f"{each:.4g}" for each in row] for row in zip(*columns, strict=True)]
+        return html_table(rows, ("n", "error rate", "standard error", "log loss"))
+
+    @property
+    def error(self) -> FloatArray:
+        """Error rates."""
+        return self.rate
+
+    @property
+    def additive(self) -> FloatArray:
+        """What is a sum of a reducible and an irreducible part: the error rate."""
+        return self.rate
+
+    @property
+    def bars(self) -> tuple[FloatArray, FloatArray]:
+        """How far one standard error reaches below and above the error rate, inside the range from 0 to 1."""
+        return np.minimum(self.rate_stderr, 0.9 * self.rate), np.minimum(self.rate_stderr, 1 - self.rate)
+
+    @property
+    def error_stderr(self) -> FloatArray:
+        """Standard errors of the error rates."""
+        return self.rate_stderr
 
 
 def cross_validate(
@@ -147,20 +213,20 @@ def _predict(problem: Problem, X: FloatArray, y: FloatArray, split: Split) -> Fl
 
 @dataclass(frozen=True)
 class PowerLawFit:
-    """Mean squared error a + b n^-c fitted to the cross-validated ones: what is usually done, for comparison."""
+    """Mean squared error, or error rate, a + b n^-c fitted to the cross-validated ones: what is usually done, for comparison."""
 
     floor: float
     factor: float
     exponent: float
 
     def __call__(self, n: FloatArray) -> FloatArray:
-        """Return the mean squared error at n."""
+        """Return the mean squared error, or error rate, at n."""
         return np.asarray(self.floor + self.factor * n**-self.exponent)
 
     @classmethod
     def fit(cls, observed: CrossValidation) -> PowerLawFit:
         """Fit by least squares in the logarithm, with none of the three below zero."""
-        n, log_mse = observed.n / observed.n[-1], np.log(observed.mse)
+        n, log_mse = observed.n / observed.n[-1], np.log(observed.additive)
 
         def mismatch(p: FloatArray) -> FloatArray:
             return np.asarray(np.log(np.exp(p[0]) + np.exp(p[1]) * n ** -np.exp(p[2])) - log_mse)

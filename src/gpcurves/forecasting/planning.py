@@ -18,6 +18,7 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.forecasting.intervals import HORIZON, Band, goal_grid
+from gpcurves.forecasting.measures import ROOT_MEAN_SQUARE, ForecastQuantity
 from gpcurves.forecasting.verdict import rounded
 from gpcurves.numerics.validation import FloatArray, integer, nonnegative, positive
 
@@ -28,7 +29,7 @@ _MOST = 1e15
 
 @dataclass(frozen=True)
 class Gain:
-    """By how much further rows lower the RMSE: the estimate and its 90 % interval, in the target's own units."""
+    """By how much further rows lower the error: the estimate and its 90 % interval, in the target's own units."""
 
     rows: int
     estimate: float
@@ -37,13 +38,15 @@ class Gain:
 
     @property
     def sentence(self) -> str:
-        """The gain in words."""
-        return (
-            f"The next {_rows(self.rows)} should lower the RMSE by about {self.estimate:.3g} "
-            f"(90 % interval {self.low:.3g} to {self.high:.3g})."
-        )
+        """The gain in words, for an RMSE."""
+        return self.tell(ROOT_MEAN_SQUARE)
 
-    def judge(self, limit: float) -> str:
+    def tell(self, quantity: ForecastQuantity) -> str:
+        """Say the gain in words."""
+        estimate, low, high = map(quantity.write, (self.estimate, self.low, self.high))
+        return f"The next {_rows(self.rows)} should lower {quantity.subject} by about {estimate} (90 % interval {low} to {high})."
+
+    def judge(self, limit: float, quantity: ForecastQuantity = ROOT_MEAN_SQUARE) -> str:
         """Say whether the gain is below a limit, in one sentence."""
         limit = positive("the limit", limit)
         below = self.estimate < limit
@@ -51,7 +54,7 @@ class Gain:
         doubt = f"but the {'upper' if below else 'lower'} end of the interval is {'above' if below else 'below'} it"
         doubt = "and so is the whole 90 % interval" if sure else doubt
         side = "below" if below else "not below"
-        return f"{'Yes, stop' if below else 'No, go on'}: the gain is {side} your limit of {limit:.4g}, {doubt}."
+        return f"{'Yes, stop' if below else 'No, go on'}: the gain is {side} your limit of {quantity.write(limit, 4)}, {doubt}."
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,18 @@ def count_test_rows(rmse: float, kurtosis: float, precision: float) -> int:
     """
     precision = positive("the precision", precision)
     needed = (_NINETY * rmse / (2 * precision)) ** 2 * (kurtosis - 1)
+    if needed > _MOST:
+        raise InputError(f"the precision must be larger: ± {precision:g} takes more than {_MOST:g} test rows")
+    return max(1, math.ceil(needed))
+
+
+def count_test_labels(error_rate: float, precision: float) -> int:
+    r"""Return how many test rows measure an error rate to within ± ``precision``, with a probability of 90 %.
+
+    Mistakes among m independent rows are binomial: their share has the standard error :math:`\sqrt{p(1-p)/m}`.
+    """
+    precision = positive("the precision", precision)
+    needed = (_NINETY / precision) ** 2 * error_rate * (1 - error_rate)
     if needed > _MOST:
         raise InputError(f"the precision must be larger: ± {precision:g} takes more than {_MOST:g} test rows")
     return max(1, math.ceil(needed))

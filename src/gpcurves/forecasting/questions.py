@@ -49,8 +49,8 @@ class Questions:
     def measure(self, forecast: Forecast, goal: ForecastGoal | None) -> ErrorMeasure:
         """Return in which measure errors are told: that of the goal, or in relative terms if asked for."""
         if not self.relative:
-            return RMSE if goal is None else goal.measure
-        if goal is not None and goal.measure is not RMSE:
+            return ErrorMeasure.of(forecast.quantity) if goal is None else goal.measure
+        if forecast.quantity.is_of_classes or (goal is not None and goal.measure != RMSE):
             raise InputError("relative terms are for goals that are RMSEs: leave them out, or set the goal as an RMSE")
         return forecast.spread.measure("relative")
 
@@ -60,11 +60,11 @@ class Questions:
         data: dict[str, Any] = {}
         if self.gain is not None:
             gain = forecast.gain(self.gain)
-            sentences.append(gain.sentence)
+            sentences.append(gain.tell(forecast.quantity))
             data["gain"] = asdict(gain)
             if self.stop_below is not None:
                 limit = positive("the limit", self.stop_below)
-                sentences[-1] = f"{sentences[-1]} {gain.judge(limit)}"
+                sentences[-1] = f"{sentences[-1]} {gain.judge(limit, forecast.quantity)}"
                 data["gain"] |= {"stop_below": limit, "stop": gain.estimate < limit}
         if self.cost_per_row is not None and self.value_of_error is not None:
             point = forecast.stop_at(self.cost_per_row, self.value_of_error)
@@ -73,8 +73,9 @@ class Questions:
             data["stop_at"] = asdict(point) | costs
         if self.certify is not None:
             count = forecast.test_rows(self.certify)
-            rmse = float(forecast.at([forecast.rows])["rmse"].iloc[0])
-            measured = f"To measure an RMSE of about {rmse:.3g} to within ± {self.certify:.4g}"
+            quantity = forecast.quantity
+            now = quantity.write(float(forecast.at([forecast.rows])[quantity.key].iloc[0]))
+            measured = f"To measure {quantity.noun} of about {now} to within ± {quantity.write(self.certify, 4)}"
             free = None if forecast.vertices is None else forecast.vertices - forecast.rows
             sentences.append(
                 f"{measured}, test on about {rounded(count)} rows that are not used for training (90 % confidence)."

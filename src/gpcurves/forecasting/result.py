@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,88 +13,50 @@ import pandas as pd
 from gpcurves._version import __version__
 from gpcurves.curve import SCHEMA, dump
 from gpcurves.errors import InputError, check_name
-from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
+from gpcurves.forecasting.class_errors import ClassErrors
+from gpcurves.forecasting.crossvalidation import ClassValidation, CrossValidation, PowerLawFit
 from gpcurves.forecasting.intervals import HORIZON, Band, never_rise
-from gpcurves.forecasting.measures import ErrorMeasure, ForecastGoal, MeasureName, Spread
-from gpcurves.forecasting.planning import Gain, StoppingPoint, count_test_rows, find_gain, find_stopping_point
+from gpcurves.forecasting.measures import (
+    CLASS_MEASURES,
+    ERROR_RATE,
+    LOG_LOSS,
+    ROOT_MEAN_SQUARE,
+    ErrorMeasure,
+    ForecastGoal,
+    ForecastQuantity,
+    MeasureName,
+    Spread,
+    class_goal,
+)
+from gpcurves.forecasting.models import RowChooser, RowPredictor
+from gpcurves.forecasting.planning import (
+    Gain,
+    StoppingPoint,
+    count_test_labels,
+    count_test_rows,
+    find_gain,
+    find_stopping_point,
+)
 from gpcurves.forecasting.questions import Questions
+from gpcurves.forecasting.relevance import Relevance
 from gpcurves.forecasting.units import Unit
 from gpcurves.forecasting.verdict import Facts, Prospects, RequiredN, Verdict, judge
-from gpcurves.numerics.display import Shown, html_table
+from gpcurves.numerics.display import Shown
 from gpcurves.numerics.validation import FloatArray, sizes
 
 Goal = float | ForecastGoal | None
 NOTHING = Questions()
 _NO_MODEL = "a forecast that was loaded from a file has no model and cannot {}: make the forecast again from your rows"
 _OWN_MODEL = "the model is your own regressor: predict with it, or forecast from X and y"
-_KEYS = ("name", "lengthscale_sd", "lengthscale", "share")
 _PLAIN = (
-    "target",
-    "rows",
-    "fitted_rows",
-    "columns",
-    "noise_rmse",
-    "deterministic",
-    "deviation",
-    "mean_absolute",
-    "repeatability",
-    "known_noise",
-    "gap",
-    "vertices",
-)
-
-
-@dataclass(frozen=True, repr=False)
-class Relevance:
-    """What each of the user's columns contributes: its share of the explainable variance, and its lengthscale.
-
-    Lengthscales are geometric means over the posterior, in standard deviations of the input: functions hardly change over
-    much less. For a category it is the shortest of its columns. ``units`` are the same in the input's own units, NaN for a
-    category, or if there are only two values.
-    """
-
-    names: tuple[str, ...]
-    lengthscales: FloatArray
-    units: FloatArray
-    share: FloatArray
-
-    def __repr__(self) -> str:
-        order = np.argsort(-self.share, kind="stable").tolist()
-        return f"<Relevance: {', '.join(f'{self.names[k]} {self.share[k]:.0%}' for k in order)}>"
-
-    def _repr_html_(self) -> str:
-        order = np.argsort(-self.share, kind="stable").tolist()
-        rows = [(self.names[k], f"{self.share[k]:.0%}", f"{self.lengthscales[k]:.3g}") for k in order]
-        return html_table(rows, ("input", "share of the explainable variance", "lengthscale in standard deviations"))
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """Return one dictionary per column, ready for JSON."""
-        units = [None if math.isnan(own) else own for own in self.units.tolist()]
-        columns = (self.names, self.lengthscales.tolist(), units, self.share.tolist())
-        return [dict(zip(_KEYS, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    @classmethod
-    def from_records(cls, records: list[dict[str, Any]]) -> Self:
-        """Build it from what `to_records` returned."""
-        names, *columns = ([record[key] for record in records] for key in _KEYS)
-        return cls(tuple(names), *(np.array(column, dtype=np.float64) for column in columns))
-
-
-class RowPredictor(Protocol):
-    """Predicts new rows, or vertices."""
-
-    def predict(self, X: Any) -> pd.DataFrame: ...
-
-
-class RowChooser(Protocol):
-    """Chooses the next rows, or vertices."""
-
-    def choose(self, k: int) -> tuple[pd.DataFrame, list[int] | None]: ...
+    "target", "rows", "fitted_rows", "columns", "deterministic", "deviation", "mean_absolute", "repeatability", "known_noise",
+    "gap", "vertices",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Forecast(Shown):
-    """The root mean squared error against noisy held-out targets, in the target's own units, at any number of rows.
+    """The error at any number of rows: of numbers the RMSE against noisy held-out targets, of classes the error rate.
 
     Attributes
     ----------
@@ -105,15 +66,16 @@ class Forecast(Shown):
         How many usable labelled rows there are, how many of them the model was fitted to, and how many inputs are used.
     band
         The error with its interval.
-    noise_rmse
-        The noise floor (irreducible error): the lowest RMSE that unlimited data would reach.
+    floor
+        The lowest error that unlimited data would reach: of numbers the noise floor (irreducible error, also ``noise_rmse``),
+        of classes the error rate of the best rule.
     remaining
         Which share of the reducible error remains if further inputs are chosen, after 0, 1, … of them.
     outlying
         Distance of the most extreme 1 % of the rows from the rest, in standard deviations; 0 if the model explains them.
     cross_validation, power_law
         Mean squared errors on held-out rows after training on fewer, with their standard errors, in squared units of the
-        target; the curve a + b n^-c through them, for comparison.
+        target, or error rates; the curve a + b n^-c through them, for comparison.
     relevance
         What each input contributes; None if the user's own model was taken as it is.
     deterministic
@@ -136,6 +98,8 @@ class Forecast(Shown):
         The model, to predict new rows and to choose the next ones; None in a forecast that was loaded from a file.
     vertices
         The number of vertices of the graph whose labels were forecast, all that n can be; None for the rows of a table.
+    classes
+        Of classes: the log loss with its interval, and the error of each class; None for numbers.
 
     Examples
     --------
@@ -152,7 +116,7 @@ class Forecast(Shown):
     fitted_rows: int
     columns: int
     band: Band
-    noise_rmse: float
+    floor: float
     remaining: FloatArray
     outlying: float
     cross_validation: CrossValidation
@@ -171,29 +135,50 @@ class Forecast(Shown):
     predictor: RowPredictor | None = None
     chooser: RowChooser | None = None
     vertices: int | None = None
+    classes: ClassErrors | None = None
+
+    @property
+    def quantity(self) -> ForecastQuantity:
+        """Which error is forecast, with its name, units and keys."""
+        return ROOT_MEAN_SQUARE if self.classes is None else ERROR_RATE
+
+    @property
+    def noise_rmse(self) -> float:
+        """The noise floor of a forecast of numbers."""
+        return self.floor
 
     @property
     def unit(self) -> Unit:
         """What n counts."""
         return Unit(self.vertices)
 
-    def at(self, n: object, measure: MeasureName = "rmse") -> pd.DataFrame:
-        """Return a table with the columns n, rmse, low, high: the estimate and its 90 % interval at each n.
+    def at(self, n: object, measure: MeasureName | None = None) -> pd.DataFrame:
+        """Return a table with the columns n, rmse (of classes error_rate), low, high: the estimate and its 90 % interval at each n.
 
         As everywhere in gpcurves, a single integer stands for 0, 1, …, n: write ``[n]`` for this one alone. Another measure
         ("mae", "r2", "percent" of the target's standard deviation, "relative": per cent of the mean absolute target) adds columns:
-        mae, mae_low and mae_high, for instance.
+        mae, mae_low and mae_high, for instance. Of classes there is "log_loss".
         """
         wanted = self._sizes(n)
-        rmse, low, high, _ = self.band.at(wanted)
-        table = pd.DataFrame({"n": wanted.astype(np.int64), "rmse": rmse, "low": low, "high": high})
-        check_name("measure", measure, get_args(MeasureName))
-        if measure != "rmse":
-            told = self.spread.measure(measure)
+        error, low, high, _ = self.band.at(wanted)
+        table = pd.DataFrame({"n": wanted.astype(np.int64), self.quantity.key: error, "low": low, "high": high})
+        names = [key for key in get_args(MeasureName) if (key in CLASS_MEASURES) == self.quantity.is_of_classes]
+        measure = self.quantity.key if measure is None else check_name("measure", measure, names)
+        if measure != self.quantity.key:
+            told = CLASS_MEASURES[measure] if self.quantity.is_of_classes else self.spread.measure(measure)
+            error, low, high, _ = self._band_of(told).at(wanted)
             ends = (high, low) if told.rises else (low, high)
-            for name, values in zip(("", "_low", "_high"), (rmse, *ends), strict=True):
-                table[f"{measure}{name}"] = told.from_rmse(values)
+            for name, values in zip(("", "_low", "_high"), (error, *ends), strict=True):
+                table[f"{measure}{name}"] = told.from_error(values)
         return table
+
+    def _band_of(self, measure: ErrorMeasure) -> Band:
+        """Return the band that a measure is read from: the log loss has one of its own."""
+        return self.band if self.classes is None or measure.quantity != LOG_LOSS else self.classes.loss
+
+    def power_law_at(self, n: FloatArray) -> FloatArray:
+        """Return the error that the power law expects."""
+        return np.asarray(self.power_law(np.maximum(n, 1.0)) ** (1 / self.quantity.degree))
 
     def _sizes(self, n: object) -> FloatArray:
         wanted = sizes("n", n)
@@ -204,6 +189,8 @@ class Forecast(Shown):
     @property
     def spread(self) -> Spread:
         """What measures other than the RMSE refer to."""
+        if self.quantity.is_of_classes:
+            raise InputError("MAE, R² and the like are for numbers, and the target has classes")
         return Spread(self.deviation, self.mean_absolute, self.cross_validation.ratio)
 
     def goal(
@@ -213,8 +200,17 @@ class Forecast(Shown):
         mae: float | None = None,
         r2: float | None = None,
         percent: float | None = None,
+        error_rate: float | None = None,
+        log_loss: float | None = None,
     ) -> ForecastGoal:
-        """Return a goal in one of these measures: RMSE, MAE, R², or RMSE in per cent of the target's standard deviation."""
+        """Return a goal in one of these measures: RMSE, MAE, R², or RMSE in per cent of the target's standard deviation.
+
+        Of classes it is the error rate, as a share of the rows, or the log loss.
+        """
+        if self.quantity.is_of_classes:
+            return class_goal(rmse=rmse, mae=mae, r2=r2, percent=percent, error_rate=error_rate, log_loss=log_loss)
+        if error_rate is not None or log_loss is not None:
+            raise InputError("the target holds numbers: set the goal as rmse, mae, r2 or percent, not as for classes")
         return self.spread.goal(rmse=rmse, mae=mae, r2=r2, percent=percent)
 
     def required_n(
@@ -224,30 +220,35 @@ class Forecast(Shown):
         mae: float | None = None,
         r2: float | None = None,
         percent: float | None = None,
+        error_rate: float | None = None,
+        log_loss: float | None = None,
     ) -> RequiredN:
         """Return how many rows a goal in one of the measures needs, or why no number of them is enough."""
-        return self._require(self.goal(rmse, mae=mae, r2=r2, percent=percent))
+        wanted = self.goal(rmse, mae=mae, r2=r2, percent=percent, error_rate=error_rate, log_loss=log_loss)
+        return self._require(wanted)
 
     def _require(self, goal: ForecastGoal, asked: Questions = NOTHING) -> RequiredN:
-        return self._prospects(asked.measure(self, goal)).require(goal.rmse)
+        return self._prospects(asked.measure(self, goal)).require(goal.error)
 
     def verdict(self, goal: Goal = None, asked: Questions = NOTHING) -> Verdict:
-        """Say in words what more rows would do, and whether a goal, an RMSE or what `goal` returns, can be reached."""
+        """Say in words what more rows would do, and whether a goal (an RMSE or error rate, or what `goal` returns) can be reached."""
         aim = self.as_goal(goal)
         prospects = self._prospects(
             asked.measure(self, aim), self.known_noise if asked.known_noise is None else asked.known_noise
         )
-        return judge(prospects, None if aim is None else aim.rmse)
+        return judge(prospects, None if aim is None else aim.error)
 
     def as_goal(self, goal: Goal) -> ForecastGoal | None:
-        """Return a goal, of which a number is an RMSE."""
-        return goal if goal is None or isinstance(goal, ForecastGoal) else self.spread.goal(rmse=goal)
+        """Return a goal, of which a number is an RMSE, or of classes an error rate."""
+        if goal is None or isinstance(goal, ForecastGoal):
+            return goal
+        return self.goal(error_rate=goal) if self.quantity.is_of_classes else self.goal(goal)
 
     def _prospects(self, measure: ErrorMeasure, known_noise: float | None = None) -> Prospects:
         facts = Facts(
             self.rows,
             self.fitted_rows,
-            self.noise_rmse,
+            self.floor if self.classes is None or measure.quantity != LOG_LOSS else self.classes.floor_loss,
             self.outlying,
             self.deterministic,
             self.repeatability,
@@ -256,10 +257,12 @@ class Forecast(Shown):
             known_noise,
             self.unit,
         )
-        return Prospects(self.band, facts, measure)
+        return Prospects(self._band_of(measure), facts, measure)
 
     def predict(self, X: Any = None) -> pd.DataFrame:
         """Return a table with the columns prediction, low, high for new rows: the mean, and the 90 % interval of the target.
+
+        Of classes the columns are prediction and one for each class, its probability.
 
         X is an array or a table like the one that was learnt from, or the name of a file. On a graph it is a list of vertices,
         all if None.
@@ -285,17 +288,19 @@ class Forecast(Shown):
         return self.chooser.choose(k)
 
     def gain(self, k: int) -> Gain:
-        """Return by how much the next k rows should lower the RMSE, with a 90 % interval."""
+        """Return by how much the next k rows should lower the error, with a 90 % interval."""
         return find_gain(self.band, self.rows, k)
 
     def stop_at(self, cost_per_row: float, value_of_error: float) -> StoppingPoint:
-        """Return where to stop if a row costs so much, and one unit of RMSE is worth so much in the same currency."""
+        """Return where to stop if a row costs so much, and one unit of error is worth so much in the same currency."""
         return find_stopping_point(self.band, self.rows, cost_per_row, value_of_error)
 
     def test_rows(self, precision: float, n: int | None = None) -> int:
-        """Return how many test rows measure the RMSE of a model from n rows (those at hand) to ± this, with 90 % confidence."""
-        rmse = float(self.at([self.rows if n is None else n])["rmse"].iloc[0])
-        return count_test_rows(rmse, self.cross_validation.kurtosis, precision)
+        """Return how many test rows measure the error of a model from n rows (those at hand) to ± this, with 90 % confidence."""
+        error = float(self.at([self.rows if n is None else n])[self.quantity.key].iloc[0])
+        if self.quantity.is_of_classes:
+            return count_test_labels(error, precision)
+        return count_test_rows(error, self.cross_validation.kurtosis, precision)
 
     def designed(self, n: object) -> pd.DataFrame:
         """Return the same table as `at` if the inputs of all further rows are chosen one by one, not drawn at random.
@@ -309,17 +314,18 @@ class Forecast(Shown):
         marks, back = order >= len(wanted), np.argsort(order)[: len(wanted)]
         share = np.where(asked > self.rows, np.interp(asked, ahead, self.remaining), 1.0)
         table = pd.DataFrame({"n": wanted.astype(np.int64)})
-        for name, values in zip(("rmse", "low", "high"), self.band.at(asked), strict=False):
-            reducible = np.maximum(values**2 - self.noise_rmse**2, 0.0)
-            left = np.sqrt(values**2 - reducible + share * reducible)
+        degree = self.quantity.degree
+        for name, values in zip((self.quantity.key, "low", "high"), self.band.at(asked), strict=False):
+            reducible = np.maximum(values**degree - self.floor**degree, 0.0)
+            left = (values**degree - reducible + share * reducible) ** (1 / degree)
             table[name] = never_rise(left[order], marks)[back]
         return table
 
     def split(self, n: object) -> pd.DataFrame:
-        """Return a table with the columns n, noise, removable: the irreducible and the reducible part of the squared error."""
+        """Return a table with the columns n, noise, removable: the irreducible and the reducible part of the error, squared for numbers."""
         table = self.at(n)
-        total = table["rmse"].to_numpy() ** 2
-        noise = np.minimum(self.noise_rmse**2, total)
+        total = table[self.quantity.key].to_numpy() ** self.quantity.degree
+        noise = np.minimum(self.floor**self.quantity.degree, total)
         return pd.DataFrame({"n": table["n"], "noise": noise, "removable": total - noise})
 
     def answers(self, n: object = None, goal: Goal = None, asked: Questions = NOTHING) -> dict[str, Any]:
@@ -343,7 +349,13 @@ class Forecast(Shown):
             "version": __version__,
             "rng": self.seed,
             **{key: getattr(self, key) for key in _PLAIN},
-            "goal_rmse": None if aim is None else aim.rmse,
+            "task": "classes" if self.quantity.is_of_classes else "numbers",
+            "quantity": self.quantity.key,
+            self.quantity.floor_key: self.floor,
+            **({} if self.classes is None else self.classes.answers()),
+            f"goal_{self.quantity.key if aim is None else aim.measure.quantity.key}": None
+            if aim is None
+            else aim.error,
             "goal": None if aim is None else {"measure": aim.measure.name, "value": aim.value},
             **required,
             "forecast": table.to_dict("records"),
@@ -353,10 +365,10 @@ class Forecast(Shown):
             **further.data,
             "left_out": dict(self.left_out),
             "cross_validation": [
-                each | {"stderr": each["rmse"] * relative / 2}  # that of the logarithm of a root is half as large
-                for each, relative in zip(_list_errors(seen.n, seen.mse), seen.log_stderr.tolist(), strict=True)
+                each | {"stderr": stderr}
+                for each, stderr in zip(self._list_errors(seen.n, seen.error), seen.error_stderr.tolist(), strict=True)
             ],
-            "power_law": _list_errors(sizes, self.power_law(np.maximum(sizes, 1.0))),
+            "power_law": self._list_errors(sizes, self.power_law_at(sizes)),
             "chosen_inputs": self.designed(sizes).to_dict("records"),
             "inputs": [] if self.relevance is None else self.relevance.to_records(),
             "steps": list(self.steps),
@@ -373,6 +385,7 @@ class Forecast(Shown):
             "outlying": str(self.outlying),  # it may be infinite, which JSON has no number for
             "cross_validation": observed,
             "power_law": asdict(self.power_law),
+            **({} if self.classes is None else {"classes": self.classes.to_record()}),
         }
         return self.answers(n, goal, asked) | {"record": record}
 
@@ -384,12 +397,15 @@ class Forecast(Shown):
             name: np.array(value) if isinstance(value, list) else value
             for name, value in record["cross_validation"].items()
         }
+        classes = record.get("classes")
         return cls(
             **{key: data[key] for key in _PLAIN if key in data},  # older files know of no vertices
+            floor=data[(ROOT_MEAN_SQUARE if classes is None else ERROR_RATE).floor_key],
+            classes=None if classes is None else ClassErrors.from_record(classes),
             band=Band(**record["band"]),
             remaining=np.array(record["remaining"]),
             outlying=float(record["outlying"]),
-            cross_validation=CrossValidation(**seen),
+            cross_validation=CrossValidation(**seen) if classes is None else ClassValidation(**seen),
             power_law=PowerLawFit(**record["power_law"]),
             relevance=Relevance.from_records(data["inputs"]) if data["inputs"] else None,
             steps=tuple(data["steps"]),
@@ -404,7 +420,7 @@ class Forecast(Shown):
         """Return `to_dict` as text, and write it to ``path`` if given; `gpcurves.load` reads it again."""
         return dump(self.to_dict(n, goal, asked), path)
 
-    def to_frame(self, n: object = None, measure: MeasureName = "rmse") -> pd.DataFrame:
+    def to_frame(self, n: object = None, measure: MeasureName | None = None) -> pd.DataFrame:
         """Return the forecast at 1, 2, 4, 8 and 16 times the rows at hand, or at these n, as `at` does."""
         usual = sorted({self.rows, *(int(min(k * self.rows, self.unit.sight)) for k in (2, 4, 8, 16))})
         return self.at(usual if n is None else n, measure)
@@ -421,12 +437,12 @@ class Forecast(Shown):
             return {}
         return dict(zip(self.relevance.names, self.relevance.lengthscales.tolist(), strict=True))
 
+    def _list_errors(self, n: FloatArray, error: FloatArray) -> list[dict[str, float]]:
+        pairs = zip(n.tolist(), error.tolist(), strict=True)
+        return [{"n": int(size), self.quantity.key: value} for size, value in pairs]
+
     def __repr__(self) -> str:
         source = f"{self.rows} rows and {self.columns} inputs"
         if self.vertices is not None:
             source = f"{self.rows} labels at {self.vertices} vertices"
         return f"<Forecast of {self.target!r} from {source}: {self.verdict()}>"
-
-
-def _list_errors(n: FloatArray, mse: FloatArray) -> list[dict[str, float]]:
-    return [{"n": int(size), "rmse": math.sqrt(error)} for size, error in zip(n, mse, strict=True)]

@@ -138,7 +138,8 @@ class Prospects:
         self.now, self.later, self.far, self.end = (_Moment(*column) for column in np.array(band.at(n)).T.tolist())
         self.gain = 1 - self.far.estimate / self.now.estimate
         self.width = math.log(self.later.high / self.later.low) / math.log(_TOO_WIDE)
-        self.is_open = self.width > 1 and self.far.high > (1 - _NOTICEABLE) * self.now.estimate
+        wide = self.width > 1 and self.later.high - self.later.low > measure.quantity.narrow
+        self.is_open = wide and self.far.high > (1 - _NOTICEABLE) * self.now.estimate
         self.begin = f"With your current {rows:,} rows, {measure.subject} is {self.now.words(measure)}."
         between = measure.write_interval(self.later.low, self.later.high).replace(" to ", " and ")
         self.soon = f"With {n[1]:,.0f} rows, it may be anything between {between}."
@@ -158,9 +159,9 @@ class Prospects:
         more = "More rows like these will hardly help; other inputs, or another kind of model, might."
         return f"It is not noise that limits the prediction: {why}. {more}"
 
-    def measure_difference(self, rmse: float) -> str:
+    def measure_difference(self, error: float) -> str:
         """Write a difference between rows, in the target's own units if the measure has no differences."""
-        return RMSE.write(rmse) if self.measure.rises else self.measure.write(rmse)
+        return RMSE.write(error) if self.measure.rises else self.measure.write(error)
 
     def require(self, goal: float) -> RequiredN:
         """Return how many rows an error needs, or why no number of them is enough."""
@@ -176,7 +177,7 @@ class Prospects:
         write, worse = self.measure.write, "less" if self.measure.rises else "more"
         if low is None:
             noise = self.floor >= goal and not self.deterministic
-            floor = f"the noise floor (irreducible error) is about {write(self.floor, 4)}, and " if noise else ""
+            floor = f"the {self.measure.quantity.floor} is about {write(self.floor, 4)}, and " if noise else ""
             return (
                 f"{self.measure.phrase(goal)} cannot be reached: {floor}even the optimistic end of the interval stays at "
                 f"{write(self.end.low, 4)} or {worse} {horizon}"
@@ -237,7 +238,7 @@ def _judge_alone(prospects: Prospects) -> Verdict:
     if prospects.is_open:
         return _ask_for_rows(prospects, prospects.soon, shrink=prospects.width)
     begin = (prospects.begin, prospects.ahead)
-    noise = f"The noise floor (irreducible error) is about {prospects.measure.write(floor)}."
+    noise = f"The {prospects.measure.quantity.floor} is about {prospects.measure.write(floor)}."
     if gain >= _NOTICEABLE:
         less = f"That is {_percent(gain)} less{' error' if prospects.measure.rises else ''}."
         if far.high > (1 - _NOTICEABLE) * now.estimate:

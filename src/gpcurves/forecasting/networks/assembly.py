@@ -156,7 +156,7 @@ def forecast_observed(
         fitted_rows=len(observed.vertices),
         columns=1,
         band=band,
-        noise_rmse=curves.noise_rmse,
+        floor=curves.noise_rmse,
         remaining=remaining,
         outlying=0.0,
         cross_validation=fit.observed,
