@@ -877,7 +877,7 @@ def test_a_large_pool_is_drawn_from() -> None:
 BAD_TABLES: dict[str, tuple[Callable[[], object], str]] = {
     "text target": (
         lambda: prepare(mixed(), "colour"),
-        "'colour' holds text, such as 'red': this is a tool for regression, the target must be numbers$",
+        "'colour' holds text, such as 'red': numbers are needed; if these are classes, ask for --task classes$",
     ),
     "partly text": (
         lambda: prepare(numbers().assign(y=["1", "high", "2"] * 10), "y"),

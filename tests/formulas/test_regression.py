@@ -16,7 +16,7 @@ from gpcurves.forecasting.assembly import fit_members
 from gpcurves.forecasting.crossvalidation import cross_validate
 from gpcurves.forecasting.evidence import JITTER
 from gpcurves.forecasting.posterior import Member, find_members
-from gpcurves.forecasting.prediction import Predictor
+from gpcurves.forecasting.prediction import NewRows, Predictor
 from gpcurves.forecasting.regression import Mixture, Regression, mix, stack
 from gpcurves.forecasting.warping import NoWarp, Power, Tails, Warp, Warped
 from gpcurves.inputs import Sample
@@ -214,7 +214,7 @@ def test_rows_with_holes_and_new_categories_are_predicted() -> None:
     assert np.isfinite(found.to_numpy()).all()
     one, other = (predictor().predict(table.assign(town=name)) for name in ("Rome", "Oslo"))
     pd.testing.assert_frame_equal(one, other)  # nothing is known of either
-    known, new = (predictor()._standardise(table.assign(town=name)) for name in ("town 0", "Rome"))
+    known, new = (NewRows.read(table.assign(town=name), predictor().rows).inputs for name in ("town 0", "Rome"))
     for each in predictor().mixture.regressions:
         assert (each.variance(new) > each.variance(known)).all()
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
@@ -23,6 +25,29 @@ _NINETY = 1.6448536269514722  # quantile of a standard normal variable: 90 % are
 
 
 @dataclass(frozen=True)
+class NewRows:
+    """New rows, prepared like those that were learnt from."""
+
+    inputs: FloatArray  # standardised, with NaN in rows that cannot be predicted
+    index: pd.Index[Any] | None
+
+    @classmethod
+    def read(cls, X: Any, rows: Rows) -> NewRows:
+        """Read an array or a table like the one that was learnt from, or a file."""
+        if X is None:
+            raise InputError("give rows to predict: an array or a table like the one that was learnt from")
+        if isinstance(X, str | Path):
+            X = read_table(X)
+        return cls(_standardise(X, rows), X.index if isinstance(X, pd.DataFrame) else None)
+
+    def parts(self) -> Iterator[npt.NDArray[np.intp]]:
+        """Yield the positions of rows that can be predicted, so many at a time that memory is no problem."""
+        known = np.flatnonzero(np.isfinite(self.inputs).all(axis=1))
+        for begin in range(0, len(known), _PART):
+            yield known[begin : begin + _PART]
+
+
+@dataclass(frozen=True)
 class Predictor:
     """What was learnt from rows: a mixture of Gaussian processes, and how their inputs were prepared."""
 
@@ -35,30 +60,24 @@ class Predictor:
         X is an array or a table like the one that was learnt from, or the name of a file. Missing inputs are filled in as
         they would be in the rows that it has learnt from. A category that none of these has is taken as another one.
         """
-        if X is None:
-            raise InputError("give rows to predict: an array or a table like the one that was learnt from")
-        if isinstance(X, str | Path):
-            X = read_table(X)
-        standard = self._standardise(X)
-        known = np.flatnonzero(np.isfinite(standard).all(axis=1))
-        values = np.full((3, len(standard)), np.nan)
-        for begin in range(0, len(known), _PART):
-            part = known[begin : begin + _PART]
+        new = NewRows.read(X, self.rows)
+        values = np.full((3, len(new.inputs)), np.nan)
+        for part in new.parts():
             with threadpool_limits(1):
-                mean = self.mixture.predict(standard[part])
-                ends = (self.mixture.quantile(standard[part], side) for side in (-_NINETY, _NINETY))
+                mean = self.mixture.predict(new.inputs[part])
+                ends = (self.mixture.quantile(new.inputs[part], side) for side in (-_NINETY, _NINETY))
                 values[:, part] = self.rows.scale * np.array([mean, *ends])
-        index = X.index if isinstance(X, pd.DataFrame) else None
-        return pd.DataFrame(dict(zip(("prediction", "low", "high"), values, strict=True)), index=index)
+        return pd.DataFrame(dict(zip(("prediction", "low", "high"), values, strict=True)), index=new.index)
 
-    def _standardise(self, X: Any) -> FloatArray:
-        design, columns = self.rows.design, self.rows.columns
-        if design is None:
-            inputs, kept = check_matrix("X", X), np.array(self.rows.kept)
-            if inputs.shape[1] != len(kept):
-                raise InputError(f"X must have {len(kept)} columns, got {inputs.shape[1]}")
-            return columns.standardise(inputs[:, kept])
-        if not is_table(X):
-            raise InputError("give a table: the model was learnt from one, whose columns have names")
-        table = name_columns(as_frame(X), "table of new rows")
-        return columns.standardise(design.encode(design.read(table, "table of new rows"), fill=True))
+
+def _standardise(X: Any, rows: Rows) -> FloatArray:
+    design, columns = rows.design, rows.columns
+    if design is None:
+        inputs, kept = check_matrix("X", X), np.array(rows.kept)
+        if inputs.shape[1] != len(kept):
+            raise InputError(f"X must have {len(kept)} columns, got {inputs.shape[1]}")
+        return columns.standardise(inputs[:, kept])
+    if not is_table(X):
+        raise InputError("give a table: the model was learnt from one, whose columns have names")
+    table = name_columns(as_frame(X), "table of new rows")
+    return columns.standardise(design.encode(design.read(table, "table of new rows"), fill=True))

@@ -16,12 +16,14 @@ from gpcurves.numerics.randomness import generator_of
 from gpcurves.numerics.validation import FloatArray, frozen, integer
 from gpcurves.tables import columns
 from gpcurves.tables.cells import Reading, Values, as_texts, check_cells, interpret, is_number
+from gpcurves.tables.classes import check_classes, keep_present, read_classes
 from gpcurves.tables.columns import enumerate_names
 from gpcurves.tables.design import TableDesign
 from gpcurves.tables.encoding import Categories, Dates, choose_encoding
 from gpcurves.tables.rows import FEWEST_GROUPS, FEWEST_ROWS, Prepared
 
 Missing = Literal["auto", "drop", "impute"]
+Task = Literal["numbers", "classes"]
 Names = Hashable | Sequence[Hashable]
 """One name of a column, or several; None for no choice."""
 _FEW_AFFECTED = 0.05  # share of the rows with a missing input that are dropped; if there are more, cells are filled in
@@ -38,6 +40,7 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     missing: Missing = "auto",
     groups: Hashable = None,
     noise: Hashable = None,
+    task: Task = "numbers",
     rng: int | np.random.Generator = 0,
     most_rows: int = 1_000,
 ) -> Prepared:
@@ -53,7 +56,8 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     random.
 
     The column ``groups`` says which rows belong together, the column ``noise`` has the standard error of each target: both are
-    no inputs, and rows without them are dropped.
+    no inputs, and rows without them are dropped. With the ``task`` "classes", the target is the number of the class in ``classes``,
+    counted from 0.
     """
     if missing not in get_args(Missing):
         raise InputError(f"missing must be 'auto', 'drop' or 'impute', got {missing!r}")
@@ -77,7 +81,7 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     decimal = str(table.attrs.get("decimal", "."))
     used = {target, *inputs, *aside.values()}
     unused = dict.fromkeys([name for name in table.columns if name not in used], "left out as asked")
-    draft = Draft(target, positions, steps=tuple(steps), dropped=unused)
+    draft = Draft(target, positions, steps=tuple(steps), dropped=unused, task=task)
     draft = _read_columns(draft, table.iloc[positions], inputs, aside, decimal)
     draft = _describe_readings(_screen_columns(draft, keep_identifiers=features is not None))
     draft = _drop_copies(_settle_missing(draft, missing))
@@ -89,6 +93,10 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     # a column may have become constant, and so may the target, with the rows that are gone
     draft = _screen_columns(draft, keep_identifiers=features is not None)
     draft.check_target_varies()
+    if task == "classes":
+        codes, names = keep_present(draft.y, draft.classes)
+        draft = replace(draft, y=codes, classes=names)
+        check_classes(target, codes, names)
 
     encodings = tuple(choose_encoding(name, values, draft.readings[name]) for name, values in draft.values.items())
     design = TableDesign(draft.readings, encodings, draft.fillers, draft.filled)
@@ -116,6 +124,7 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
         errors=draft.aside.get("noise"),
         pool_rows=places,
         pool_table=pool,
+        classes=draft.classes,
     )
 
 
@@ -135,7 +144,7 @@ class Draft:
     """What is left of a table while it is prepared: every step takes a draft and returns another, with a sentence about it.
 
     ``y`` are the values of the target, ``values`` those of each input, ``aside`` groups and standard errors of rows. ``positions`` are those of the rows in the table,
-    ``readings`` say how the cells of each column are read, the target included. ``steps`` are sentences about what was
+    ``readings`` say how the cells of each column are read, the target included; ``classes`` are the names of those that it has. ``steps`` are sentences about what was
     done, ``losses`` words about rows that were dropped, and ``dropped`` says why a column is not used. ``fillers`` stand for
     missing cells, if those are ``filled`` in.
     """
@@ -151,6 +160,8 @@ class Draft:
     dropped: Mapping[str, str] = field(default_factory=dict)
     fillers: Mapping[str, float | str] = field(default_factory=dict)
     filled: bool = False
+    task: Task = "numbers"
+    classes: tuple[str, ...] = ()
 
     def say(self, *sentences: str) -> Draft:
         """Add to what was done."""
@@ -184,7 +195,8 @@ class Draft:
     def check_target_varies(self) -> None:
         """Refuse a target that is the same in every row."""
         if np.ptp(self.y) == 0:
-            raise InputError(f"the target {self.target!r} is {self.y[0]:g} in every row: there is nothing to learn")
+            value = repr(self.classes[int(self.y[0])]) if self.classes else f"{self.y[0]:g}"
+            raise InputError(f"the target {self.target!r} is {value} in every row: there is nothing to learn")
 
 
 def _count(number: int, what: str) -> str:
@@ -207,15 +219,19 @@ def _read_columns(
     for name in (target, *inputs, *aside.values()):
         check_cells(name, table[name])
     reading = interpret(table[target], decimal)
-    if reading.kind != "number":
+    if draft.task == "classes":
+        y, names = read_classes(target, table[target])
+        draft, reading = replace(draft, classes=names), Reading("text", as_texts)
+    elif reading.kind != "number":
         words = [word for word in as_texts(table[target]) if word is not None]
         example = next((word for word in words if not is_number(word, decimal)), words[0])
         kind = {"flag": "true or false", "date": "dates", "text": "text"}[reading.kind]
         raise InputError(
-            f"the target {target!r} holds {kind}, such as {example!r}: "
-            "this is a tool for regression, the target must be numbers"
+            f"the target {target!r} holds {kind}, such as {example!r}: numbers are needed; if these are classes, ask for "
+            "--task classes"
         )
-    y = reading.read(table[target])
+    else:
+        y = reading.read(table[target])
     known = ~np.isnan(y)
     if not known.any():
         raise InputError(f"the target {target!r} has no values")

@@ -13,6 +13,7 @@ import pandas as pd
 from gpcurves.errors import InputError
 from gpcurves.numerics.validation import FloatArray, as_numbers
 from gpcurves.tables.bends import Bend, find_bend
+from gpcurves.tables.classes import check_classes, check_labels, keep_present
 from gpcurves.tables.design import TableDesign
 from gpcurves.tables.frames import as_frame, is_table
 
@@ -48,6 +49,7 @@ class Prepared:
     kept: tuple[bool, ...] = ()  # of an array, which columns are used
     pool_rows: npt.NDArray[np.intp] | None = None  # the positions of the rows of ``pool`` in the user's own pool,
     pool_table: pd.DataFrame | None = None  # which is this table
+    classes: tuple[str, ...] = ()  # names of the classes that the target counts from 0; none for numbers
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,18 @@ class Rows:
     kept: tuple[bool, ...] = ()  # of an array, which columns are used
     pool_rows: npt.NDArray[np.intp] | None = None
     pool_table: pd.DataFrame | None = None
+    classes: tuple[str, ...] = ()  # names of the classes of the target; none for numbers
+
+    def take(self, pick: npt.NDArray[np.intp]) -> Rows:
+        """Return a part of the rows."""
+        groups = None if self.groups is None else self.groups[pick]
+        errors = None if self.errors is None else self.errors[pick]
+        return replace(self, X=self.X[pick], y=self.y[pick], groups=groups, errors=errors)
+
+    @property
+    def labels(self) -> FloatArray:
+        """A column for each class: 1 in its rows, and 0 in others."""
+        return np.asarray(np.eye(len(self.classes))[np.rint(self.level * self.scale).astype(int)])
 
     @property
     def rate(self) -> float:
@@ -181,6 +195,7 @@ def standardise(given: Prepared) -> Rows:
         kept=given.kept,
         pool_rows=given.pool_rows,
         pool_table=given.pool_table,
+        classes=given.classes,
     )
 
 
@@ -211,10 +226,22 @@ def check_distance(pool: FloatArray, sources: Sequence[str]) -> FloatArray:
 
 
 def standardise_arrays(
-    X: Any, y: Any, pool: Any, rng: np.random.Generator, most_rows: int, names: Sequence[str] | None = None
+    X: Any,
+    y: Any,
+    pool: Any,
+    rng: np.random.Generator,
+    most_rows: int,
+    names: Sequence[str] | None = None,
+    *,
+    classes: bool = False,
 ) -> Rows:
     """Check arrays of numbers and bring them to zero mean and unit variance; nothing is dropped but constant columns."""
-    inputs, target = check_matrix("X", X), _check_target(y)
+    inputs = check_matrix("X", X)
+    called: tuple[str, ...] = ()
+    if classes:
+        target, called = check_labels(y)
+    else:
+        target = _check_target(y)
     if len(inputs) != len(target):
         raise InputError(f"X and y must have as many rows as each other, got {len(inputs)} and {len(target)}")
     if len(target) < FEWEST_ROWS:
@@ -222,7 +249,12 @@ def standardise_arrays(
     usable = len(target)
     inputs, target, steps = draw_rows(inputs, target, most_rows, rng)
     if np.ptp(target) == 0:
-        raise InputError(f"the target must vary, got {target[0]:g} in every row")
+        raise InputError(
+            f"the target must vary, got {called[int(target[0])] if called else f'{target[0]:g}'} in every row"
+        )
+    if classes:
+        target, called = keep_present(target, called)
+        check_classes("y", target, called)
     varies = np.ptp(inputs, axis=0) > 0
     if not varies.any():
         raise InputError("the inputs must vary, got the same value in every row of every column")
@@ -236,7 +268,7 @@ def standardise_arrays(
     unlabelled = None if pool is None else check_pool(pool, len(varies))
     dropped = {str(name): "the same in every row" for name in known[~varies]}
     prepared = Prepared(inputs[:, varies], target, None, tuple(known[varies]), "y", usable, tuple(steps))
-    prepared = replace(prepared, dropped=dropped, kept=tuple(varies.tolist()))
+    prepared = replace(prepared, dropped=dropped, kept=tuple(varies.tolist()), classes=called)
     if unlabelled is not None:
         places, table = np.arange(len(unlabelled)), pd.DataFrame(unlabelled, columns=list(known))
         prepared = replace(prepared, pool=unlabelled[:, varies], pool_rows=places, pool_table=table)
@@ -272,7 +304,7 @@ def check_matrix(name: str, value: Any) -> FloatArray:
 
 
 def _check_target(value: Any) -> FloatArray:
-    array = as_numbers(value, "the target must be real numbers: forecasts are for regression, not for classes")
+    array = as_numbers(value, "the target must be real numbers; if these are classes, ask for task='classes'")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

@@ -1,0 +1,142 @@
+"""From rows with classes to a forecast of their error rate and log loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import beta
+from threadpoolctl import threadpool_limits
+
+from gpcurves.forecasting.assembly import find_inputs, make_chooser, measure_relevance
+from gpcurves.forecasting.class_errors import ClassErrors
+from gpcurves.forecasting.classes.curves import expect
+from gpcurves.forecasting.classes.intervals import RATE, ClassCurves
+from gpcurves.forecasting.classes.members import ClassMember, ClassMixture, find_members, mix
+from gpcurves.forecasting.classes.prediction import ClassPredictor
+from gpcurves.forecasting.classes.validation import HeldOut, hold_out, summarise
+from gpcurves.forecasting.crossvalidation import PowerLawFit
+from gpcurves.forecasting.effort import Computation
+from gpcurves.forecasting.result import Forecast
+from gpcurves.numerics.validation import FloatArray
+from gpcurves.tables.rows import Rows
+
+_FEW = 5  # rows of a class about whose error nothing is said without a warning
+
+
+@dataclass(frozen=True, eq=False)
+class FittedClasses:
+    """Rows with classes, the classifier that has learnt from them, and how it did on rows held out."""
+
+    rows: Rows
+    members: tuple[ClassMember, ...]
+    mixture: ClassMixture
+    held_out: tuple[HeldOut, ...]
+    curves: ClassCurves
+
+
+def fit_classes(rows: Rows, computation: Computation) -> FittedClasses:
+    """Learn from rows, hold some of them out, and find out what more rows would tell."""
+    with threadpool_limits(1):
+        rows_used = _thin(rows, computation.effort.fitted_rows)
+        labels = rows_used.labels
+        members = find_members(rows_used.X, rows_used.columns.blocks, labels)
+        mixture = mix(members, labels)
+        computation.progress.advance(40)
+        found = hold_out(members, mixture.weights, labels, computation.rng, rows_used.groups)
+        computation.progress.advance(30)
+        inputs, rate = find_inputs(rows_used), rows_used.rate
+        expectations = expect(mixture, inputs, float(len(labels)), computation)
+    shares = labels.mean(axis=0)
+    last = found[-1]
+    entropy = -np.sum(last.probabilities * np.log(last.probabilities), axis=1)
+    curves = ClassCurves(
+        observed=summarise(found, RATE.level),
+        expectations=expectations,
+        expected=(float(last.doubt.mean()), float(entropy.mean())),
+        chance=(1 - float(shares.max()), -float(np.sum(shares * np.log(shares)))),
+        rows=rows.usable,
+        fitted_rows=rows_used.usable if rows.groups is not None else len(labels),
+        rate=rate,
+    )
+    return FittedClasses(rows_used, tuple(members), mixture, tuple(found), curves)
+
+
+def _thin(rows: Rows, most_rows: int) -> Rows:
+    """Return at most so many rows, drawn at random; whole tables if they have groups, which must not be torn apart."""
+    if len(rows.y) <= most_rows:
+        return rows
+    pick = np.sort(np.random.default_rng(1).permutation(len(rows.y))[:most_rows])
+    return rows.take(pick)
+
+
+def forecast_classes(rows: Rows, computation: Computation) -> Forecast:
+    """Forecast the error rate and the log loss with more rows."""
+    fit = fit_classes(rows, computation)
+    curves, observed = fit.curves, fit.curves.observed
+    problems = [each.problem for each in curves.expectations.members]
+    relevance = measure_relevance(fit.rows, problems, curves.expectations.weights)
+    computation.progress.advance(20)
+    names, counts = rows.classes, rows.labels.sum(axis=0)
+    result = Forecast(
+        target=rows.target,
+        rows=rows.usable,
+        fitted_rows=len(fit.rows.y) if rows.groups is None else rows.usable,
+        columns=len(rows.columns.groups),
+        band=curves.make_band(0),
+        floor=curves.floor(0),
+        remaining=np.ones(1),
+        outlying=0.0,
+        cross_validation=observed,
+        power_law=PowerLawFit.fit(observed),
+        relevance=relevance,
+        deterministic=False,
+        steps=rows.steps,
+        notes=tuple(_notes(rows, counts)),
+        seed=computation.seed,
+        deviation=1.0,
+        mean_absolute=1.0,
+        left_out=dict(rows.dropped),
+        predictor=ClassPredictor(fit.rows, fit.mixture),
+        chooser=make_chooser(rows, curves.expectations.likeliest, computation.seed),
+        classes=ClassErrors(
+            names, counts, *count_mistakes(fit.held_out[-1]), loss=curves.make_band(1), floor_loss=curves.floor(1)
+        ),
+    )
+    computation.progress.advance(10)
+    return result
+
+
+def count_mistakes(held_out: HeldOut) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the share of rows of each class that were predicted wrongly, with the ends of a 90 % interval.
+
+    The share has a beta distribution if every share was equally likely before (Jeffreys' prior has the exponents ½).
+    """
+    wrong = held_out.labels.T @ held_out.wrong
+    right = held_out.labels.sum(axis=0) - wrong
+    low, high = (beta.ppf(end, wrong + 0.5, right + 0.5) for end in (0.05, 0.95))
+    return (wrong + 0.5) / (wrong + right + 1), low, high
+
+
+def _notes(rows: Rows, counts: FloatArray) -> list[str]:
+    notes = []
+    if rows.groups is not None:
+        notes.append(
+            f"Numbers of rows are numbers of groups here: {rows.usable:,} groups with {rows.rate:.3g} rows each on average. "
+            "Errors are for rows of new groups."
+        )
+    few = [
+        f"{name!r} ({int(count)})" for name, count in zip(rows.classes, counts.tolist(), strict=True) if count < _FEW
+    ]
+    if few:
+        which = (
+            f"Classes with fewer than {_FEW} rows: {', '.join(few)}"
+            if len(few) > 1
+            else f"The class {few[0].split(' (')[0]} has fewer than {_FEW} rows"
+        )
+        notes.append(f"{which}. How often they are recognised cannot be told from so few.")
+    notes.append(
+        "The error rate is that of giving every new row its likeliest class, and the log loss that of the predicted probabilities; "
+        "mistakes of all kinds count alike."
+    )
+    return notes

@@ -1,0 +1,183 @@
+r"""The bands of a forecast of classes: the error rate and the log loss to expect, with intervals learnt on ``benchmarks/classes``.
+
+The estimate is a level times what is left of it,
+
+.. math:: e(n) = \ell\,\Big(\frac{q(n)}{q(n_c)}\Big)^{\beta}\Big(\frac{w(n)}{w(n_c)}\Big)^{\gamma},
+
+with :math:`\ell` the level at the size :math:`n_c` of cross-validation, q what the model expects of itself (see `curves`) and w the power
+laws through cross-validated errors. Intervals are computed where their width hardly depends on the level: for error rates on
+the scale :math:`\arcsin\sqrt e`, on which counting m mistakes has the standard error :math:`1/(2\sqrt m)`, for log losses on that of logarithms.
+`benchmarks.classes.calibrate` fits the constants, and reports the coverage on tasks left out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpcurves.forecasting.classes.curves import Expectations
+from gpcurves.forecasting.crossvalidation import ClassValidation, CrossValidation
+from gpcurves.forecasting.intervals import HORIZON, Band, follow_power_laws, goal_grid, never_rise
+from gpcurves.numerics.validation import FloatArray
+
+_ASSURANCE = 0.842 / 1.645  # width of a one-sided 80 % interval over half of a 90 % interval, for normal errors
+_FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
+_LEAST = 1e-4  # error rate or log loss: no forecast is better than this
+_LARGEST = 1e15
+_STEP = 0.1
+
+
+@dataclass(frozen=True)
+class ClassCalibration:
+    """Constants that were learnt from what forecasts came to.
+
+    ``level`` is the share of counted mistakes (of the log loss: of what was seen) in the level, the rest is what the predicted
+    probabilities expect; ``model`` and ``power`` are the exponents of the model's own expectation and of power laws; ``down`` and
+    ``up`` are contributions to the half-widths, in the order of `ingredients`.
+    """
+
+    level: float
+    model: float
+    power: float
+    down: tuple[float, ...]
+    up: tuple[float, ...]
+
+
+RATE = ClassCalibration(0.5, 0.8, 0.2, down=(1.5, 0.01, 0.4, 0.3), up=(1.5, 0.01, 0.4, 0.3))
+LOSS = ClassCalibration(0.7, 0.8, 0.2, down=(1.5, 0.02, 0.4, 0.3), up=(1.5, 0.02, 0.4, 0.3))
+
+
+def to_scale(values: FloatArray, is_rate: bool) -> FloatArray:
+    """Return error rates or log losses on the scale on which intervals are computed."""
+    return np.asarray(np.arcsin(np.sqrt(np.clip(values, 0.0, 1.0))) if is_rate else np.log(np.maximum(values, _LEAST)))
+
+
+def from_scale(values: FloatArray, is_rate: bool) -> FloatArray:
+    """Return error rates or log losses: the inverse of `to_scale`, kept from vanishing."""
+    if not is_rate:
+        return np.asarray(np.maximum(np.exp(values), _LEAST))
+    return np.asarray(np.maximum(np.sin(np.clip(values, 0.0, math.pi / 2)) ** 2, _LEAST))
+
+
+def find_level(seen: FloatArray | float, expected: FloatArray | float, level: float) -> FloatArray:
+    """Return the level: a share of what was seen, and for the rest what the predicted probabilities expect."""
+    return np.asarray(np.maximum(level * np.asarray(seen) + (1 - level) * np.asarray(expected), _LEAST))
+
+
+def project(start: FloatArray | float, model: FloatArray, law: FloatArray, calibration: ClassCalibration) -> FloatArray:
+    """Return the estimate, from the level and the logarithms of the ratios that the model and power laws expect."""
+    return np.asarray(start * np.exp(calibration.model * model + calibration.power * law))
+
+
+def ingredients(
+    factor: FloatArray, scatter: FloatArray | float, drop: FloatArray, doubt: FloatArray | float
+) -> FloatArray:
+    """Return what makes a forecast uncertain, one row each, on the scale of the intervals.
+
+    In this order: the ``scatter`` of what was counted; how far it reaches, as a ``factor`` of the rows at hand; by how much the
+    error is forecast to ``drop``; and how far what was counted is from what was expected (``doubt``).
+    """
+    reach = np.abs(np.log(np.clip(factor, 1.0, _FURTHEST)))
+    ones = np.ones(len(factor))
+    return np.array([scatter * ones, reach, np.abs(drop), np.abs(doubt) * ones])
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCurves:
+    """What bands are made of: cross-validation, what the model expects, and how sure that is.
+
+    ``expected`` are error rate and log loss that the predicted probabilities of rows held out expect, ``chance`` those of always
+    giving every class its share.
+    """
+
+    observed: ClassValidation
+    expectations: Expectations
+    expected: tuple[float, float]
+    chance: tuple[float, float]
+    rows: int
+    fitted_rows: int
+    rate: float = 1.0  # rows for each unit that n counts, which may be a group of them
+
+    def make_band(self, which: int) -> Band:
+        """Return the band of the error rate (0) or of the log loss (1)."""
+        is_rate, rows = which == 0, self.rows
+        goals = goal_grid(rows)
+        kinks = [2.0**k * rows for k in range(5)]
+        far = np.exp(np.arange(math.log(HORIZON * rows), math.log(_LARGEST) + _STEP, _STEP)).round()
+        n = np.unique(np.concatenate((np.arange(min(rows, 200) + 1.0), goals, kinks, self.observed.n, far)))
+        today = n == rows
+        estimate = np.where(n < rows, self._before(n, which), self._ahead(np.maximum(n, rows), which))
+        middle, factor = to_scale(estimate, is_rate), np.maximum(n / rows, 1.0)
+        calibration = (RATE, LOSS)[which]
+        squares = self.ingredients(n, middle, which) ** 2
+        down, up = np.sqrt(np.square([calibration.down, calibration.up]) @ squares)
+        # fewer rows than there are were tried out: they are as uncertain as today
+        down, up = (np.where(factor == 1.0, width[today], width) for width in (down, up))
+        ahead = today | (np.isin(n, goals) & (n > rows))
+        ends = (never_rise(end, ahead) for end in (middle - down, middle + up, middle + _ASSURANCE * up))
+        low, high, assured = (from_scale(end, is_rate) for end in ends)
+        estimate = np.maximum(estimate, _LEAST)
+        return Band(
+            n,
+            estimate,
+            np.minimum(low, estimate),
+            np.maximum(high, estimate),
+            np.maximum(assured, estimate),
+            np.zeros(len(n)),
+        )
+
+    def floor(self, which: int) -> float:
+        """Return the error of the best rule, which unlimited rows would reach."""
+        return float(self._ahead(np.array([math.inf]), which)[0])
+
+    def ingredients(self, n: FloatArray, middle: FloatArray, which: int) -> FloatArray:
+        """Return what makes the band uncertain at each n, given the estimate on its scale."""
+        is_rate = which == 0
+        level = to_scale(np.array([self._level(which)]), is_rate)[0]
+        seen = to_scale(
+            np.array([(self.observed.mistakes, self.observed.loss)[which][-1], self.expected[which]]), is_rate
+        )
+        return ingredients(n / self.fitted_rows, self._scatter(which), level - middle, float(seen[0] - seen[1]))
+
+    def _scatter(self, which: int) -> float:
+        if which == 0:
+            return 0.5 / math.sqrt(self.fitted_rows)
+        return float(self.observed.loss_stderr[-1] / self.observed.loss[-1])
+
+    def _level(self, which: int) -> float:
+        seen = (self.observed.mistakes, self.observed.loss)[which][-1]
+        return float(find_level(seen, self.expected[which], (RATE, LOSS)[which].level))
+
+    def _curve(self, which: int) -> CrossValidation:
+        """Return cross-validated errors in the form that power laws are fitted to."""
+        values = (self.observed.rate, self.observed.loss)[which]
+        return CrossValidation(self.observed.n, np.maximum(values, _LEAST), np.ones(len(values)))
+
+    def logs(self, n: FloatArray, which: int) -> tuple[FloatArray, FloatArray]:
+        """Return the logarithms of the ratios to the level, at n not below the rows, that the model and power laws expect."""
+        last = self.observed.n[-1:]
+        # cross-validation trains on nine tenths; the model knows today's rows, and the step between is a small one
+        model = np.log(self._expect(n)[which] / self._expect(np.array([float(self.fitted_rows)]))[which])
+        curve = self._curve(which)
+        law = follow_power_laws(curve, np.minimum(n, _FURTHEST * self.rows)) - follow_power_laws(curve, last)
+        return np.asarray(model), np.minimum(law, 0.0)
+
+    def _expect(self, n: FloatArray) -> FloatArray:
+        return self.expectations(self.rate * n)
+
+    def _ahead(self, n: FloatArray, which: int) -> FloatArray:
+        return project(self._level(which), *self.logs(n, which), (RATE, LOSS)[which])
+
+    def _before(self, n: FloatArray, which: int) -> FloatArray:
+        """Return errors at fewer rows than today's: cross-validated ones, brought to the level of the forecast."""
+        seen = np.maximum((self.observed.rate, self.observed.loss)[which], _LEAST)
+        now = float(self._ahead(np.array([float(self.rows)]), which)[0])
+        factor = now / min(seen[-1], now) if seen[-1] > 0 else 1.0
+        values = np.minimum.accumulate(np.append(np.minimum(seen * factor, max(self.chance[which], now)), now))
+        knots = np.log(np.append(self.observed.n, self.rows))
+        curve = np.interp(
+            np.log(np.maximum(n, 1.0)), np.append(0.0, knots), np.log(np.append(max(self.chance[which], now), values))
+        )
+        return np.asarray(np.exp(curve))
