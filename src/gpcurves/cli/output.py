@@ -19,9 +19,10 @@ from gpcurves.methods import METHODS, Kind, Scope
 from gpcurves.quantities import QUANTITIES
 from gpcurves.render.formats import FORMATS, check_output, render, save
 
-_PLANNED = {f"goal_{name}": f"--goal-{name}" for name in ("rmse", "mae", "r2", "percent")} | {
-    name: f"--{name.replace('_', '-')}" for name in ("gain", "cost_per_row", "certify")
-}
+_PLANNED = {
+    f"goal_{name.replace('-', '_')}": f"--goal-{name}"
+    for name in ("rmse", "mae", "r2", "percent", "error-rate", "log-loss")
+} | {name: f"--{name.replace('_', '-')}" for name in ("gain", "cost_per_row", "certify")}
 """Options of a plan that ask for an answer in words."""
 
 

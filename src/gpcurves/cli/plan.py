@@ -30,8 +30,9 @@ _MOST_SIZES = 10_000
 REPORT = File(written=True, beside=(".png", ".json"))
 
 
-_GOALS = ("rmse", "mae", "r2", "percent")
-_OF_TABLES = ("features", "drop", "missing", "groups", "pool", "deterministic", "predict")
+_GOALS = ("rmse", "mae", "r2", "percent", "error_rate", "log_loss")
+_OF_CLASSES = ("error_rate", "log_loss")
+_OF_TABLES = ("features", "drop", "missing", "groups", "pool", "deterministic", "predict", "task")
 _OF_GRAPHS = (
     "labels",
     "columns",
@@ -67,6 +68,15 @@ def _parts() -> list[Option]:
             "--goal-percent", section=goal, metavar="X", help="RMSE to reach, in % of the target's standard deviation."
         ),
         Option(
+            "--goal-error-rate",
+            section=goal,
+            metavar="X",
+            help="Of classes: share of wrong ones to reach, 0.05 for 5 %.",
+        ),
+        Option(
+            "--goal-log-loss", section=goal, metavar="X", help="Of classes: log loss of the probabilities to reach."
+        ),
+        Option(
             "--next",
             type=INTEGER,
             section=plan,
@@ -77,18 +87,23 @@ def _parts() -> list[Option]:
             "--next-file", type=WRITTEN, section=plan, metavar="FILE", help="Write the list of --next to a CSV file."
         ),
         Option(
-            "--gain", type=INTEGER, section=plan, metavar="K", help="Say by how much the next K rows lower the RMSE,"
+            "--gain", type=INTEGER, section=plan, metavar="K", help="Say by how much the next K rows lower the error,"
         ),
         Option("--stop-below", section=plan, metavar="X", help="and whether that is less than X (then stop)."),
         Option("--cost-per-row", section=plan, metavar="C", help="Say where to stop if a row costs C,"),
-        Option("--value-of-error", section=plan, metavar="V", help="and one unit of RMSE is worth V."),
-        Option("--certify", section=plan, metavar="X", help="Say how many test rows measure the RMSE to ± X."),
+        Option(
+            "--value-of-error",
+            section=plan,
+            metavar="V",
+            help="and one unit of RMSE, or of the error rate, is worth V.",
+        ),
+        Option("--certify", section=plan, metavar="X", help="Say how many test rows measure the error to ± X."),
         Option(
             "--predict",
             type=READ,
             section=plan,
             metavar="FILE",
-            help="Table of new rows to predict, with 90 % intervals.",
+            help="Table of new rows to predict, with 90 % intervals, or probabilities of classes.",
         ),
         Option(
             "--predictions",
@@ -104,6 +119,7 @@ def _parts() -> list[Option]:
 @click.command(cls=Command, parts=_parts)
 @click.argument("data", type=READ, required=False)
 @click.option("--target", help="Column to predict; of --labels, if its header leaves it open.")
+@click.option("--task", metavar="numbers|classes", help="What the target holds.  [seen from its values, and said]")
 @click.option("--features", help='Columns to use as inputs: a,b,"c, d".  [all but the target]')
 @click.option("--drop", help="Columns not to use, separated by commas.")
 @click.option(
@@ -131,7 +147,8 @@ def plan(given: Given) -> None:
 
     DATA is a CSV, TSV, Excel or Parquet file with a header. With --edges and --labels instead, it is about the vertices of
     a graph that have no label yet, and n counts labels. Errors are root mean squared errors against noisy held-out
-    targets, in the target's own units, with a 90 % interval.
+    targets, in the target's own units, with a 90 % interval. Of a target with classes (texts, true and false, few integers)
+    they are error rates: shares of new rows whose class is predicted wrongly.
 
     \b
     Examples:
@@ -142,6 +159,7 @@ def plan(given: Given) -> None:
       gpcurves plan data.csv --target price --goal-r2 0.9 --next 10 --next-file next.csv
       gpcurves plan data.csv --target price --gain 50 --stop-below 0.01 --cost-per-row 20 --value-of-error 1e5
       gpcurves plan data.csv --target price --predict new.csv --predictions predicted.csv
+      gpcurves plan flowers.csv --target species --goal-error-rate 0.05 --report plan.html
       gpcurves plan --edges grid.csv --labels known.csv --goal-rmse 2.5 --next 10 --report plan.html
     """
     from gpcurves.cli import output
@@ -152,6 +170,7 @@ def plan(given: Given) -> None:
     goal = _read_goal(given)
     _check_contents(given)
     asked = _read_questions(given)
+    _check_task(given, goal)
     if given["missing"] not in ("auto", "drop", "impute"):
         raise InputError(f"--missing must be auto, drop or impute, got {given['missing']!r}")
     n = None if given["sizes"] is None else _sizes(given["sizes"])
@@ -217,10 +236,30 @@ def _check_source(given: Given) -> None:
             )
 
 
+def _check_task(given: Given, goal: dict[str, float] | None) -> None:
+    """Refuse a task that is not known, or does not go with the goal; a goal alone says what the target holds."""
+    task = given["task"]
+    if task not in (None, "numbers", "classes"):
+        raise InputError(f"--task must be numbers or classes, got {task!r}")
+    (name,) = goal or (None,)
+    if task is not None and name is not None and (name in _OF_CLASSES) != (task == "classes"):
+        raise InputError(
+            f"--goal-{name.replace('_', '-')} is for {'numbers' if task == 'classes' else 'classes'}, and --task is {task}"
+        )
+
+
+def _find_task(given: Given) -> str | None:
+    """Return what the target holds: as asked for, or as the goal says; None if its values are to tell."""
+    named = [name for name in _GOALS if given[f"goal_{name}"] is not None]
+    if given["task"] is not None or not named:
+        return None if given["task"] is None else str(given["task"])
+    return "classes" if named[0] in _OF_CLASSES else "numbers"
+
+
 def _forecast_table(given: Given) -> tuple[pd.DataFrame | None, Forecast]:
     """Return the rows to predict, if any, and the forecast from the rows of a table."""
     options = {name: given[name] for name in ("pool", "missing", "deterministic", "draws", "rng")}
-    options |= {"groups": given["groups"], "noise": given["noise_column"]}
+    options |= {"groups": given["groups"], "noise": given["noise_column"], "task": _find_task(given)}
     options |= {name: _names(given[name]) for name in ("features", "drop")}
     from gpcurves.forecasting import forecast
     from gpcurves.tables.files import read_table
@@ -255,13 +294,15 @@ def _read_goal(given: Given) -> dict[str, float] | None:
     if not goals:
         return None
     if len(goals) > 1:
-        raise InputError(f"give one goal, got {' and '.join(f'--goal-{name}' for name in goals)}")
+        raise InputError(f"give one goal, got {' and '.join(f'--goal-{name}' for name in goals).replace('_', '-')}")
     ((name, text),) = goals.items()
-    flag = f"--goal-{name}"
+    flag = f"--goal-{name.replace('_', '-')}"
     number = parse.number(flag, text)
     number = real(flag, number) if name == "r2" else positive(flag, number)
     if name == "r2" and number >= 1:
         raise InputError(f"--goal-r2 must be below 1, which is a perfect prediction, got {number:g}")
+    if name == "error_rate" and number >= 1:
+        raise InputError(f"--goal-error-rate must be below 1: it is a share of the rows (0.05 for 5 %), got {number:g}")
     if given["relative"] and name != "rmse":
         raise InputError(f"--relative is for goals that are RMSEs: leave it out with {flag}")
     return {name: number}

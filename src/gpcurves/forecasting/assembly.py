@@ -29,7 +29,15 @@ from gpcurves.forecasting.regression import Mixture, mix
 from gpcurves.forecasting.relevance import Relevance
 from gpcurves.forecasting.repeats import measure_repeatability
 from gpcurves.forecasting.result import Forecast
-from gpcurves.forecasting.sources import check_function, is_graph, is_model, read_rows, refuse_choices
+from gpcurves.forecasting.sources import (
+    check_function,
+    is_graph,
+    is_model,
+    read_rows,
+    recognise_array,
+    refuse_choices,
+    refuse_for_classes,
+)
 from gpcurves.forecasting.verdict import FAR_OUT, count_extreme, warn
 from gpcurves.forecasting.warping import NoWarp, Warped
 from gpcurves.inputs import Copula, Inputs, Pool
@@ -41,7 +49,7 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 from gpcurves.tables import rows as reading
 from gpcurves.tables.frames import is_table
-from gpcurves.tables.preparing import Missing, Names
+from gpcurves.tables.preparing import Missing, Names, Task
 from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows
 
 _REPEATS = 4  # learning curves, each on inputs of its own, of a model that is taken as it is
@@ -61,6 +69,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     groups: Any = None,
     noise: Any = None,
     attributes: Any = None,
+    task: Task | None = None,
     draws: int | None = None,
     effort: ForecastEffort | None = None,
     progress: bool | None = None,
@@ -74,7 +83,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         whose identifiers are left out; the name of a CSV, TSV, Excel or Parquet file; a fitted
         ``GaussianProcessRegressor`` of scikit-learn, which is taken as it is; or a graph (`Graph`, or one of NetworkX).
     y
-        The target, one number per row, or the name of its column (of a table, a number may be one); not given with a
+        The target, one number or class per row, or the name of its column (of a table, a number may be one); not given with a
         fitted regressor. With a graph, labels: a mapping or a Series from vertex to value; n is then the number of labels.
     rng
         Seed: the same seed gives the same answer.
@@ -94,6 +103,9 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         Series like the labels.
     attributes
         With a graph: what else is known about every vertex, as `GraphRegressor` takes it.
+    task
+        "numbers" or "classes", if it cannot be seen from the target: texts, true and false, two values, and the integers up to 2 or
+        from 1 to 3 are taken as classes, other numbers as numbers.
     draws
         Draws from the posterior of the model (16 unless given); fewer are faster and rougher.
     effort
@@ -121,6 +133,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
                 groups=groups,
                 pool=pool,
                 draws=draws,
+                task=task,
                 missing=None if missing == "auto" else missing,
                 deterministic=deterministic or None,
             )
@@ -132,15 +145,21 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         if is_model(X, y):
             return forecast_regressor(X, pool, computation)
         if isinstance(X, str | Path) or is_table(X):
-            rows = read_rows(
-                X, y, pool, computation, features=features, drop=drop, missing=missing, groups=groups, noise=noise
-            )
+            choices = {"features": features, "drop": drop, "missing": missing, "groups": groups, "noise": noise}
+            rows = read_rows(X, y, pool, computation, task=task, **choices)
         elif any(each is not None for each in (features, drop, groups, noise)) or missing != "auto":
             raise InputError("features, drop, missing, groups and noise are for tables: give a table or a file")
         elif isinstance(y, str | numbers.Number):
             raise InputError(f"y must be one number per row, got {y!r}: names of columns are for tables, and X is none")
         else:
-            rows = reading.standardise_arrays(X, y, pool, computation.rng, effort.most_rows)
+            classes, said = recognise_array(y, task)
+            rows = reading.standardise_arrays(X, y, pool, computation.rng, effort.most_rows, classes=classes)
+            rows = replace(rows, steps=(*said, *rows.steps))
+        if rows.classes:
+            refuse_for_classes(deterministic=deterministic or None, noise=noise, draws=draws)
+            from gpcurves.forecasting.classes.assembly import forecast_classes  # numbers do not need it
+
+            return forecast_classes(rows, computation)
         if deterministic:
             check_function(rows)
         return forecast_rows(rows, fit_members(rows, effort.fitted_rows, deterministic), computation, deterministic)
@@ -192,7 +211,7 @@ def fit_rows(
     if len(thin) < len(rows.y) and rows.groups is None:
         observed = observed.extended(len(rows.y) - 1, (mixture.left_out - rows.level) ** 2)
     computation.progress.advance(30)
-    relevance = _measure_relevance(rows, draws.problems, draws.weights)
+    relevance = measure_relevance(rows, draws.problems, draws.weights)
     notes: tuple[str, ...] = ()
     if deterministic:
         notes += ("The target was taken as a function of the inputs without noise.",)
@@ -204,7 +223,7 @@ def fit_rows(
     return FittedRows(rows, draws, observed, relevance, notes, deterministic, Predictor(rows, mixture))
 
 
-def _measure_relevance(rows: Rows, problems: Sequence[Problem], weights: FloatArray) -> Relevance:
+def measure_relevance(rows: Rows, problems: Sequence[Problem], weights: FloatArray) -> Relevance:
     r"""Read off the hyperparameters what each input contributes, on average over problems with their probabilities.
 
     If input i were not known, a function from the prior would vary by :math:`s^2(1-\langle\rho(x_i,x_i')\rangle)`, and by the
@@ -370,13 +389,12 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
         gap=curves.gap,
         left_out=dict(rows.dropped),
         predictor=fit.predictor,
-        chooser=_make_chooser(fit, likeliest, computation.seed),
+        chooser=make_chooser(rows, likeliest, computation.seed, own_scale=fit.relevance is None),
     )
 
 
-def _make_chooser(fit: FittedRows, likeliest: Problem, seed: int) -> Chooser:
-    """Return what chooses further rows, from the pool if there is one."""
-    rows, own_scale = fit.rows, fit.relevance is None  # a model that is taken as it is has inputs in their own units
+def make_chooser(rows: Rows, likeliest: Problem, seed: int, *, own_scale: bool = False) -> Chooser:
+    """Return what chooses further rows, from the pool if there is one; ``own_scale`` if inputs are in their own units."""
     in_units = partial(pd.DataFrame, columns=list(rows.columns.sources)) if own_scale else rows.in_units
     if rows.pool is None or rows.pool_table is None or rows.pool_rows is None:
         return Chooser(likeliest, rows.X, in_units, seed)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
-from gpcurves.errors import InputError
+from gpcurves.errors import InputError, check_name
 from gpcurves.forecasting.effort import Computation
 from gpcurves.graphs import Graph
 from gpcurves.tables import rows as reading
+from gpcurves.tables.cells import check_cells
+from gpcurves.tables.classes import recognise
 from gpcurves.tables.columns import enumerate_names, is_name, name_columns, spell_names
 from gpcurves.tables.files import read_table
 from gpcurves.tables.frames import as_column, as_frame, is_table, name_array
-from gpcurves.tables.preparing import prepare
+from gpcurves.tables.preparing import Task, prepare
 from gpcurves.tables.rows import Rows
 
 _SAME_TARGET = 1e-3  # targets, in standard deviations, that differ by less may be those of a function without noise
@@ -49,17 +52,45 @@ def is_model(X: Any, y: Any) -> bool:
     return False
 
 
-def read_rows(X: Any, y: Any, pool: Any, computation: Computation, **choices: Any) -> Rows:
+def refuse_for_classes(**choices: Any) -> None:
+    """Refuse what has a meaning for numbers only."""
+    given = [name for name, value in choices.items() if value is not None]
+    if given:
+        raise InputError(f"{enumerate_names(given, quote=False)}: for numbers only, and the target has classes")
+
+
+def recognise_array(y: Any, task: Task | None) -> tuple[bool, tuple[str, ...]]:
+    """Tell whether targets are classes, and say so if somebody might mean the other."""
+    if task is not None:
+        check_name("task", task, get_args(Task))
+        return task == "classes", ()
+    try:
+        column = as_column(y)
+    except (InputError, TypeError, ValueError):  # numbers are checked elsewhere, and it is said what is wrong
+        return False, ()
+    if np.ma.isMaskedArray(y) or any(isinstance(cell, complex) for cell in column.array[:1]):
+        return False, ()
+    found, said = recognise("y", column)
+    return found, (said,) if said else ()
+
+
+def read_rows(X: Any, y: Any, pool: Any, computation: Computation, *, task: Task | None = None, **choices: Any) -> Rows:
     """Return the standardised rows of a table, or of a file; ``choices`` are those of `prepare`."""
     table, unlabelled = (_open_table(part) for part in (X, pool))
     table, target = (table, y) if is_name(y, table) else _add_target(table, y)
     if unlabelled is not None and not isinstance(unlabelled, pd.DataFrame):
         (called,) = spell_names([target], table)
         unlabelled = name_array(unlabelled, [name for name in map(str, table.columns) if name != called])
-    most_rows = computation.effort.most_rows
-    return reading.standardise(
-        prepare(table, target, pool=unlabelled, rng=computation.seed, most_rows=most_rows, **choices)
-    )
+    most_rows, said = computation.effort.most_rows, ""
+    if task is None:
+        (name,) = spell_names([target], table)
+        cells = name_columns(table, "table")[name]
+        check_cells(name, cells)
+        found, said = recognise(name, cells, str(table.attrs.get("decimal", ".")))
+        task = "classes" if found else "numbers"
+    check_name("task", task, get_args(Task))
+    prepared = prepare(table, target, pool=unlabelled, rng=computation.seed, most_rows=most_rows, task=task, **choices)
+    return reading.standardise(replace(prepared, steps=(said, *prepared.steps)) if said else prepared)
 
 
 def _open_table(source: Any) -> Any:
