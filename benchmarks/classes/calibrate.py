@@ -1,0 +1,188 @@
+"""Fit the constants of forecasts of classes to what `collect` wrote.
+
+    python -m benchmarks.classes.calibrate FILE
+
+prints those of error rates, then those of log losses: how mistakes and doubts are combined, how the curve goes on, widths of
+intervals.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from benchmarks.classes import truth
+from benchmarks.classes.collect import FACTORS, ROWS
+from benchmarks.forecast.rivals import FORMS
+from benchmarks.forecast.sources import hashed
+from gpcurves.forecasting.classes.intervals import (
+    ClassCalibration,
+    find_level,
+    from_scale,
+    ingredients,
+    project,
+    to_scale,
+)
+from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.intervals import follow_power_laws
+
+MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
+SMOOTH = {True: 0.005, False: 0.02}  # of absolute errors, of error rates and of log losses
+WIDTHS = np.log([1.5, 0.01, 0.4, 0.3])  # what the constants of widths are drawn to,
+COMBINATION = np.array([0.5, 0.8, 0.2])  # and level and exponents,
+PULL = (0.05, 1.0)  # and how strongly
+
+
+@dataclass(frozen=True)
+class Points:
+    """Forecasts at a multiple of the rows: arrays of the same length."""
+
+    task: np.ndarray
+    kind: np.ndarray
+    factor: np.ndarray
+    truth: np.ndarray
+    seen: np.ndarray  # mistakes, or log loss, of ten-fold cross-validation
+    expected: np.ndarray  # and what the predicted probabilities expect
+    model: np.ndarray  # logarithms of ratios that the model
+    law: np.ndarray  # and power laws expect
+    scatter: np.ndarray
+    rivals: dict[str, np.ndarray]
+    is_rate: bool
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Every task counts alike."""
+        count = {task: np.sum(self.task == task) for task in set(self.task)}
+        return np.array([1 / count[task] for task in self.task])
+
+    def estimate(self, constants: np.ndarray) -> np.ndarray:
+        level, model, power = constants
+        start = find_level(self.seen, self.expected, level)
+        return project(start, self.model, self.law, ClassCalibration(level, model, power, (), ()))
+
+    def squares(self, constants: np.ndarray) -> np.ndarray:
+        """Return the squared ingredients of the width, one column per forecast."""
+        level = to_scale(find_level(self.seen, self.expected, constants[0]), self.is_rate)
+        drop = level - to_scale(self.estimate(constants), self.is_rate)
+        doubt = to_scale(self.seen, self.is_rate) - to_scale(self.expected, self.is_rate)
+        return ingredients(self.factor, self.scatter, drop, doubt) ** 2
+
+
+def read(file: Path, which: int) -> Points:
+    """Read what `collect` wrote, for error rates (0) or log losses (1)."""
+    true = json.loads(truth.FILE.read_text())
+    rows = [row for row in map(json.loads, file.read_text().splitlines()) if "failed" not in row]
+    found = [
+        (row, i, k)
+        for row in rows
+        for i, k in enumerate(FACTORS)
+        if true.get(row["task"], {}).get(str(k * ROWS)) is not None
+    ]
+    key, expected = (("mistakes", "doubt"), ("loss", "entropy"))[which]
+    rivals = ("rivals", "rivals of log loss")[which]
+
+    def column(pick: object) -> np.ndarray:
+        return np.array([pick(row, i, k) for row, i, k in found])  # type: ignore[operator]
+
+    return Points(
+        task=column(lambda row, i, k: row["task"]),
+        kind=column(lambda row, i, k: row["kind"]),
+        factor=column(lambda row, i, k: float(k)),
+        truth=column(lambda row, i, k: true[row["task"]][str(k * ROWS)][which]),
+        seen=column(lambda row, i, k: row[key][-1]),
+        expected=column(lambda row, i, k: row[expected][-1] if which == 0 else row[expected]),
+        model=column(lambda row, i, k: np.log(row["expected"][which][i + 1] / row["expected"][which][0])),
+        law=column(lambda row, i, k: law_ahead(row, k, which)),
+        scatter=column(
+            lambda row, i, k: 0.5 / np.sqrt(row["usable"]) if which == 0 else row["loss_stderr"] / row["loss"][-1]
+        ),
+        rivals={name: column(lambda row, i, k, name=name: row[rivals][name][i]) for name in FORMS},
+        is_rate=which == 0,
+    )
+
+
+def law_ahead(row: dict[str, Any], factor: int, which: int) -> float:
+    """Return the logarithm of the ratio that power laws through cross-validated errors expect."""
+    mistakes, doubt = np.array(row["mistakes"]), np.array(row["doubt"])
+    values = 0.5 * (mistakes + doubt) if which == 0 else np.array(row["loss"])
+    observed = CrossValidation(np.array(row["n"]), np.maximum(values, 1e-4), np.ones(len(values)))
+    ahead, last = follow_power_laws(observed, np.array([float(factor * row["usable"]), row["n"][-1]]))
+    return float(min(ahead - last, 0.0))
+
+
+def fit_estimate(points: Points, kept: np.ndarray) -> np.ndarray:
+    """Return level and exponents that make the mean absolute error least."""
+    weights, smooth = points.weights * kept, SMOOTH[points.is_rate]
+
+    def loss(constants: np.ndarray) -> float:
+        bounded = np.clip(constants, [0.0, 0.0, 0.0], [1.0, 3.0, 3.0])
+        error = points.estimate(bounded) - points.truth
+        cost = float(weights @ np.sqrt(error**2 + smooth**2)) / smooth
+        return cost + PULL[0] * float(weights.sum() * ((constants - COMBINATION) ** 2).sum())
+
+    found = minimize(loss, COMBINATION, method="Nelder-Mead", options={"maxiter": 600, "xatol": 1e-3})
+    return np.asarray(np.clip(found.x, [0.0, 0.0, 0.0], [1.0, 3.0, 3.0]))
+
+
+def fit_widths(squares: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the constants below and above that make the interval score least: width, and what misses cost."""
+    count, guess, smooth = len(squares), np.tile(WIDTHS, 2), 0.02
+
+    def loss(logs: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slopes = PULL[1] * float(np.sum((logs - guess) ** 2)), []
+        for sign, part in ((1, logs[:count]), (-1, logs[count:])):
+            half = np.sqrt(np.exp(2 * part) @ squares + 1e-6)
+            beyond = (sign * errors - half) / smooth
+            value += 10 * float(weights @ (half + MISS * smooth * np.logaddexp(0, beyond)))
+            slopes.append(10 * np.exp(2 * part) * (squares @ (weights * (1 - MISS * expit(beyond)) / half)))
+        return value, np.concatenate(slopes) + 2 * PULL[1] * (logs - guess)
+
+    found = np.exp(minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=[(-6, 2)] * (2 * count)).x)
+    return found[:count], found[count:]
+
+
+def fit(points: Points, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the constants of the estimate, and of the widths below and above it, from some of the forecasts."""
+    constants = fit_estimate(points, kept)
+    errors = to_scale(points.estimate(constants), points.is_rate) - to_scale(points.truth, points.is_rate)
+    down, up = fit_widths(points.squares(constants)[:, kept], errors[kept], points.weights[kept])
+    return constants, down, up
+
+
+def leave_out(points: Points, parts: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return estimate and ends of intervals, with constants fitted to other tasks: a twelfth of them is left out at a time."""
+    ordered = sorted(set(points.task), key=lambda task: hashed(f"part of {task}"))
+    part = {task: number % parts for number, task in enumerate(ordered)}
+    mine = np.array([part[task] for task in points.task])
+    estimate, low, high = np.zeros((3, len(mine)))
+    for number in range(parts):
+        out = mine == number
+        if not out.any():
+            continue
+        constants, down, up = fit(points, ~out)
+        squares = points.squares(constants)[:, out]
+        estimate[out] = points.estimate(constants)[out]
+        middle = to_scale(estimate[out], points.is_rate)
+        low[out] = from_scale(middle - np.sqrt(down**2 @ squares), points.is_rate)
+        high[out] = from_scale(middle + np.sqrt(up**2 @ squares), points.is_rate)
+    return estimate, low, high
+
+
+def main() -> None:
+    for which, name in enumerate(("RATE", "LOSS")):
+        points = read(Path(sys.argv[1]), which)
+        constants, down, up = fit(points, np.full(len(points.task), True))
+        level, model, power = (float(f"{value:.3g}") for value in constants)
+        ends = [tuple(float(f"{value:.3g}") for value in each) for each in (down, up)]
+        print(f"{name} = ClassCalibration({level}, {model}, {power}, down={ends[0]}, up={ends[1]})")
+
+
+if __name__ == "__main__":
+    main()

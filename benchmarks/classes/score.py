@@ -1,0 +1,49 @@
+"""Score forecasts of classes against true learning curves, with what people do instead beside them.
+
+    python -m benchmarks.classes.score FILE
+
+FILE is what `collect` wrote. Errors are |forecast - true error rate|, and for log losses |ln(forecast / true)|, at 2, 4, 8 and 16 times
+the rows: median and mean. Constants were fitted to the same tasks, so each task is scored with constants fitted to others
+(`calibrate.leave_out`).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.classes.calibrate import Points, leave_out, read
+from benchmarks.classes.collect import FACTORS
+
+
+def line(name: str, points: Points, forecast: np.ndarray, here: np.ndarray) -> str:
+    """Return median and mean of the errors at each multiple."""
+    error = np.abs(forecast - points.truth) if points.is_rate else np.abs(np.log(forecast / points.truth))
+    parts = [
+        f"{np.median(error[here & (points.factor == k)]):.3f} {np.mean(error[here & (points.factor == k)]):.3f}"
+        for k in FACTORS
+        if (here & (points.factor == k)).any()
+    ]
+    return f"{name:14s} {'   '.join(parts)}   all {np.median(error[here]):.3f} {np.mean(error[here]):.3f}"
+
+
+def main() -> None:
+    for which, name in enumerate(("error rate", "log loss")):
+        points = read(Path(sys.argv[1]), which)
+        estimate, low, high = leave_out(points)
+        inside = (low <= points.truth) & (points.truth <= high)
+        print(
+            f"{name}: {len(set(points.task))} tasks, {len(points.task)} forecasts; median and mean at {FACTORS} times the rows"
+        )
+        for kind in ("all", *sorted(set(points.kind))):
+            here = np.full(len(points.kind), True) if kind == "all" else points.kind == kind
+            print(f"-- {kind}: {len(set(points.task[here]))} tasks, 90 % intervals hold {inside[here].mean():.3f}")
+            print(line("forecast", points, estimate, here))
+            for rival, forecast in points.rivals.items():
+                print(line(rival, points, np.clip(forecast, 1e-4, 1.0 if which == 0 else None), here))
+
+
+if __name__ == "__main__":
+    main()
