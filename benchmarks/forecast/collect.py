@@ -2,7 +2,8 @@
 
     python -m benchmarks.forecast.collect FILE [--third] [--draws 1]
 
-Writes what the rows say (the curve of the model and its spread, cross-validation, rivals) with the true curve beside it.
+Writes what the rows say (the curve of the model and its spread, cross-validation, rivals) with the true curve beside it, one
+line of JSON for each. A run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -85,6 +86,8 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
         "cv_stderr": observed.log_stderr.tolist(),
         "loo": float(np.log(np.mean((mixture.left_out - rows.level) ** 2)) + units),
         "kurtosis": float(np.mean(residual**4) / np.mean(residual**2) ** 2),
+        "residuals": [float(f"{each:.3g}") for each in residual],
+        "targets": [float(f"{each:.3g}") for each in rows.level],
         "weights": mixture.weights.tolist(),
         "blocks": max(rows.columns.blocks) + 1,
         "width": rows.X.shape[1],
@@ -95,6 +98,11 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
         "simulation of the best fit": (np.log(plug_in(ahead)) + units).tolist(),
         **{form: extrapolate(form, observed.n, observed.mse, ahead).tolist() for form in FORMS},
     }
+
+
+def read_lines(file: Path) -> list[dict[str, Any]]:
+    """Return the forecasts in a file, one on each line."""
+    return [json.loads(line) for line in file.read_text().splitlines()]
 
 
 def _require(found: Forecast, goal: float) -> list[int | None]:
@@ -111,18 +119,22 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
     true = json.loads(truth.FILE.read_text())
+    done = {(row["task"], row["rows"], row["draw"]) for row in read_lines(asked.file)} if asked.file.exists() else set()
     cases = [
         (name, count, draw, curve)
-        for name, curve in true.items()
+        for name, curve in sorted(true.items(), key=lambda each: not tasks.third(each[0]))
         if tasks.third(name) or not asked.third
         for count in SIZES
         if str(2 * count) in curve
         for draw in range(asked.draws)
+        if (name, count, draw) not in done
     ]
     found = Parallel(asked.workers, return_as="generator_unordered")(delayed(run)(*case) for case in cases)
-    rows = list(tqdm(found, total=len(cases), unit=" forecasts"))
     asked.file.parent.mkdir(parents=True, exist_ok=True)
-    asked.file.write_text(json.dumps(rows))
+    with asked.file.open("a") as file:
+        for row in tqdm(found, total=len(cases), unit=" forecasts"):
+            file.write(json.dumps(row) + "\n")
+            file.flush()
 
 
 if __name__ == "__main__":
