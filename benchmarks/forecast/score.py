@@ -10,14 +10,13 @@ kind: a width for each multiple, fitted to the other tasks.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.forecast.calibrate import Points, leave_out, read
-from benchmarks.forecast.collect import FACTORS
+from benchmarks.forecast.collect import FACTORS, read_lines
 from benchmarks.forecast.rivals import FORMS
 
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
@@ -68,7 +67,7 @@ def main() -> None:
         assert len(truth)
     by_task = [inside[points.task == task].mean() for task in set(points.task)]
     print(f"tasks whose intervals hold less than 75 %: {np.mean(np.array(by_task) < 0.75):.1%}")
-    required(json.loads(Path(sys.argv[1]).read_text()))
+    required(read_lines(Path(sys.argv[1])))
 
 
 def required(rows: list[dict[str, object]]) -> None:

@@ -24,6 +24,8 @@ from benchmarks.forecast import sources
 from benchmarks.forecast.sources import hashed
 
 FILE = Path(__file__).with_name("tasks.json")
+FURTHER = Path(__file__).with_name("further.json")
+"""Tasks that were chosen by the same rules after everything was fixed, and are for the last score alone."""
 MOST_ROWS = 7_000
 MOST_HELD = 2_000
 
@@ -42,8 +44,13 @@ class Task:
 
 
 def names() -> list[str]:
-    """Return the names of all tasks."""
-    return list(_catalogue())
+    """Return the names of all tasks but the further ones."""
+    return list(_read(FILE))
+
+
+def further() -> list[str]:
+    """Return the names of the further ones."""
+    return list(_read(FURTHER))
 
 
 def kind(name: str) -> str:
@@ -92,9 +99,18 @@ def make_table(name: str, entry: dict[str, Any]) -> pd.DataFrame:
     return table.sample(n=min(MOST_ROWS, len(table)), random_state=seed).reset_index(drop=True)
 
 
-@cache
+def source(name: str) -> str:
+    """Return the table or function of a task."""
+    return str(_catalogue()[name]["source"])
+
+
 def _catalogue() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = json.loads(FILE.read_text())
+    return _read(FILE) | _read(FURTHER)
+
+
+@cache
+def _read(file: Path) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads(file.read_text()) if file.exists() else {}
     return found
 
 
@@ -102,7 +118,7 @@ def _catalogue() -> dict[str, dict[str, Any]]:
 def _third_of_sources() -> frozenset[str]:
     """Return every third table or function of each kind, in the order of a hash."""
     kinds: dict[str, str] = {}
-    for name, entry in _catalogue().items():
+    for name, entry in _read(FILE).items():
         kinds.setdefault(entry["source"], kind(name))
     ordered = sorted(kinds, key=lambda source: hashed(f"third of {source}"))
     return frozenset(

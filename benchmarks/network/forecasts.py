@@ -90,11 +90,13 @@ def read(file: Path) -> Points:
         spread=column(lambda row, i: row["spread"][i]),
         above=column(lambda row, i: row["above"][i]),
         scatter=column(lambda row, i: row["scatter"]),
+        noiseless=np.zeros(len(found)),
+        tails=np.zeros(len(found)),
+        laws=column(lambda row, i: law_ahead(row["cv_n"], row["cv_mse"], row["factors"][i] * row["rows"])),
         rivals={name: column(lambda row, i, name=name: row[name][i]) for name in RIVALS},
-        power=(
-            NETWORKS.power,
-            column(lambda row, i: law_ahead(row["cv_n"], row["cv_mse"], row["factors"][i] * row["rows"])),
-        ),
+        emphasis=np.ones(len(found)),
+        guess=(0.5, 0.5, 1.0, *NETWORKS.power),
+        pull=3.0,
     )
 
 
@@ -113,7 +115,9 @@ def score(points: Points) -> None:
         print(f"{method:16s} {'  '.join(parts)}   {f'{inside.mean():8.1%}' if method == 'gpcurves' else '       -'}")
     held = {place: inside[points.kind == place].mean() for place in dict.fromkeys(points.kind.tolist())}
     print("coverage by network: " + ", ".join(f"{place} {share:.0%}" for place, share in held.items()))
-    for name, values in zip(("level, slope", "down", "up"), fit(points, np.full(len(points.task), True)), strict=True):
+    for name, values in zip(
+        ("levels, slope, shares of power laws", "down", "up"), fit(points, np.full(len(points.task), True)), strict=True
+    ):
         print(name, "=", tuple(float(f"{value:.3g}") for value in values))
 
 

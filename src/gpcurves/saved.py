@@ -68,6 +68,7 @@ _RECORD = {
 _VALIDATION: dict[bool, dict[str, Any]] = {
     False: {
         "n": series(1, 1e10, rising=True), "mse": _RMSE, "stderr": series(0), "ratio": number(1e-9, 1), "kurtosis": number(1, 1e12),
+        "tails?": number(-20, 20),
     },
 }  # fmt: skip
 _VALIDATION[True] = {

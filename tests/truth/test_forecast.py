@@ -135,7 +135,7 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> 
     sizes = np.arange(1201.0)
     curves = [ErrorCurve(1 / (1 + sizes / 9), 0.1), ErrorCurve(2 / (1 + sizes / 20), 0.05)]
     weights, scatter, scale = [0.7, 0.3], 0.15, 3.0
-    observed = CrossValidation(np.array([20.0, 72.0]), np.array([0.4, 0.2]), np.array([0.1, 0.2 * scatter]))
+    observed = CrossValidation(np.array([20.0, 72.0]), np.array([0.4, 0.2]), np.array([0.1, 0.2 * scatter]), tails=1.3)
     band = PosteriorCurves(tuple(curves), np.array(weights), ((1,), (1,)), observed, 80, 80, scale).make_band()
     logs = {size: [math.log(curve(np.array([float(size)]))[0]) for curve in curves] for size in (72, 80, n)}
     middle = {size: sum(w * log for w, log in zip(weights, logs[size], strict=True)) for size in logs}
@@ -143,13 +143,16 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> 
     variance = sum(w * (log - middle[n]) ** 2 for w, log in zip(weights, logs[n], strict=True))
     noise = 0.7 * math.log(0.1) + 0.3 * math.log(0.05)
     above = min(middle[n] - noise, 2.0)
-    sources = [math.log(reach), math.sqrt(variance), scatter, gap, middle[72] - middle[n], above]
+    sources = [math.log(reach), math.sqrt(variance), scatter, gap, middle[72] - middle[n], above, 1.3]
     down, up = (
         math.sqrt(sum((c * x) ** 2 for c, x in zip(side, sources, strict=True))) for side in (TABLES.down, TABLES.up)
     )
     estimate, low, high, assured = (float(curve[0]) for curve in band.at(np.array([float(n)])))
-    model = middle[72] + TABLES.level * gap + TABLES.slope * (middle[n] - middle[72])
-    expected = (1 - TABLES.power) * model + TABLES.power * naive_power_laws(observed, min(n, 1280))
+    noiseless, heavy = min((middle[72] - noise) / 4, 1.0), (1.3 - 0.5) / 2
+    level = (1 - noiseless) * TABLES.level[0] + noiseless * TABLES.level[1]
+    share = (1 - heavy) * TABLES.power[0] + heavy * TABLES.power[1]
+    model = middle[72] + level * gap + TABLES.slope * (middle[n] - middle[72])
+    expected = (1 - share) * model + share * naive_power_laws(observed, min(n, 1280), noiseless)
     assert 2 * math.log(estimate / scale) == pytest.approx(expected, rel=1e-9)
     below = 2 * math.log(estimate / low)
     assert below >= (1 - 1e-9) * down  # ends never rise
@@ -168,10 +171,11 @@ def test_between_its_knots_a_band_is_interpolated() -> None:
     n, far = np.array([7.0, 433.0, 5_003.0, 77_777.0]), np.array([1e6 + 1, 1e14])
     now = curve(np.array([72.0]))  # the drop from there on is forecast to be smaller
     slope = np.where(n > 72, TABLES.slope, 1.0)
+    noiseless = min(math.log(float(now[0]) / 0.01) / 4, 1.0)
     for sizes, slopes, accuracy in ((n, slope, 1e-6), (far, TABLES.slope, 1e-5)):  # the second is beyond the horizon
         model = np.log(now * (curve(sizes) / now) ** slopes)
-        laws = np.array([naive_power_laws(observed, float(np.clip(each, 72, 1280))) for each in sizes])
-        expected = np.exp(0.5 * ((1 - TABLES.power) * model + TABLES.power * laws))
+        laws = np.array([naive_power_laws(observed, float(np.clip(each, 72, 1280)), noiseless) for each in sizes])
+        expected = np.exp(0.5 * ((1 - TABLES.power[0]) * model + TABLES.power[0] * laws))
         np.testing.assert_allclose(band.at(sizes)[0], expected, rtol=accuracy)
 
 

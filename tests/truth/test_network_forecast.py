@@ -112,9 +112,9 @@ def test_the_estimate_has_a_share_of_power_laws_up_to_the_last_vertex() -> None:
 
     def log_rmse(size: float, chosen: list[int]) -> float:
         now, within = mean(36.0, chosen), min(size, 80.0)
-        model = now + NETWORKS.level * (math.log(0.4) - now) + NETWORKS.slope * (mean(within, chosen) - now)
+        model = now + NETWORKS.level[0] * (math.log(0.4) - now) + NETWORKS.slope * (mean(within, chosen) - now)
         law = naive_power_laws(observed, within)
-        return float(0.5 * ((1 - NETWORKS.power) * model + NETWORKS.power * law))
+        return float(0.5 * ((1 - NETWORKS.power[0]) * model + NETWORKS.power[0] * law))
 
     everything = [0, 1, 2, 3]
     for size in (60.0, 80.0, 200.0):

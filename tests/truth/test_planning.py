@@ -21,7 +21,7 @@ from gpcurves.cli import run
 from gpcurves.designs.greedy import choose_greedily
 from gpcurves.forecasting import Forecast, ForecastEffort
 from gpcurves.forecasting.choosing import Chooser
-from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
+from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, measure_tails
 from gpcurves.forecasting.intervals import Band, goal_grid
 from gpcurves.forecasting.planning import count_test_rows, find_gain, find_stopping_point, gains
 from gpcurves.forecasting.questions import Questions
@@ -284,6 +284,17 @@ def test_the_shape_of_residuals_is_that_of_cross_validation() -> None:
 
 
 # Rows to measure next
+
+
+def test_tails_compare_the_mean_with_the_median_of_squared_residuals() -> None:
+    rng = np.random.default_rng(0)
+    residuals = rng.standard_t(3, 41)
+    squares = sorted(float(each) ** 2 for each in residuals)
+    expected = math.log(sum(squares) / 41) - math.log(squares[20] / 0.45493642)  # that of a squared normal variable
+    assert measure_tails(residuals) == pytest.approx(expected, rel=1e-6)
+    assert measure_tails(rng.standard_normal(200_000)) == pytest.approx(0.0, abs=4 * 0.008)
+    assert measure_tails(np.append(np.zeros(30), 1.0)) == 20.0
+    assert measure_tails(np.zeros(30)) == 0.0
 
 
 def test_suggestions_are_written_like_the_rows() -> None:

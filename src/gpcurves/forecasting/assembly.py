@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
 from gpcurves.forecasting.choosing import Chooser
-from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, cross_validate, hold_out
+from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, cross_validate, hold_out, measure_tails
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
 from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
 from gpcurves.forecasting.evidence import JITTER
@@ -210,6 +210,7 @@ def fit_rows(
     )
     if len(thin) < len(rows.y) and rows.groups is None:
         observed = observed.extended(len(rows.y) - 1, (mixture.left_out - rows.level) ** 2)
+    observed = replace(observed, tails=measure_tails(mixture.left_out - rows.level))
     computation.progress.advance(30)
     relevance = measure_relevance(rows, draws.problems, draws.weights)
     notes: tuple[str, ...] = ()

@@ -24,6 +24,7 @@ _WORK, _REFITS = 1_000, 2  # refits times rows, about, and how many refits at le
 _REPEATS, _ITERATIONS, _SPLITS = 4, 8, 20
 _MOST_MEMBERS = 2  # those with the most weight are refitted: the mixture of all is hardly better
 _FEWEST_RESIDUALS = 20  # rows whose residuals show the shape of their distribution
+_NORMAL_MEDIAN = 0.4549364  # of the square of a standard normal variable
 Groups = npt.NDArray[np.int64] | None
 
 
@@ -34,6 +35,7 @@ class CrossValidation:
     ``stderr`` are the standard errors of ``mse``, from the scatter of the squared residuals; both have the units of the
     target, squared. ``ratio`` is the mean absolute residual over the root mean squared one, after training on most rows, and
     ``kurtosis`` the mean fourth power over the squared mean square; they are those of normal residuals if there are few.
+    ``tails`` is how heavy their tails are (`measure_tails`), 0 if nothing is known about them.
     """
 
     n: FloatArray
@@ -41,6 +43,7 @@ class CrossValidation:
     stderr: FloatArray
     ratio: float = math.sqrt(2 / math.pi)
     kurtosis: float = 3.0
+    tails: float = 0.0
 
     def _repr_html_(self) -> str:
         """Return a table in the units of the target: the standard error of a root is that of the square over twice the root."""
@@ -176,7 +179,8 @@ def hold_out(problem: Problem, X: FloatArray, y: FloatArray, rng: np.random.Gene
         errors.append(float(np.mean(residuals**2)))
         scatter.append(float(np.std(residuals**2) / np.sqrt(count)))
     shape = measure_shape(residuals**2, count)
-    return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter), *shape)
+    found = CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter), *shape)
+    return replace(found, tails=measure_tails(residuals))
 
 
 def measure_shape(squares: FloatArray, rows: int) -> tuple[float, ...]:
@@ -185,6 +189,16 @@ def measure_shape(squares: FloatArray, rows: int) -> tuple[float, ...]:
     if rows < _FEWEST_RESIDUALS or not mean > 0:
         return ()
     return float(np.sqrt(squares).mean()) / math.sqrt(mean), float(np.mean((squares / mean) ** 2))
+
+
+def measure_tails(residuals: FloatArray) -> float:
+    """Return the logarithm of the mean over the median squared residual, less that of normal ones: 0 for normal tails.
+
+    More than half of the residuals may be next to nothing: the result is at most 20.
+    """
+    squares = residuals**2
+    mean, middle = float(squares.mean()), float(np.median(squares)) / _NORMAL_MEDIAN
+    return math.log(mean / max(middle, math.exp(-20.0) * mean)) if mean > 0 else 0.0
 
 
 def _draw_splits(count: int, share: float, rng: np.random.Generator) -> list[Split]:

@@ -18,13 +18,18 @@ from gpcurves.numerics.validation import FloatArray, frozen
 
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand
 _GOALS = 400
-_ASSURANCE = 0.842 / 1.645  # width of a one-sided 80 % interval over half of a 90 % interval, for normal errors
+_ASSURANCE = (
+    0.44  # width of a one-sided 80 % interval over that above a 90 % interval: 80 % of tasks left out are below
+)
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
 _FAR = 2.0
 _EXPONENTS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of power laws through cross-validated errors,
 _OFFSETS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.0)  # what of the last error more rows do not lower,
 _SCATTER = 0.4  # and how far logarithms of cross-validated errors may be from them
+_ABOVE = 4.0  # so far above the noise, in logarithms, a function counts as free of noise
+_LIGHT, _HEAVY = 0.5, 2.5  # tails of residuals below which power laws count least, and above which they count most,
+_HEAVIEST = 5.0  # and up to which they widen the interval
 _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
 
 
@@ -32,21 +37,29 @@ _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; furt
 class Calibration:
     """Constants that were learnt from what forecasts came to.
 
-    ``level`` is the share of the gap between cross-validated and expected error by which the whole curve is moved, ``slope`` the
-    share of the drop that the model expects from more rows which happens, in logarithms; ``down`` and ``up`` are contributions
-    to the half-widths, in the order of `ingredients`. ``power`` is the share of power laws through cross-validated errors in the
-    logarithm of the estimate.
+    ``level`` is the share of the gap between cross-validated and expected error by which the whole curve is moved, if most of the
+    error is noise, and if none of it is: the model knows the level of noise better than a few residuals do, but not how far it is
+    from a function without noise. ``slope`` is the share of the drop that the model expects from more rows which happens, in
+    logarithms. ``power`` is the share of power laws through cross-validated errors in the logarithm of the estimate, if residuals
+    are normal, and if their tails are heavy, which no Gaussian process expects. ``down`` and ``up`` are contributions to the
+    half-widths, in the order of `ingredients`. ``falling`` is how much of their weight power laws that end at an offset lose if
+    there is no noise.
     """
 
-    level: float
+    level: tuple[float, float]
     slope: float
+    power: tuple[float, float]
     down: tuple[float, ...]
     up: tuple[float, ...]
-    power: float = 0.35
+    falling: float = 1.0
 
 
 TABLES = Calibration(
-    0.231, 1.04, down=(0.311, 1.19, 2.28, 0.234, 0.577, 1.33), up=(0.0967, 2.09, 2.99, 2.6, 0.577, 0.476)
+    level=(0.2, 1.0),
+    slope=1.0,
+    power=(0.3, 0.8),
+    down=(0.404, 1.4, 2.58, 0.314, 0.593, 0.721, 0.359),
+    up=(0.0938, 2.18, 3.14, 0.762, 0.593, 1.03, 0.227),
 )
 LASTING_WIDTH = 0.5 * TABLES.down[0] * math.log(_FURTHEST)
 """Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
@@ -140,8 +153,8 @@ def combine(
     ahead: FloatArray,
     now: FloatArray | float,
     gap: FloatArray | float,
-    level: float = TABLES.level,
-    slope: float = TABLES.slope,
+    level: FloatArray | float,
+    slope: float,
 ) -> FloatArray:
     """Return the logarithm of the mean squared error to expect, from what the model expects and what cross-validation shows.
 
@@ -153,11 +166,12 @@ def combine(
     )  # with fewer rows errors are larger in full
 
 
-def follow_power_laws(observed: CrossValidation, n: FloatArray) -> FloatArray:
+def follow_power_laws(observed: CrossValidation, n: FloatArray, falling: float = 0.0) -> FloatArray:
     """Return the logarithm of the error that power laws through cross-validated errors expect.
 
     A power law falls to an offset, a + b n^-c. The logarithm is averaged over a grid of exponents c and of shares of the offset in
-    the last error, weighted by how well each law fits: unlike the best law, the average changes little with the folds.
+    the last error, weighted by how well each law fits: unlike the best law, the average changes little with the folds. The
+    weights of laws with an offset lose the share ``falling``: without noise errors fall for ever.
     """
     exponent, offset = (each.reshape(-1, 1) for each in np.meshgrid(_EXPONENTS, _OFFSETS))
 
@@ -167,7 +181,7 @@ def follow_power_laws(observed: CrossValidation, n: FloatArray) -> FloatArray:
     away = np.log(observed.mse) - fall(observed.n)
     level = away.mean(axis=1)
     misfit = ((away - level[:, None]) ** 2).sum(axis=1)
-    weights = np.exp(-0.5 * (misfit - misfit.min()) / _SCATTER**2)
+    weights = np.exp(-0.5 * (misfit - misfit.min()) / _SCATTER**2) * np.where(offset[:, 0] > 0, 1 - falling, 1.0)
     return np.asarray(weights @ (level[:, None] + fall(n)) / weights.sum())
 
 
@@ -178,16 +192,34 @@ def ingredients(
     gap: FloatArray | float,
     drop: FloatArray,
     above: FloatArray,
+    tails: FloatArray | float,
 ) -> FloatArray:
     """Return what makes a forecast uncertain, one row each, in logarithms of the squared error.
 
     In this order: how far it reaches, as a ``factor`` of the rows at hand; how much the posterior varies (``spread``); the
     ``scatter`` of the squared residuals of cross-validation; the ``gap`` between cross-validation and expectation; by how
-    much the error is forecast to ``drop``; and how far it is then still ``above`` the noise, up to a limit.
+    much the error is forecast to ``drop``; how far it is then still ``above`` the noise, up to a limit; and how heavy the ``tails``
+    of the residuals are, up to another one.
     """
     ones = np.ones(len(factor))
     reach = np.abs(np.log(np.clip(factor, 1e-3, _FURTHEST)))
-    return np.array([reach, spread, scatter * ones, gap * ones, np.abs(drop), np.clip(above, 0.0, _FAR)])
+    heavy = np.clip(tails, 0.0, _HEAVIEST) * ones
+    return np.array([reach, spread, scatter * ones, gap * ones, np.abs(drop), np.clip(above, 0.0, _FAR), heavy])
+
+
+def blend(ends: tuple[float, float], place: FloatArray | float) -> FloatArray | float:
+    """Return the number that is so far on the way from the first of two to the second, from 0 to 1."""
+    return ends[0] + (ends[1] - ends[0]) * place
+
+
+def measure_noiselessness(above: FloatArray | float) -> FloatArray:
+    """Return how free of noise a target is, from 0 to 1, given how far the logarithm of the present error is above the noise."""
+    return np.asarray(np.clip(above, 0.0, _ABOVE) / _ABOVE)
+
+
+def measure_heaviness(tails: FloatArray | float) -> FloatArray:
+    """Return how heavy tails are, from 0 to 1."""
+    return np.asarray(np.clip((np.asarray(tails) - _LIGHT) / (_HEAVY - _LIGHT), 0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -225,9 +257,8 @@ class PosteriorCurves:
         :math:`\frac{B-1}B\sum_b\delta_b^2` (the jackknife). Cross-validation and the probabilities of families count as known.
         """
         slope = np.where(n > self.observed.n[-1], self.calibration.slope, 1.0)
-        level = self.calibration.level
-        logs = 0.5 * (slope * self._logs(n) + (1 - level - slope) * self._logs(self.observed.n[-1:]))
-        logs *= 1 - self.calibration.power
+        logs = 0.5 * (slope * self._logs(n) + (1 - self._level - slope) * self._logs(self.observed.n[-1:]))
+        logs *= 1 - self._power
         variance, begin = np.zeros(len(n)), 0
         for sizes in self.batches:
             count, total = len(sizes), sum(sizes)
@@ -247,6 +278,21 @@ class PosteriorCurves:
         return np.asarray(self.weights @ np.log([curve.noise_at(self.rate * n) for curve in self.curves]))
 
     @cached_property
+    def _noiseless(self) -> float:
+        """How free of noise the target is, from 0 to 1."""
+        return float(measure_noiselessness(self.moments(self.observed.n[-1:])[2][0]))
+
+    @property
+    def _level(self) -> float:
+        """The share of the gap by which the curve is moved."""
+        return float(blend(self.calibration.level, self._noiseless))
+
+    @property
+    def _power(self) -> float:
+        """The share of power laws."""
+        return float(blend(self.calibration.power, measure_heaviness(self.observed.tails)))
+
+    @cached_property
     def gap(self) -> float:
         """The logarithm of the cross-validated error over the expected one."""
         return float(np.log(self.observed.mse[-1]) - self.moments(self.observed.n[-1:])[0][0])
@@ -260,10 +306,11 @@ class PosteriorCurves:
     def _estimate(self, n: FloatArray, log_mse: FloatArray | None = None) -> FloatArray:
         """Return the logarithm of the error to expect, for these curves or for another one, at the level that was observed."""
         now = float(self.moments(self.observed.n[-1:])[0][0])
-        ahead, share = self.moments(n)[0] if log_mse is None else log_mse, self.calibration.power
-        estimate = combine(ahead, now, self.gap, self.calibration.level, self.calibration.slope)
+        ahead, share = self.moments(n)[0] if log_mse is None else log_mse, self._power
+        estimate = combine(ahead, now, self.gap, self._level, self.calibration.slope)
         within = np.clip(n, self.observed.n[0], min(self.most, _FURTHEST * self.rows))
-        return np.asarray((1 - share) * estimate + share * follow_power_laws(self.observed, within))
+        laws = follow_power_laws(self.observed, within, self.calibration.falling * self._noiseless)
+        return np.asarray((1 - share) * estimate + share * laws)
 
     def _in_units(self, log_mse: FloatArray) -> FloatArray:
         """Return root mean squared errors."""
@@ -286,7 +333,8 @@ class PosteriorCurves:
         middle, spread, above = self.moments(n)
         factor, today = np.minimum(n, self.most) / fitted, n == fitted
         drop = float(self.moments(self.observed.n[-1:])[0][0]) - middle
-        squares = ingredients(factor, spread, self.observed.log_stderr[-1], self.gap, drop, above) ** 2
+        scatter, tails = self.observed.log_stderr[-1], self.observed.tails
+        squares = ingredients(factor, spread, scatter, self.gap, drop, above, tails) ** 2
         # fewer rows than there are were tried out in cross-validation: they are as uncertain as today
         widths = np.sqrt(np.square([self.calibration.down, self.calibration.up]) @ squares)
         down, up = (np.where(factor < 1, width[today], width) for width in widths)

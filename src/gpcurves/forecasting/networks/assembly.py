@@ -29,7 +29,12 @@ from gpcurves.montecarlo.progress import Progress
 FEWEST = 20
 _ROUTES = 4  # orders in which further vertices are labelled, over which curves are averaged
 NETWORKS = Calibration(
-    0.386, 0.569, down=(0.109, 0.728, 1.95, 0.295, 0.315, 0.267), up=(0.0999, 0.766, 1.17, 1.62, 0.315, 0.321)
+    level=(0.386, 0.386),
+    slope=0.569,
+    power=(0.35, 0.35),
+    down=(0.109, 0.728, 1.95, 0.295, 0.315, 0.267, 0.0),
+    up=(0.0999, 0.766, 1.17, 1.62, 0.315, 0.321, 0.0),
+    falling=0.0,
 )
 
 
