@@ -434,7 +434,7 @@ def bad_input() -> list[tuple[object, object, str]]:
         (X, y[:20], "as many rows as each other, got 30 and 20"),
         (np.random.default_rng(0).standard_normal((12, 13)), y[:12], "as many rows as columns, got 12 rows and 13"),
         (np.ones((30, 2)), y, "the inputs must vary"),
-        (X, ["a"] * 30, "the target must be real numbers"),
+        (X, ["a"] * 30, "the target must vary"),
         ([["x"]] * 30, y, "X must contain real numbers only"),
         (pd.DataFrame({"a": ["x"] * 30}), y, "no column can be used as an input"),
         (pd.DataFrame({"a": X[:, 0]}), "b", "the table has no column 'b'"),

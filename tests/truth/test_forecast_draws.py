@@ -41,7 +41,7 @@ def test_the_standard_error_is_that_of_leaving_out_batches() -> None:
     observed = CrossValidation(np.array([72.0]), np.array([0.9]), np.array([0.1]))
     found = PosteriorCurves(curves, weights, batches, observed, 80, 80, 1.0).stderr(n)
     above = [math.log(curve(np.array([72.0]))[0] / curve.noise) for curve in curves]
-    noiseless = min(sum(w * each for w, each in zip(weights, above, strict=True)) / 4, 1.0)
+    noiseless = min(float(sum(w * each for w, each in zip(weights.tolist(), above, strict=True))) / 4, 1.0)
     level = (1 - noiseless) * TABLES.level[0] + noiseless * TABLES.level[1]
 
     def log_rmse(size: float, kept: set[int]) -> float:

@@ -24,7 +24,7 @@ _WORK, _REFITS = 1_000, 2  # refits times rows, about, and how many refits at le
 _REPEATS, _ITERATIONS, _SPLITS = 4, 8, 20
 _MOST_MEMBERS = 2  # those with the most weight are refitted: the mixture of all is hardly better
 _FEWEST_RESIDUALS = 20  # rows whose residuals show the shape of their distribution
-_NORMAL_MEDIAN = 0.4549364  # of the square of a standard normal variable
+_NORMAL_MEDIAN = 0.45493642  # of the square of a standard normal variable
 Groups = npt.NDArray[np.int64] | None
 
 

@@ -15,7 +15,7 @@ from gpcurves.graphs import Graph
 from gpcurves.tables import rows as reading
 from gpcurves.tables.cells import check_cells
 from gpcurves.tables.classes import recognise
-from gpcurves.tables.columns import enumerate_names, is_name, name_columns, spell_names
+from gpcurves.tables.columns import check_column, enumerate_names, is_name, name_columns, spell_names
 from gpcurves.tables.files import read_table
 from gpcurves.tables.frames import as_column, as_frame, is_table, name_array
 from gpcurves.tables.preparing import Task, prepare
@@ -84,7 +84,9 @@ def read_rows(X: Any, y: Any, pool: Any, computation: Computation, *, task: Task
     most_rows, said = computation.effort.most_rows, ""
     if task is None:
         (name,) = spell_names([target], table)
-        cells = name_columns(table, "table")[name]
+        named = name_columns(table, "table")
+        check_column("table", name, list(named.columns))
+        cells = named[name]
         check_cells(name, cells)
         found, said = recognise(name, cells, str(table.attrs.get("decimal", ".")))
         task = "classes" if found else "numbers"
