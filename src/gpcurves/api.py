@@ -317,7 +317,7 @@ def with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
                 found.append((piece, flag, replace(own, **{each.name: plain})))
     if len(found) > 1:
         owners = ", ".join(f"{flag} of the {piece}" for piece, flag, _ in found)
-        raise InputError(f"{name} is ambiguous ({owners}): vary a name that is not, or the {found[0][0]} as a whole")
+        raise InputError(f"{name} is ambiguous ({owners}): vary the whole {found[0][0]} instead")
     if not found:
         return None
     piece, _, new = found[0]
@@ -356,7 +356,7 @@ def vertex_variances(
     chosen: Any = METHODS[check_name("method for variances of vertices", name, capable)]
     at = nonnegative("nu", nu)
     if not isinstance(problem, Problem) or problem.axis != "nu":
-        raise InputError("a problem on a graph is needed, a GraphProblem")
+        raise InputError("the problem must be on a graph: give a GraphProblem")
     run, own = read_run(options), {name: value for name, value in options.items() if name not in _RUN}
     checked = chosen.check(problem, np.array([at]), own, chosen.VarianceOptions)
     variances: VarianceDistribution = chosen.variances(problem, at, checked, replace(run, rng=run.seed()))
@@ -370,7 +370,7 @@ def quantity_of(quantity: Any, noisy: object) -> Quantity:
     what = QUANTITIES[quantity]
     if noisy and what is not MSE:
         raise InputError(
-            f"noisy=True asks for the quantity {NOISY.name}, and quantity for {what.name}: give one of them"
+            f"noisy=True means the quantity {NOISY.name}, but quantity is {what.name}: give only one of them"
         )
     return NOISY if noisy else what
 
@@ -378,9 +378,9 @@ def quantity_of(quantity: Any, noisy: object) -> Quantity:
 def sizes_of(problem: Problem, n: object, nu: object) -> FloatArray:
     """Return the sizes asked for, along the axis that the problem has."""
     if (n is None) == (nu is None):
-        raise InputError("pass either n, the numbers of examples, or nu, on a graph the examples per vertex")
+        raise InputError("pass either n (numbers of examples) or, on a graph, nu (examples per vertex)")
     if n is None and problem.axis == "n":
-        raise InputError("pass n, the numbers of examples; nu, examples per vertex, belongs to graphs")
+        raise InputError("pass n (numbers of examples); nu (examples per vertex) is for graphs only")
     if n is None:
         return sizes("nu", nu)
     return _per_vertex(sizes("n", n), problem.examples_per_size)

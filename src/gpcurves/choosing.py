@@ -118,13 +118,13 @@ class DesignCurves(CurveSet):
 
     def _say(self, error: float, needed: Mapping[str, float], best: str, usual: str, share: float | None) -> str:
         many = self._count(needed[best])
-        said = f"{many} {self._unit} chosen by {best} leave an error of {error:.3g}"
+        said = f"{many} {self._unit} chosen by {best} give an error of {error:.3g}"
         if share is None:
-            said += f"; random ones need more than {self._count(float(self._longest(usual).sizes.max()))} for it."
+            said += f"; random ones need more than {self._count(float(self._longest(usual).sizes.max()))}."
         elif share >= 0.005:
-            said += f"; random ones need about {self._count(needed[usual])} for it: choosing saves {100 * share:.0f} %."
+            said += f"; random ones need about {self._count(needed[usual])}: choosing saves {100 * share:.0f} %."
         else:
-            said += f"; random ones need no more than {self._count(needed[usual])} for it: choosing saves nothing."
+            said += f"; random ones need no more than {self._count(needed[usual])}: choosing saves nothing."
         bounds = {label: needed[label] for label in needed if self._holds_for_every_choice(label)}
         if bounds:
             tight = max(bounds, key=lambda label: bounds[label])
@@ -249,7 +249,7 @@ def _with_designs(problem: Problem, designs: Iterable[str | Design] | None) -> d
     names = [each.name or type(each).__name__ for each in listed]
     labels = [name if names.count(name) == 1 else repr(each) for name, each in zip(names, listed, strict=True)]
     if len(set(labels)) < len(labels):
-        raise InputError("two designs are the same: give each once")
+        raise InputError("two designs are equal: give each design once")
     return {label: replace(problem, design=each) for label, each in zip(labels, listed, strict=True)}
 
 
@@ -352,7 +352,7 @@ def chosen_inputs(problem: Problem, n: int, *, known: object = None, rng: Rng = 
     if isinstance(design, CandidateDesign):
         chosen = design.draw_after(problem, before, count)
     elif len(before):
-        raise InputError(f"known inputs do not matter to {design!r}: use the design greedy or greedy-variance")
+        raise InputError(f"known inputs have no effect on {design!r}: use the design greedy or greedy-variance")
     else:
         design.check_count(problem, count)
         chosen = design.draw(problem, count, np.random.default_rng(seed_of(rng)))

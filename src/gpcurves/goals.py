@@ -88,13 +88,13 @@ def required_n(
     chosen = METHODS[default_method(asked) if method is None else method]
     if asked.ensemble is not None:
         raise InputError(
-            "the graphs of an ensemble have no given size, so that a goal needs examples per vertex: "
+            "graphs of an ensemble have no fixed size, so a goal is given in examples per vertex: "
             "learning_curve(...).reaches(error) finds them on a curve, and --goal on the command line solves for them"
         )
     given = {name: value for name, value in options.items() if value is not None}
     what = quantity_of(quantity, noisy)
     if not what.falls:
-        raise InputError(f"a goal needs a quantity that falls with more examples, and {what.name} does not always")
+        raise InputError(f"a goal needs a quantity that always falls with more examples, which {what.name} does not")
     run = read_run({"rng": 0} | given)
     (request,), _ = request_curves(asked, np.zeros(1), [chosen], given, run, quantity=what.name)
     return math.ceil(required_size(request, positive("error", error)) * asked.examples_per_size - 1e-9)
@@ -247,7 +247,7 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float], what:
     warning = ""
     if all(METHODS[curves[label].method].optimistic for label in needed):
         better = default_method(curves[next(iter(needed))].problem).name
-        warning = f" Eigenvalue theory expects too few if noise is low: compare the method {better}."
+        warning = f" Eigenvalue theory underestimates this number if noise is low: compare the method {better}."
     return f"For {what} of {error:g}, {'; '.join(parts)}.{warning}"
 
 

@@ -34,8 +34,8 @@ from gpcurves.problem import Problem
 By = Literal["binomial", "chernoff", "hoeffding"]
 WAYS: tuple[By, ...] = ("binomial", "chernoff", "hoeffding")
 WHY_NOT_VC = (
-    "Bounds by the VC dimension say nothing here: a Gaussian process with a kernel such as RBF can give any labels to any rows, "
-    "so that its VC dimension is infinite, and the bound is larger than 1 for every number of rows."
+    "VC bounds are vacuous here: a Gaussian process with a kernel such as RBF can fit any labels, so its VC "
+    "dimension is infinite and the bound exceeds 1 for every number of rows."
 )
 _MOST_ROWS = 10**9
 _SCAN = 20_000  # rows up to which the fewest are found one by one: a step of one mistake makes the answer a sawtooth
@@ -176,7 +176,7 @@ def required_holdout(
     expected, aim = _share("error", error), _between("goal", goal)
     if expected >= aim:
         raise InputError(
-            f"goal must be greater than the expected error, {expected:g}, got {aim:g}: no rows certify less"
+            f"goal must be greater than the expected error, {expected:g}, got {aim:g}: no number of rows certifies less"
         )
     chance = (1 - _between("confidence", confidence)) / integer("models", models, 1)
     luck, way = _between("power", power), check_name("bound", by, WAYS)
@@ -297,7 +297,7 @@ def pac_bayes(problem: Problem, X: object, labels: object, *, confidence: float 
     if not isinstance(problem, Problem):
         raise InputError(f"a problem must be a Problem with classes, got {type(problem).__name__}")
     if not problem.observation.classes:
-        raise InputError(f"a PAC-Bayes bound is for classes, such as Probit(), and labels are {problem.observation!r}")
+        raise InputError(f"a PAC-Bayes bound is for classes, such as Probit(), but labels are {problem.observation!r}")
     if problem.kernel is None or problem.ensemble is not None:
         raise InputError(
             "a PAC-Bayes bound needs covariances of rows: give a problem with a kernel, on a given graph if on any"
@@ -313,7 +313,7 @@ def pac_bayes(problem: Problem, X: object, labels: object, *, confidence: float 
             f"inputs must be finite numbers with {problem.inputs.dim} column(s), as those of {problem.inputs!r}"
         )
     if not np.isin(y, (-1.0, 1.0)).all():
-        raise InputError("labels must be -1 or 1, and some are neither")
+        raise InputError("labels must be -1 or 1, but some are neither")
     K = np.ascontiguousarray(problem.inputs.kernel_matrix(problem.kernel, rows))  # as inference needs it
     belief = laplace(K, y, problem.observation)
     mean, variance = belief.at_examples()

@@ -109,10 +109,10 @@ def required_inducing(
     chosen: Any = METHODS[method]
     if chosen.second != "m":
         sparse = ", ".join(each.name for each in METHODS.values() if each.second == "m")
-        raise InputError(f"method {chosen.name!r} has no inducing points: ask one of {sparse}")
+        raise InputError(f"method {chosen.name!r} has no inducing points: use one of {sparse}")
     for name in ("m", "points"):
         if options.get(name) is not None:
-            raise InputError(f"{name} is what is looked for: leave it out")
+            raise InputError(f"{name} is what is computed: leave it out")
     at, allowed = integer("n", n, 1), positive("excess", excess)
     given = {"rng": 0} | {name: value for name, value in options.items() if value is not None}
     (request,), _ = request_curves(asked, np.array([float(at)]), [chosen], given, read_run(given))
@@ -127,7 +127,7 @@ def answer_excess(request: Request, n: int, excess: float) -> InducingGoal:
     """
     method: Any = request.method
     if getattr(request.options, "points", None) is not None:
-        raise InputError("the inducing inputs are given: how many are needed is asked without them")
+        raise InputError("the number of inducing inputs is what is computed: leave out points")
     power = request.problem.inputs.dim if getattr(request.options, "placement", "") == "grid" else 1
     most = int(min(n, _MOST_INDUCING) ** (1 / power) + 1e-9)
     final = request

@@ -105,14 +105,14 @@ class Problem(Listed):
         if not isinstance(test, Inputs) or isinstance(test, Eigenvalues | RandomVertices):
             raise InputError(f"test inputs must be an input distribution such as Gaussian(dim=1), got {test!r}")
         if isinstance(inputs, Eigenvalues | RandomVertices):
-            raise InputError("test inputs of their own need training inputs, or a graph, that is given")
+            raise InputError("separate test inputs need training inputs or a given graph")
         if isinstance(test, Vertices) != isinstance(inputs, Vertices) or test.dim != inputs.dim:
             raise InputError(f"test inputs {test!r} are not of the kind of the training inputs {inputs!r}")
         if isinstance(test, Vertices) and isinstance(inputs, Vertices) and test.graph != inputs.graph:
             raise InputError("test inputs must be vertices of the same graph as training inputs")
         own = type(test).kernel_matrix  # other than the plain kernel on the torus
         if own not in (Inputs.kernel_matrix, type(inputs).kernel_matrix):
-            raise InputError(f"test inputs {test!r} are periodic, and training inputs are not: take inputs on the box")
+            raise InputError(f"test inputs {test!r} are periodic, but training inputs are not: take inputs on the box")
 
     @property
     def test_inputs(self) -> Inputs:
@@ -123,11 +123,11 @@ class Problem(Listed):
     def uneven(self) -> str | None:
         """What a theory of one error for all places misses, in words, or None: uneven labels, noise or test inputs."""
         if isinstance(self.inputs, Vertices) and self.inputs.weights is not None:
-            return "all vertices must be labelled equally often, and here some are labelled more often than others"
+            return "all vertices must be labelled equally often, but here some are labelled more often than others"
         if self.observation.uneven:
-            return f"noise must be the same everywhere, and here it depends on the input: {self.observation!r}"
+            return f"noise must be the same everywhere, but here it depends on the input: {self.observation!r}"
         if self.test is not None:
-            return "test inputs must be distributed as training inputs, and here they are not"
+            return "test inputs must be distributed as training inputs, but here they are not"
         return None
 
     def noise_at(self, X: FloatArray) -> FloatArray:
@@ -359,7 +359,7 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
     """
     if isinstance(graph, Ensemble):
         if weights is not None or test_weights is not None:
-            raise InputError("weights of vertices need a given graph, and this is an ensemble")
+            raise InputError("weights of vertices need a given graph, but this is an ensemble")
         return Problem(kernel, RandomVertices(graph), noise, teacher, design)  # type: ignore[arg-type]
     given = as_graph(graph)
     if isinstance(noise, Mapping) or np.ndim(noise) > 0:  # type: ignore[arg-type]

@@ -118,9 +118,9 @@ class Teacher:
         """Say why this teacher does not fit inputs and the observation of the student, or return None if it does."""
         true = self.labels(believed)
         if true.classes != believed.classes:
-            return f"its labels are {true!r}, and those of the student {believed!r}: both must be classes or neither"
+            return f"its labels are {true!r}, but those of the model are {believed!r}: both must be classes or neither"
         if believed.gaussian_noise is not None and not math.isfinite(self.noise):
-            return f"{true!r} has no finite variance, so that believing in Gaussian noise costs infinitely much"
+            return f"{true!r} has no finite variance, so the error of a model with Gaussian noise is infinite"
         if isinstance(inputs, Eigenvalues) and self.coefficients is None:
             return "a bare spectrum has no inputs: give its coefficients"
         if self.kernel is not None and (reason := inputs.objection(self.kernel)) is not None:
@@ -128,7 +128,7 @@ class Teacher:
         if isinstance(inputs, RandomVertices) and (self.kernel is None or self.graph is not None):
             return "on an ensemble of graphs it must be a kernel, because the vertices are not known"
         if self.graph is not None and isinstance(inputs, Vertices) and self.graph.vertices != inputs.graph.vertices:
-            return f"its graph has {self.graph.vertices} vertices, and that of the student {inputs.graph.vertices}"
+            return f"its graph has {self.graph.vertices} vertices, but that of the model has {inputs.graph.vertices}"
         return None
 
     def inputs_of(self, inputs: Inputs) -> Inputs:
@@ -146,7 +146,7 @@ class Teacher:
                 f"the teacher's function must return one number for each input, got shape {values.shape} for {len(X)} inputs"
             )
         if not np.isfinite(values).all():
-            raise InputError("the teacher's function must be finite, and it returned NaN or infinity")
+            raise InputError("the teacher's function must be finite, but it returned NaN or infinity")
         return values
 
     def between(self, inputs: Inputs, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:

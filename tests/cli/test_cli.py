@@ -131,7 +131,7 @@ def test_goals_of_modified_problems_and_of_eigenvalues_alone_are_called_so(capsy
     assert run([*words, "--methods", "eigenvalue"]) == 0
     assert capsys.readouterr().err.endswith(
         "approximations: 10 labels (of 34 vertices). "
-        "Eigenvalue theory expects too few if noise is low: compare the method simulation.\n"
+        "Eigenvalue theory underestimates this number if noise is low: compare the method simulation.\n"
     )
 
 

@@ -149,8 +149,8 @@ def test_problems_are_saved_and_built_again() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"covariance": [[1, 2], [2, 1]]}, "covariance must be positive semidefinite, and its lowest eigenvalue is -1"),
-        ({"covariance": [[1, 0.2], [0.3, 1]]}, "covariance must be symmetric, and two of its entries differ by 0.1"),
+        ({"covariance": [[1, 2], [2, 1]]}, "covariance must be positive semidefinite, but its lowest eigenvalue is -1"),
+        ({"covariance": [[1, 0.2], [0.3, 1]]}, "covariance must be symmetric, but two of its entries differ by 0.1"),
         ({"covariance": [[1, 0.2]]}, "covariance must be a square matrix"),
         ({"covariance": [[1, np.nan], [np.nan, 1]]}, "covariance must be finite"),
         ({"covariance": [[0, 0], [0, 1]]}, "variances greater than 0 on its diagonal, got 0"),

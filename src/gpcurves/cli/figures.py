@@ -27,7 +27,7 @@ from gpcurves.papers.folder import make_folder, read_finished, save, save_galler
 @click.argument("names", nargs=-1)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the files.  [.]")
 @click.option("--quick", is_flag=True, help="Fewer data sets: noisier pictures in a fraction of the time.")
-@click.option("--again", is_flag=True, help="With 'all': also draw what is finished already.")
+@click.option("--again", is_flag=True, help="With 'all': also redraw finished figures.")
 @click.option(
     "--workers", default="1", show_default=True, help="Local processes, or tcp://HOST:PORT of a Dask scheduler."
 )
@@ -50,7 +50,7 @@ def figures(given: Given) -> int | None:
     if not names:
         for name in ("out", "quick", "again", "workers"):
             if given.has(name):
-                raise InputError(f"--{name} belongs to figures that are drawn: name them, or 'all'")
+                raise InputError(f"--{name} needs figures to draw: name some, or 'all'")
         for paper, entries in groupby(FIGURES.values(), key=lambda entry: entry.paper):
             listed = [f"  {entry.name:<16}{entry.title}" for entry in entries]
             click.echo("\n".join([click.style(paper, bold=True), *listed]))
@@ -90,7 +90,7 @@ def figures(given: Given) -> int | None:
             click.echo(_describe(name, claims))
             by_figure[name] = claims
     except KeyboardInterrupt:
-        kept = f"; what is finished is kept in {folder}: run the same command again to go on" if everything else ""
+        kept = f"; finished figures are kept in {folder}: run the same command again to resume" if everything else ""
         tell(f"gpcurves: interrupted{kept}")
         return 130
     if store is not None:

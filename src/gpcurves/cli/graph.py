@@ -17,7 +17,9 @@ from gpcurves.problem import Problem
 
 
 def _parts() -> list[Part]:
-    scale = "Standard deviation of the target over vertices, in its units: pictures show the RMSE in these units, too."
+    scale = (
+        "Standard deviation of the target over vertices, in its units: pictures then also show the RMSE in these units."
+    )
     return [
         *pieces.graph_options(),
         pieces.GRAPH_KERNELS.options,
@@ -81,7 +83,9 @@ def _read_groups(given: Given, graph: Graph) -> Graph:
         raise InputError(f"{path}: {missing:,} of {graph.vertices:,} vertices have no group; give one to every vertex")
     if len(table.columns) != 1:
         listed = ", ".join(map(repr, table.columns))
-        raise InputError(f"{path}: groups are one column beside that of the vertices, and there are {listed}")
+        raise InputError(
+            f"{path}: there must be one column of groups beside that of the vertices, but there are {listed}"
+        )
     (name,) = map(str, table.columns)
     values = as_values(table.sort_index().iloc[:, 0])
     assert values is not None

@@ -150,7 +150,9 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         elif any(each is not None for each in (features, drop, groups, noise)) or missing != "auto":
             raise InputError("features, drop, missing, groups and noise are for tables: give a table or a file")
         elif isinstance(y, str | numbers.Number):
-            raise InputError(f"y must be one number per row, got {y!r}: names of columns are for tables, and X is none")
+            raise InputError(
+                f"y must be one number per row, got {y!r}: column names need a table, and X is not a table"
+            )
         else:
             classes, said = recognise_array(y, task)
             rows = reading.standardise_arrays(X, y, pool, computation.rng, effort.most_rows, classes=classes)
@@ -215,10 +217,10 @@ def fit_rows(
     relevance = measure_relevance(rows, draws.problems, draws.weights)
     notes: tuple[str, ...] = ()
     if deterministic:
-        notes += ("The target was taken as a function of the inputs without noise.",)
+        notes += ("The target was treated as a noise-free function of the inputs.",)
     if rows.groups is not None:
         notes += (
-            f"Numbers of rows are numbers of groups here: {rows.usable:,} groups with {rows.rate:.3g} rows each on average. "
+            f"n counts groups instead of rows: {rows.usable:,} groups with {rows.rate:.3g} rows each on average. "
             "Errors are for rows of new groups.",
         )
     return FittedRows(rows, draws, observed, relevance, notes, deterministic, Predictor(rows, mixture))
@@ -273,7 +275,7 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
     rows = _read_regressor(regressor, computation)
     signal = remove_white(regressor.kernel_)
     if signal is None:
-        raise InputError("the kernel of the regressor is noise alone: there is nothing to learn")
+        raise InputError("the kernel of the regressor is pure noise: there is nothing to learn")
     variance = signal.diag(regressor.X_train_)
     noise = float(np.mean(regressor.kernel_.diag(regressor.X_train_) - variance + regressor.alpha))
     if pool is not None:
@@ -285,7 +287,7 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
     observed = hold_out(problem, rows.X, rows.y, computation.rng)
     plain = Warped(NoWarp(rows.y), np.empty(0), 0.0, 1.0)
     draws = Draws((problem,) * _REPEATS, (plain,) * _REPEATS, np.full(_REPEATS, 1 / _REPEATS), ((1,) * _REPEATS,))
-    note = "The hyperparameters are those of your regressor: the interval does not allow for errors in them."
+    note = "The hyperparameters are those of your regressor: the interval ignores their uncertainty."
     fit = FittedRows(rows, draws, observed, None, (note,))
     return assemble(fit, simulate_posterior(fit, computation), computation)
 

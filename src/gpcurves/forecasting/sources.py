@@ -33,7 +33,7 @@ def refuse_choices(**choices: Any) -> None:
     """Refuse what has a meaning for tables only."""
     given = [name for name, value in choices.items() if value is not None]
     if given:
-        raise InputError(f"{enumerate_names(given, quote=False)}: for tables only, and this is a graph")
+        raise InputError(f"{enumerate_names(given, quote=False)}: for tables only, but this is a graph")
 
 
 def is_model(X: Any, y: Any) -> bool:

@@ -118,8 +118,8 @@ class Diagnosis(Shown):
         words = (
             f"{start} global normalisation the prior variance differs {self.ratio:.3g}-fold over vertices, from {low:.3g} "
             f"to {high:.3g}, and {100 * self.share_outside():.0f} % of the vertices are off by more than a factor of 2. "
-            "The model then believes that the function is large at some vertices and small at others, for no reason but "
-            "the shape of the graph."
+            "The prior then makes the function large at some vertices and small at others, only because of the "
+            "shape of the graph."
         )
         if self.ratio >= _UNEVEN:
             words += " Use local normalisation, which gives every vertex the same prior variance."

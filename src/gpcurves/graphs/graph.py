@@ -75,7 +75,7 @@ class Graph(ReadOnly):
         if named is not None and len(named) != matrix.shape[0]:
             raise InputError(f"labels must be one per vertex ({matrix.shape[0]}), got {len(named)}")
         if named is not None and len(set(named)) < len(named):
-            raise InputError("labels must differ from each other, and some are the same")
+            raise InputError("labels must differ from each other, but some are the same")
         object.__setattr__(self, "labels", named)
 
     @classmethod
@@ -91,7 +91,7 @@ class Graph(ReadOnly):
         """Build a graph from pairs of vertex numbers; each edge is given once, or once in each direction."""
         pairs = np.asarray(edges)
         if np.ma.is_masked(edges):
-            raise InputError("edges must be pairs of vertex numbers, and some are masked: leave them out")
+            raise InputError("edges must be pairs of vertex numbers, but some are masked: leave them out")
         if pairs.size == 0:
             pairs = np.empty((0, 2), dtype=np.int64)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -372,7 +372,7 @@ def _from_networkx(graph: Any, repair: bool) -> Graph:
         raise InputError(f"the graph has several edges between the same vertices: {REPAIR} to add up their weights")
     # NetworkX would drop imaginary parts and read texts as numbers
     weights = [weight for *_, weight in graph.edges(data="weight", default=1)]
-    _check_weights(as_numbers(weights, "weights must be numbers, and some edge has another attribute 'weight'"))
+    _check_weights(as_numbers(weights, "weights must be numbers, but some edge has a 'weight' that is not a number"))
     matrix = networkx.to_scipy_sparse_array(graph, nodes, weight="weight", dtype=float, format="csr")
     built = Graph(matrix, None if nodes == list(range(len(nodes))) else nodes, repair=repair)
     details = collect_details([graph.nodes[node] for node in nodes])

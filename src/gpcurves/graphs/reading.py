@@ -82,7 +82,7 @@ def read_graph(
             weight=weight,
         )
     if columns is not None or header is not None:
-        raise InputError(f"columns and headers belong to edge lists, and {file} is none")
+        raise InputError(f"columns and headers belong to edge lists, and {file} is not an edge list")
     if weight is not None and kind in (".adjlist", ".mtx"):
         raise InputError(f"weight={weight!r} (--weight) is not used: the edges of {file} have no attributes with names")
     if kind == ".adjlist":

@@ -28,7 +28,7 @@ _FEW_VALUES = 0.2  # a column is discrete if it has fewer different values than 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class _Finite(Inputs):
-    points: FloatArray = parameter(help="File with one input per row")
+    points: FloatArray = parameter(help="File with one input per line")
 
     enumerable = True
 

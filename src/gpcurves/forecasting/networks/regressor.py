@@ -63,8 +63,8 @@ class LeftOut:
             return None
         name, rmse = min(better.items(), key=lambda each: each[1])
         return (
-            f"{name} predicts labels that were left out better than the fitted model (RMSE {rmse:.4g} against "
-            f"{self.process:.4g}): do the edges join vertices with similar values?"
+            f"{name} has a lower leave-one-out error than the fitted model (RMSE {rmse:.4g} against "
+            f"{self.process:.4g}): check that edges join vertices with similar values"
         )
 
 
@@ -250,9 +250,12 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         unreached = np.flatnonzero(~np.isin(part, part[labelled]))
         if len(unreached) == 0:
             return None
-        are = "vertex is in a part" if len(unreached) == 1 else "vertices are in parts"
+        are = "vertex is in a component" if len(unreached) == 1 else "vertices are in components"
         names = list_names([self.graph_.label(k) for k in unreached.tolist()])
-        return f"{len(unreached):,} {are} of the graph without labels ({names}): predicted is the mean of the labels, with a wide interval"
+        return (
+            f"{len(unreached):,} {are} of the graph without labels ({names}): their prediction is the mean of the "
+            "labels, with a wide interval"
+        )
 
     def predict(
         self, X: npt.ArrayLike | None = None, return_std: bool = False
@@ -286,17 +289,17 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         simple = "" if left.propagation is None else f", label propagation {left.propagation:.3g}"
         kernel = f"most likely {describe_kernel(self.kernel_)}, {describe_odds(self.local_)}"
         if self.large_ is not None:  # only local normalisation was tried
-            kernel = f"{describe_kernel(self.kernel_)}, which predicts labels left out best"
+            kernel = f"{describe_kernel(self.kernel_)}, which has the lowest leave-one-out error"
         kernel = kernel if self.kernel == "fit" else f"kernel {self.kernel_!r}, as given"
         found = [kernel]
         if self.attributes_ is not None:
             found.append(describe_attributes(self.attributes_.names, self.attributed_))
         compared = f"fitted model {left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
-        return (*found, f"RMSE at labels left out one by one, to compare methods: {compared}")
+        return (*found, f"Leave-one-out RMSE, to compare methods: {compared}")
 
     def _find(self, X: npt.ArrayLike | None) -> IntArray:
         if not hasattr(self, "large_"):
-            raise InputError("the model has not learnt anything yet: call fit first")
+            raise InputError("this model is not fitted yet: call fit first")
         return self.everywhere_ if X is None else vertex_numbers(self.graph_, X)
 
     def _predict(self, at: IntArray) -> tuple[FloatArray, FloatArray]:

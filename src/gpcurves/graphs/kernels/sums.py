@@ -148,7 +148,8 @@ class GraphKernelSum(GraphKernel):
     def _reason(self) -> str:
         guilty = next(term for term in self.terms if not (term.spectral and term.normalise == "none"))
         return (
-            "messages exist for sums of kernels of the graph alone without normalisation (normalise='none'), and one term is "
+            "messages exist for sums of kernels of the graph alone without normalisation (normalise='none'), but "
+            "one term is "
             f"{guilty!r}"
         )
 

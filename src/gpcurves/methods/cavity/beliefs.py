@@ -42,7 +42,7 @@ def normalisers(kernel: GraphKernel, graph: Graph) -> tuple[FloatArray, str | No
     raw = prior_variances(links_of(graph), kernel.vertex_model()) / kernel.variance
     note = None
     if not is_forest(graph):
-        note = "prior variances are those without cycles: the true ones would take too long on this graph"
+        note = "prior variances ignore cycles: the exact ones would take too long on this graph"
     return raw if kernel.normalise == "local" else np.full(graph.vertices, raw.mean()), note
 
 

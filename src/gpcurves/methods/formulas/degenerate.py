@@ -157,7 +157,7 @@ def degenerate_best(problem: Problem, n: Sizes) -> FloatArray:
     """
     at = sizes("n", n)
     if (at % 1 != 0).any():
-        raise InputError(f"n must be integers of examples, got {at[at % 1 != 0][0]:g}")
+        raise InputError(f"n must be integers, got {at[at % 1 != 0][0]:g}")
     spectrum, most = problem.spectrum, int(at.max())
     values = -np.diff(spectrum.beyond(np.arange(most + 1.0)))
     k = np.arange(1, most + 1)  # how many examples an input has

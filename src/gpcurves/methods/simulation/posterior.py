@@ -198,7 +198,7 @@ def posterior(
         return Posterior(problem, X, y, mean, "exact")
     capable = [each for each in observation.inferences if each in ("ep", "laplace")]
     if observation.classes and (callable(mean) or mean != 0.0):
-        raise InputError("a mean belongs to labels that are numbers: add a kernel for what classes have in common")
+        raise InputError("a mean applies to numeric labels only: for classes, add a constant kernel")
     return Posterior(problem, X, y, mean, check_name("inference", inference or capable[0], capable))
 
 

@@ -76,7 +76,7 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
     array([0.048, 0.965])
     """
     if problem.teacher is not None:
-        raise InputError("the error at a point is the posterior variance only if student and teacher agree")
+        raise InputError("the error at a point is the posterior variance only for a well-specified model")
     X = read_inputs(problem, "examples", examples)
     return posterior(problem, X, np.zeros(len(X))).variance(at)
 

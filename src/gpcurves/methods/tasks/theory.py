@@ -151,7 +151,7 @@ def task_errors(problem: Problem, counts: object) -> FloatArray:
 
 
 def _one_graph(problem: Problem) -> str | None:
-    return "it needs a given graph, and this is an ensemble" if problem.ensemble is not None else None
+    return "it needs a given graph, but this is an ensemble" if problem.ensemble is not None else None
 
 
 @register
