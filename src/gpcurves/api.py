@@ -44,21 +44,22 @@ def learning_curve(
     Parameters
     ----------
     problem
-        A `Problem`; or a bare `Spectrum`, which needs ``noise`` besides.
+        A `Problem`; or a bare `Spectrum`, which also needs ``noise``.
     method
         Name of a method, or the method; ``gpcurves.METHODS`` lists them.
     n
-        Numbers of examples, on a given graph of labels; an integer means 0..n. The graphs of an ensemble have no given size:
-        there they are per vertex, as ``nu``.
+        Numbers of examples (labels, on a given graph); an integer n means 0, 1, …, n. For an ensemble of graphs, which have
+        no fixed size, use ``nu``.
     nu
         Examples per vertex of a graph, instead of n: numbers, at least 0.
     noise
         Noise variance, for a bare spectrum only.
     quantity
-        What to compute: "mse", the mean squared error, unless given; ``gpcurves.QUANTITIES`` lists them.
+        What to compute. The default "mse" is the mean squared error against the noise-free function;
+        ``gpcurves.QUANTITIES`` lists all.
     noisy
-        Whether errors are against new noisy targets, as a test set has them, instead of the noise-free function: short for the
-        quantity "noisy-mse". Its root, "noisy-rmse", is what `forecast` speaks of.
+        Measure errors against new noisy targets, as on a test set, instead of the noise-free function: short for the
+        quantity "noisy-mse". Its root, "noisy-rmse", is the RMSE that `forecast` reports.
     **options
         Options of the method: ``help(type(gpcurves.METHODS[method].Options()))`` lists them. Random methods also take
         ``rng`` (seed), ``workers``, ``store`` and ``progress``, see `gpcurves.montecarlo.Run`.
@@ -88,10 +89,9 @@ def learning_curves(
 ) -> CurveSet:
     """Return the curves of several methods.
 
-    "all" takes the theory that applies, and records why the rest does not, or fails numerically; with options that only a
-    simulation has, such as ``datasets``, it takes the simulation too. A small given graph and a misspecified model are
-    simulated anyway. Each method gets those options that it has and that belong to the problem; one that no method uses is
-    an error.
+    "all" runs every theoretical method that applies, and records in ``skipped`` why the others do not apply or fail
+    numerically. It also runs the simulation if you give one of its options, such as ``datasets``, and for small given
+    graphs and misspecified models. Each method receives the options that it has; an option that no method uses is an error.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def sweep(
     Parameters
     ----------
     problem
-        What the problems have in common.
+        The problem whose parameters are varied.
     n, nu, methods
         As for `learning_curves`.
     **varied

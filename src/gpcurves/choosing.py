@@ -64,7 +64,7 @@ class DesignCurves(CurveSet):
     )
 
     def saving(self, error: float | None = None) -> Saving:
-        """Return what choosing saves on the way to an error: of the best design at the largest size, unless it is given."""
+        """Return how many examples choosing saves for an error; by default the error of the best design at the largest size."""
         designed, random = self._designed, self._random
         if not designed or not random:
             raise InputError("a comparison needs random inputs and another design: designs=('random', 'greedy')")
@@ -94,7 +94,7 @@ class DesignCurves(CurveSet):
 
     @property
     def comparable(self) -> bool:
-        """Whether `saving` has an answer: there are random inputs and others, and an error above 0."""
+        """Whether `saving` has an answer: it needs random inputs, another design, and an error above 0."""
         falls = QUANTITIES[next(iter(self.values())).quantity].falls
         return bool(falls and self._designed and self._random and 0 < self._best < math.inf)
 
@@ -132,7 +132,7 @@ class DesignCurves(CurveSet):
         return said
 
     def continued(self) -> DesignCurves:
-        """Return the same curves with random inputs as far as they were simulated, to be shown."""
+        """Return the same curves, with the curve of random inputs extended as far as it was simulated."""
         return replace(self, curves={label: self._longest(label) for label in self})
 
     def _holds_for_every_choice(self, label: str) -> bool:
@@ -201,15 +201,15 @@ def compare_designs(
     Parameters
     ----------
     problem
-        What is learnt, on vectors or on a graph; its own design does not matter.
+        The problem, on vectors or on a graph; its own design is ignored.
     n, nu
         Numbers of examples, or on a graph of examples per vertex, as for `learning_curve`.
     designs
-        Names or designs to compare; "random", "sobol" and "greedy" unless given, as far as they apply.
+        Names or designs to compare; by default "random", "sobol" and "greedy", as far as they apply.
     methods
-        Theory to show beside them; Plaskota's bound, and on homogeneous inputs "ov", unless given.
+        Theory to show next to them; by default Plaskota's bound, and on homogeneous inputs "ov".
     quantity
-        What to compute: "mse", the mean squared error, unless given.
+        What to compute; by default "mse", the mean squared error against the noise-free function.
     **options
         Those of the simulation, such as ``datasets``, and ``rng``, ``workers``, ``store``, ``progress``.
 

@@ -60,22 +60,22 @@ def required_n(
     error
         The mean squared error to reach, against the noise-free function, or what ``quantity`` names.
     method
-        "lc" unless given. On a given graph it is "simulation" if the graph is small and "cavity" if it is large, and the
-        answer is in labels: eigenvalue theory promises too much if noise is low. An ensemble has no number of labels. If inputs
-        are chosen it is "simulation", or "grid" for a regular grid on the torus.
+        By default "lc"; on a given graph "simulation" if the graph is small and "cavity" if it is large, because eigenvalue
+        theory is too optimistic at low noise; if inputs are chosen, "simulation", or "grid" for a regular grid on the
+        torus. On a graph the answer is in labels; an ensemble has no number of labels.
     noise
         Noise variance, for a bare spectrum only.
     quantity
         What ``error`` is: "mse", or another quantity that falls with more examples, such as an error rate.
     noisy
-        Whether the error is against noisy targets instead of the noise-free function: short for the quantity "noisy-mse".
+        Measure the error against noisy targets instead of the noise-free function: short for the quantity "noisy-mse".
     **options
         Options of a random method, and its seed ``rng``.
 
     Raises
     ------
     GoalUnreachableError
-        If the error stays above the goal as far as the search goes.
+        If the error stays above the goal for every size that is searched.
 
     Examples
     --------

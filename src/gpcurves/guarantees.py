@@ -64,9 +64,9 @@ class Certificate:
     bound
         The error is at most this, except with probability 1 - confidence.
     observed
-        The error on the held-out rows, which is what to expect.
+        The error on the held-out rows, the best estimate.
     rows, confidence, models, by
-        What the bound rests on.
+        The number of rows, the confidence, the number of models, and the bound that was used.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def certificate(
     confidence
         Probability with which the bound holds, over the choice of held-out rows.
     models
-        How many models were compared on these rows; the bound holds for all of them at once, so also for the best.
+        Number of models compared on these rows; the bound holds for all of them simultaneously, and so for the best.
     by
         "binomial" (exact, for mistakes), "chernoff" or "hoeffding" (for losses between 0 and 1).
 
@@ -161,11 +161,11 @@ def required_holdout(
     error
         The error that is expected, for example by `forecast`.
     goal
-        What the certificate should say; larger than ``error``.
+        The bound that the certificate should have; larger than ``error``.
     confidence, models, by
         As for `certificate`.
     power
-        Probability that the held-out rows turn out well enough, if the error is what is expected.
+        Probability that the held-out rows certify the goal, if the true error equals the expected one.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class InducingGoal:
     m
         The smallest number of inducing points; also ``int(goal)``.
     n, excess, method
-        What was asked: the number of examples, how far above the full GP's error is allowed, and the approximation.
+        The number of examples, the allowed excess over the full GP's error, and the approximation.
     error, full_error
         The average error with m inducing points and that of the full GP.
     claimed
@@ -83,7 +83,7 @@ def required_inducing(
 ) -> InducingGoal:
     """Return the smallest number of inducing points whose error is within a fraction of the full GP's, up to a few per cent.
 
-    Theory finds about how many. Up to n = 4,000 the answer is then confirmed on a few simulated data sets.
+    Theory gives an approximate number. Up to n = 4,000 it is then confirmed on a few simulated data sets.
 
     Parameters
     ----------

@@ -33,22 +33,23 @@ def check_kernel(kernel: object) -> Kernel | GraphKernel:
 
 @dataclass(frozen=True, eq=False, init=False)
 class Teacher:
-    """Where the data really come from, if the model is misspecified: not what the student (the model) assumes.
+    """The true process that generates the data, if the model (the student) is misspecified.
 
     Parameters
     ----------
     kernel
         The true covariance function, between vectors or between vertices of a graph as for the student.
     noise
-        The true noise variance, or how labels are really made, such as ``StudentT(3, 0.3)``.
+        The true noise variance or observation, such as ``StudentT(3, 0.3)``.
     function
         One fixed true function instead of a kernel: it takes inputs, one per row (on a graph the numbers of vertices), and returns
         one value for each.
     coefficients
         One fixed true function by its coefficients in the eigenfunctions of the student's kernel, that of the largest eigenvalue
-        first; an eigenvalue that occurs several times has as many. Further coefficients are of functions that the student lacks.
+        first; an eigenvalue that occurs several times has as many. Further coefficients are of functions outside the span
+        of these eigenfunctions.
     graph
-        The true graph, on the same vertices, if the student knows another one, for example only some of the edges.
+        The true graph, on the same vertices, if it differs from the model's, for example if some edges are unknown.
 
     Examples
     --------

@@ -80,15 +80,15 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     ----------
     X
         Inputs: an array of numbers, one row per example; a table (pandas, polars, Arrow), whose texts become categories and
-        whose identifiers are left out; the name of a CSV, TSV, Excel or Parquet file; a fitted
-        ``GaussianProcessRegressor`` of scikit-learn, which is taken as it is; or a graph (`Graph`, or one of NetworkX).
+        whose identifiers are left out; the name of a CSV, TSV, Excel or Parquet file; a fitted ``GaussianProcessRegressor``
+        of scikit-learn, whose kernel and hyperparameters are kept; or a graph (`Graph`, or one of NetworkX).
     y
         The target, one number or class per row, or the name of its column (of a table, a number may be one); not given with a
         fitted regressor. With a graph, labels: a mapping or a Series from vertex to value; n is then the number of labels.
     rng
         Seed: the same seed gives the same answer.
     pool
-        Unlabelled inputs from which further rows would come; without it they are drawn from a copula fitted to X.
+        Unlabelled inputs from which further rows will be drawn; without it they are drawn from a copula fitted to X.
     deterministic
         The target is a function of the inputs without noise.
     features, drop
@@ -96,20 +96,20 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     missing
         Rows of a table with a missing input: "drop" them, "impute" the input, or "auto": drop them if they are few.
     groups
-        Which rows belong together, such as those of a patient: the column of a table. Numbers of rows then count groups, and the
-        forecast is for new groups.
+        Column of a table that identifies groups of related rows, such as patients. n then counts groups, and the forecast
+        is for new groups.
     noise
         The column of a table with the standard error of each target, if these are known; with a graph, a mapping or a
         Series like the labels.
     attributes
-        With a graph: what else is known about every vertex, as `GraphRegressor` takes it.
+        With a graph: attributes of every vertex, as for `GraphRegressor`.
     task
         "numbers" or "classes", if it cannot be seen from the target: texts, true and false, two values, and the integers up to 2 or
         from 1 to 3 are taken as classes, other numbers as numbers.
     draws
-        Draws from the posterior of the model (16 unless given); fewer are faster and rougher.
+        Number of posterior draws of the hyperparameters (default 16); fewer are faster and less accurate.
     effort
-        All that determines how much is computed, if draws are not enough.
+        Further settings of the computational effort, besides ``draws``.
     progress
         Whether to show progress on stderr; None shows it on a terminal and in notebooks.
 

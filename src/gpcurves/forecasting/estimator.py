@@ -29,7 +29,7 @@ from gpcurves.tables.rows import FEWEST_ROWS, find_name, standardise_arrays
 
 
 class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A Gaussian process regressor that forecasts how much better it gets with more rows.
+    """A Gaussian process regressor that forecasts its own error with more rows.
 
     It predicts with the most probable hyperparameters of several models, mixed with the weights that are best on rows left out:
     two covariance functions, and the target as it is or warped. The forecast is that of `forecast` for an array of numbers: of
@@ -40,12 +40,12 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     deterministic
         The target is a function of the inputs without noise.
     draws
-        Draws from the posterior of all models together (16 unless given); fewer are faster and rougher. Predictions do not
-        need them.
+        Number of posterior draws of the hyperparameters (default 16); fewer are faster and less accurate. Predictions do
+        not use them.
     rng
         Seed: the same seed gives the same answer.
     effort
-        All that determines how much is computed, if draws are not enough.
+        Further settings of the computational effort, besides ``draws``.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
 
     @cached_property
     def forecast_(self) -> Forecast:
-        """The error to expect when there are more rows."""
+        """The expected error with more rows."""
         check_is_fitted(self)
         members, effort, seed, rng = self._begun
         with threadpool_limits(1), Progress(None, "%") as shown:
@@ -134,7 +134,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, goal: float | None = None, rng: Rng = 0, ax: Any = None
     ) -> Display:
-        """Draw how an estimator will learn from more rows than there are.
+        """Draw the forecast error of an estimator with more rows than you have.
 
         ``LearningCurveDisplay.from_estimator`` of scikit-learn draws how it learns from fewer.
 
@@ -155,7 +155,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         Display
-            Has ``result_`` (the forecast), ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws once more.
+            Has ``result_`` (the forecast), ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws it again.
         """
         last, y = _find_last(estimator), _admit(y)
         if last is not estimator:

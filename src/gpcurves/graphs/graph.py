@@ -42,8 +42,8 @@ class Graph(ReadOnly):
     labels
         Names of the vertices; their numbers 0, 1, … if None.
     repair
-        Make directed edges undirected (with the mean weight of both directions) and drop self-loops, instead of refusing
-        them.
+        Make directed edges undirected (with the mean weight of both directions) and drop self-loops, instead of raising an
+        error.
 
     Attributes
     ----------
@@ -52,8 +52,7 @@ class Graph(ReadOnly):
     attributes
         Further numbers (NaN if missing) or texts (None if missing) of the vertices by name, if there are any.
     notes
-        What there was to say about the reading of a file. Neither these nor positions and attributes are part of what makes
-        graphs equal.
+        Messages from reading a file. Neither these nor positions and attributes matter for the equality of graphs.
 
     Examples
     --------
@@ -183,8 +182,8 @@ class Graph(ReadOnly):
     def eigen(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of `T` between -1 and 1, in ascending order, and eigenvectors as columns; all kernels share them.
 
-        By dense algebra, with time that grows as the cube of the vertices (about 2 s for 2,000); refused if memory does not
-        hold it.
+        By dense algebra, in time that grows as the cube of the number of vertices (about 2 s for 2,000); an error if memory
+        does not suffice.
         """
         from scipy.linalg import eigh
 
@@ -290,14 +289,14 @@ def check_dense(graph: Graph, matrices: int) -> None:
 
 
 def as_graph(thing: object, *, repair: bool = False, weighted: bool = True) -> Graph:
-    """Return a graph from whatever holds one: a `Graph`, NetworkX, igraph, a SciPy sparse matrix or a square array.
+    """Return a graph from any supported object: a `Graph`, NetworkX, igraph, a SciPy sparse matrix or a square array.
 
     Parameters
     ----------
     thing
         The graph. Of NetworkX and igraph, the edge attribute ``weight`` is the affinity, if there is one.
     repair
-        Make directed edges undirected, drop self-loops and add up repeated edges, instead of refusing them.
+        Make directed edges undirected, drop self-loops and add up repeated edges, instead of raising an error.
     weighted
         Whether to use the weights of edges; without them every edge counts 1.
 

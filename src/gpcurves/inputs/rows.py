@@ -56,7 +56,7 @@ class _Finite(Inputs):
 
 
 class Sample(_Finite):
-    """Points drawn from an unknown distribution, which they stand for; its small eigenvalues are extrapolated.
+    """Points drawn from an unknown distribution, which they represent; its small eigenvalues are extrapolated.
 
     Examples
     --------

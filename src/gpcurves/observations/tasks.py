@@ -131,11 +131,11 @@ class Tasks(TaskLabels):
     noise
         The noise variance of a label: one for all tasks, or one per task.
     shares
-        How labels are divided among tasks: numbers in proportion, such as counts; equal shares unless given.
+        How labels are divided among tasks, in proportion to these numbers; equal shares by default.
     names
-        Names of the tasks: "task 1", "task 2", … unless given.
+        Names of the tasks; by default "task 1", "task 2", ….
     target
-        The name of the task whose error is shown: the last one unless given.
+        The name of the task whose error is shown; by default the last one.
 
     Examples
     --------

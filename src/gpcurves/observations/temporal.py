@@ -60,7 +60,7 @@ class TemporalDifferences(Functional):
     dynamics
         Whether transitions are "stochastic" or "deterministic".
     episode
-        How many states an episode has; a single endless trajectory unless given. Each starts in the stationary state.
+        Number of states in an episode, which starts in the stationary state; by default a single endless trajectory.
     transitions
         The probability of each state (column) after each state (row), for discrete inputs; a graph has its own random walk.
 

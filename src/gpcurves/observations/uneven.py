@@ -32,10 +32,10 @@ class UnevenNoise(Observation):
         Takes inputs, one per row, and returns the noise variance at each.
     values
         The noise variances themselves instead: one for each row of a `Sample`, point of `Discrete` inputs or vertex of a graph.
-        Rows that are the same share the average of theirs.
+        Equal rows share the average of their values.
     title
-        Name of the function in saved problems, its own unless given. A saved problem is read back if noise of this name has
-        been made before: code is not saved.
+        Name of the function in saved problems; by default its own. To load a saved problem, first define noise with this
+        name: code is not saved.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def draw_graph(
     label, title
         What the colours mean, and the title.
     colours
-        How values become colours: in steps of the root, which are finer near the smallest; signed, with white for 0; or even.
+        The colour scale: of the square root, which is finer for small values; "signed", with white for 0; or "even".
     seen
         What the black edge means.
     ax

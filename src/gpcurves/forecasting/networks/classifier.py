@@ -71,11 +71,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     graph
         A graph in any form that `GraphProblem` takes.
     kernel
-        "fit", which chooses by the evidence, or a covariance between vertices that is taken as it is.
+        "fit", which maximises the evidence, or a covariance between vertices, which is not fitted.
     variance
         "fit", or the prior variance of the function: a large one means that most labels are certain.
     likelihood
-        How classes depend on the function: ``Logit()`` unless given, or ``Probit(noise)``.
+        How classes depend on the function: ``Logit()``, the default, or ``Probit(noise)``.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     log_evidence_
         The logarithm of the evidence by Laplace's method; None on large graphs.
     notes_
-        What a reader of the predictions should know, in sentences.
+        Warnings about the predictions, in sentences.
 
     Examples
     --------
@@ -212,7 +212,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack((1 - p, p))
 
     def predict(self, X: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
-        """Return the likelier class at vertices, or at all of them."""
+        """Return the more likely class at the given vertices, or at all."""
         at = self._find(X)
         return np.asarray(self.classes_[(self.means_[at] > 0).astype(np.int64)])
 

@@ -79,15 +79,15 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     graph
         A graph in any form that `GraphProblem` takes.
     kernel
-        "fit", or a covariance between vertices that is taken as it is.
+        "fit", or a covariance between vertices, which is not fitted.
     noise
-        "fit", or the variance of one label about the function in units of the prior variance.
+        "fit", or the noise variance of a label in units of the prior variance.
     mean, variance
-        "fit", or the mean and variance of the function before there are labels, in the units of the labels.
+        "fit", or the prior mean and variance of the function, in the units of the labels.
     attributes
-        What else is known about every vertex, if it may tell about the values: a table by vertex (a DataFrame whose index names
-        the vertices, or an array with a row for each), or "auto" for the attributes of the graph itself. Texts are categories.
-        Explanations with a covariance of the attributes then join those of the graph alone.
+        Attributes of every vertex that may help to predict the values: a table by vertex (a DataFrame whose index names the
+        vertices, or an array with a row for each), or "auto" for the attributes of the graph itself. Texts are categories.
+        Models with a covariance of the attributes are then added to those of the graph alone.
 
     Attributes
     ----------
@@ -95,19 +95,19 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The graph with its vertices in the order of their names, by which all else goes; the numbers there of the vertices in
         the order in which they were given.
     posterior_
-        The explanations of the labels with their probabilities.
+        The models with their posterior probabilities.
     kernel_, noise_, mean_, variance_
         The most likely kernel, and averages over the posterior: the variance of the noise of a label, the mean and the
         variance of the function, all in the units of the labels.
     local_, attributed_
         The probabilities of local normalisation, and that the attributes matter.
     share_
-        The share of the Gaussian process in the prediction, which is averaged with label propagation if the kernel is fitted;
-        found at labels left out.
+        The weight of the Gaussian process in the prediction, which is averaged with label propagation if the kernel is
+        fitted; chosen by leave-one-out errors.
     left_out_
-        Errors at labelled vertices if each is predicted from the others, beside those of simple methods.
+        Leave-one-out errors at labelled vertices, next to those of simple methods.
     notes_
-        What a reader of the predictions should know, in sentences.
+        Warnings about the predictions, in sentences.
 
     Examples
     --------
@@ -279,12 +279,12 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def summary(self) -> str:
-        """What was fitted, in one sentence, with the errors at labels left out."""
+        """The fitted model in one sentence, with leave-one-out errors."""
         return "; ".join(self.findings)
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The parts of the summary: the kernel, whether attributes matter if there are any, and errors at labels left out."""
+        """The parts of the summary: the kernel, whether attributes matter if there are any, and leave-one-out errors."""
         left = self.left_out_
         simple = "" if left.propagation is None else f", label propagation {left.propagation:.3g}"
         kernel = f"most likely {describe_kernel(self.kernel_)}, {describe_odds(self.local_)}"

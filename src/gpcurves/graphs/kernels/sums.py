@@ -89,8 +89,8 @@ def _check_terms(name: str, value: object) -> tuple[GraphKernel, ...]:
 class GraphKernelSum(GraphKernel):
     """Independent contributions added: ``0.7 * RandomWalkKernel(p=4) + 0.3 * RandomWalkKernel(p=40)``.
 
-    Each term is normalised as it says itself, and its variance is its share of the prior variance. The simulation and eigenvalue
-    theory take any sum. The cavity method needs terms without normalisation, of which the sum is again a function of `T`.
+    Each term is normalised separately, and its variance is its share of the prior variance. Simulation and eigenvalue
+    theory support any sum. The cavity method needs terms without normalisation, whose sum is again a function of `T`.
 
     Parameters
     ----------

@@ -113,8 +113,9 @@ def plaskota(problem: Problem, n: FloatArray) -> FloatArray:
 def plaskota_bound(problem: Problem, X: npt.ArrayLike) -> FloatArray:
     r"""Return Plaskota's lower bound on the error after the first n = 0, 1, 2, ... of the inputs that you have.
 
-    It depends on them through their prior variances alone, :math:`S = \sum_{l\le n} C(x_l,x_l)`. If the prior variance is uniform it is
-    the method "plaskota"; if not, that bounds the average over data sets, and this one yours.
+    It depends on them only through their prior variances, :math:`S = \sum_{l\le n} C(x_l,x_l)`. If the prior variance is
+    uniform, it equals the method "plaskota". Otherwise the method bounds the average over data sets, and this function your
+    data set.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class Asymptotics(Shown):
     crossover
         The number of examples from which on noise dominates; 0 if it does from the start, infinite without noise.
     origin
-        Where exponents and prefactors come from, in words.
+        How exponents and prefactors were obtained, in words.
 
     Examples
     --------
@@ -163,13 +163,13 @@ class Asymptotics(Shown):
 def asymptotics(problem: Problem | Spectrum, noise: float | None = None) -> Asymptotics:
     """Return how the error falls with many examples: exponents, prefactors, and the crossover between them.
 
-    Exact for Matérn and RBF kernels on the torus and the box, up to what LC neglects. Elsewhere the exponent follows from the
-    smoothness of the kernel, if that is known, and the rest is fitted to the spectrum; ``origin`` says what was done.
+    For Matérn and RBF kernels on the torus and the box these are the exact limits of LC. Otherwise the exponent follows
+    from the smoothness of the kernel, if that is known, and the rest is fitted to the spectrum; ``origin`` says which.
 
     Parameters
     ----------
     problem
-        A problem on vectors with Gaussian noise; or a bare spectrum, which needs ``noise`` besides.
+        A problem on vectors with Gaussian noise; or a bare spectrum, which also needs ``noise``.
     noise
         Noise variance, for a bare spectrum only.
 

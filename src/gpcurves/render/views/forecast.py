@@ -281,7 +281,7 @@ def _planning(further: Answers, unit: Unit) -> str:
 def _errors(view: ForecastView) -> str:
     forecast, frame = view.result, view.to_frame()
     split = forecast.split(frame["n"].to_numpy())
-    reducible = (100 * (1 - split["noise"] / (split["noise"] + split["removable"]))).tolist()
+    reducible = (100 * (1 - split["noise"] / (split["noise"] + split["reducible"]))).tolist()
     texts = aligned(frame[["rmse", "low", "high"]].to_numpy().ravel().tolist())
     rows = []
     for k, (n, share) in enumerate(zip(frame["n"], reducible, strict=True)):
