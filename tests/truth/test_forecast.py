@@ -439,7 +439,11 @@ def bad_input() -> list[tuple[object, object, str]]:
         (pd.DataFrame({"a": ["x"] * 30}), y, "no column can be used as an input"),
         (pd.DataFrame({"a": X[:, 0]}), "b", "the table has no column 'b'"),
         (X, None, "y is needed"),
-        (Ridge().fit(X, y), None, "only a GaussianProcessRegressor is taken as it is, got Ridge: give X and y, or use"),
+        (
+            Ridge().fit(X, y),
+            None,
+            "forecast accepts a fitted GaussianProcessRegressor, got Ridge: give X and y, or use",
+        ),
         (X, np.column_stack((y, y)), "y must be one column"),
     ]
 

@@ -34,10 +34,10 @@ def _parts() -> list[Option]:
 
 @click.command(cls=Command, parts=_parts)
 def certify(given: Given) -> None:
-    """Bound the error rate of a model with a confidence that you choose, from rows that it was not trained on.
+    """Bound the error rate of a model with a given confidence, from rows that it was not trained on.
 
-    Give --mistakes and --rows if rows were held out, or --expected and --goal to learn how many to hold out. Three bounds are
-    shown beside each other: the binomial tail (exact for mistakes), Chernoff and Hoeffding (for any loss between 0 and 1).
+    Give --mistakes and --rows if rows were held out, or --expected and --goal to learn how many to hold out. Three bounds
+    are shown: the binomial tail (exact for mistakes), Chernoff and Hoeffding (for any loss between 0 and 1).
 
     \b
     Examples:

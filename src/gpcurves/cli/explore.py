@@ -93,8 +93,8 @@ def _parts() -> list[Part]:
 def explore(given: Given) -> None:
     """Write a page on which learning curves, functions and networks can be explored, without a network connection.
 
-    The problem options say what the page shows first. With DATA, a CSV, TSV, Excel or Parquet file with a header, the page is
-    served on this machine alone and shows your plan besides; Ctrl-C ends it.
+    The problem options set what the page shows first. With DATA, a CSV, TSV, Excel or Parquet file with a header, the page
+    also shows your plan, and is served on this machine only; Ctrl-C ends it.
 
     \b
     Examples:

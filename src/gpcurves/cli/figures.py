@@ -36,8 +36,8 @@ def figures(given: Given) -> int | None:
     """Draw figures of the papers and check what their text says about them.
 
     Without NAMES the figures are listed. Each figure NAME becomes NAME.png, NAME.svg, NAME.csv with the numbers, and
-    NAME.claims.csv. 'all' draws all of them, and writes claims.csv and the page index.html besides; what is finished is
-    left as it is, so that a run that was stopped goes on. Claims go to stdout. The exit code is 1 if one does not hold.
+    NAME.claims.csv. 'all' draws all of them, and also writes claims.csv and the page index.html. It keeps finished figures,
+    so that an interrupted run resumes. Claims go to stdout. The exit code is 1 if one does not hold.
 
     \b
     Examples:

@@ -41,11 +41,12 @@ def _parts() -> list[Part]:
 def graph(given: Given) -> int | None:
     """Compute the average error on the vertices of a graph after nu examples per vertex.
 
-    On an ensemble of random graphs or on your own graph. Errors are mean squared errors against the noise-free function
-    (or what --quantity names), averaged over vertices. CSV with the columns method,nu,error,stderr goes to stdout unless --out or --json says
-    otherwise. --groups takes communities of your own graph (louvain, spectral:K, attribute:NAME, or a file with a vertex and its
-    group per line), or the blocks of a block model, and adds a curve for each. --design greedy chooses the vertices to label, and
-    --chosen lists them. On your own graph --vertices counts vertices without edges, which a file of edges cannot list.
+    The graph is your own, or drawn from an ensemble of random graphs. Errors are mean squared errors against the noise-free
+    function (or what --quantity names), averaged over vertices. CSV with the columns method,nu,error,stderr goes to stdout
+    unless --out or --json says otherwise. --groups takes communities of your own graph (louvain, spectral:K,
+    attribute:NAME, or a file with a vertex and its group per line), or the blocks of a block model, and adds a curve for
+    each. --design greedy chooses the vertices to label, and --chosen lists them. For your own graph, --vertices gives the
+    number of vertices, if some have no edges and are not in the file.
 
     \b
     Examples:

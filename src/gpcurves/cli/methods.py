@@ -15,7 +15,7 @@ from gpcurves.cli.options import Command, Given
 @click.option("--json", "as_json", is_flag=True, help="Write the list as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="Names only.")
 def methods(given: Given) -> None:
-    """List the methods: what each is, what it promises, what it needs, its options and where it comes from.
+    """List the methods: what each computes, its guarantee, its requirements, its options and its source.
 
     \b
     Example:

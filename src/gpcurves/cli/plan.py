@@ -152,10 +152,10 @@ def _parts() -> list[Option]:
 def plan(given: Given) -> None:
     """Forecast the error with more rows of a table, or more labels on a graph, and how many a goal needs.
 
-    DATA is a CSV, TSV, Excel or Parquet file with a header. With --edges and --labels instead, it is about the vertices of
-    a graph that have no label yet, and n counts labels. Errors are root mean squared errors against noisy held-out
-    targets, in the target's own units, with a 90 % interval. Of a target with classes (texts, true and false, few integers)
-    they are error rates: shares of new rows whose class is predicted wrongly.
+    DATA is a CSV, TSV, Excel or Parquet file with a header. With --edges and --labels instead, the forecast is for the
+    unlabelled vertices of a graph, and n counts labels. Errors are root mean squared errors against noisy held-out targets,
+    in the target's own units, with a 90 % interval. If the target is a class (texts, true and false, few integers), errors
+    are error rates: the share of new rows whose class is predicted wrongly.
 
     \b
     Examples:

@@ -303,7 +303,7 @@ def _read_pool(pool: Any, rows: Rows) -> FloatArray:
 def _read_regressor(regressor: Any, computation: Computation) -> Rows:
     """Return the rows that a regressor was fitted to, on its own scale."""
     if "GaussianProcessRegressor" not in [kind.__name__ for kind in type(regressor).__mro__]:
-        raise InputError(f"only a GaussianProcessRegressor can be taken as it is, got a {type(regressor).__name__}")
+        raise InputError(f"a forecast needs a fitted GaussianProcessRegressor, got a {type(regressor).__name__}")
     if not hasattr(regressor, "X_train_"):
         raise InputError("the regressor must be fitted: call its fit method first")
     X = reading.check_matrix("the inputs of the regressor", regressor.X_train_)
