@@ -52,7 +52,7 @@ class CommandGroup(click.Group):
 @click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="gpcurves", message="%(prog)s %(version)s")
 def cli() -> None:
-    """How fast does a Gaussian process learn, and how many examples does it need?
+    """Compute how fast a Gaussian process learns, and how many examples it needs for a goal.
 
     \b
     Examples:

@@ -75,11 +75,20 @@ class Method(Listed, ABC, Generic[State]):
     Options: ClassVar[type[MethodOptions]] = MethodOptions
 
     def __repr__(self) -> str:
-        return f"<Method {self.name!r}, {self.title}: {self.kind.value} of {self.scope.value}>"
+        return f"<Method {self.name!r}, {self.title}: {self.relation}>"
+
+    @property
+    def relation(self) -> str:
+        """What the method is in relation to the truth, such as "lower bound of the average error"."""
+        return f"{'exact value' if self.kind is Kind.EXACT else self.kind.value} of {self.scope.value}"
 
     def _properties(self) -> list[tuple[str, object]]:
-        about = f"{self.title}: {self.kind.value} of {self.scope.value}"
-        rows = [("name", self.name), ("what it is", about), ("guarantee", self.promise), ("needs", self.needs)]
+        rows = [
+            ("name", self.name),
+            ("what it is", f"{self.title}: {self.relation}"),
+            ("guarantee", self.promise),
+            ("needs", self.needs),
+        ]
         options = ", ".join(each.name for each in parameters_of(self.Options))
         return [row for row in (*rows, ("options", options), ("source", self.source)) if row[1]]
 

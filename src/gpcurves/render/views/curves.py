@@ -349,9 +349,8 @@ def _guarantees(curves: Curves) -> str:
     names = dict.fromkeys(curve.method for curve in curves.values() if curve.method in METHODS)
     rows = []
     for method in (METHODS[name] for name in names):
-        relation = f"{method.kind.value} {'for' if method.kind is Kind.EXACT else 'of'} {method.scope.value}"
         name = Html(f"{tagged('b', method.name)}<br>{as_html(method.title)}")
-        rows.append([name, relation, method.promise, method.source])
+        rows.append([name, method.relation, method.promise, method.source])
     return table("What each method guarantees", ("method", "what it is", "guarantee", "source"), rows)
 
 
