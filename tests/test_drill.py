@@ -182,7 +182,7 @@ def test_a_new_observation() -> None:
     obeys_observation_laws(Thresholded(2.0))
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(dim=1), Thresholded())
     assert Problem.from_dict(json.loads(json.dumps(problem.to_dict()))) == problem
-    with pytest.raises(gpc.NotApplicableError, match="it needs Gaussian noise, and labels are Thresholded"):
+    with pytest.raises(gpc.NotApplicableError, match="it needs Gaussian noise, but labels are Thresholded"):
         gpc.learning_curve(problem, "ov", n=[1])
     curves = gpc.learning_curves(problem, n=[0, 5, 50])
     assert list(curves) == ["lc", "uc", "d"]

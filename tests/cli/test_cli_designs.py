@@ -71,7 +71,7 @@ def test_vertices_that_are_chosen_are_listed(network: str, tmp_path: Path) -> No
         (["--design", "greedy", "--n", "5000", "--chosen", "x.csv"], "chooses each of 1,024 candidates once"),
         (
             ["--design", "greedy", "--n", "5000", "--simulate", "3"],
-            "each of 1,024 candidates once, and 5,000 are asked",
+            "each of 1,024 candidates once, but 5,000 are asked",
         ),
         (["--design", "random,greedy", "--methods", "plaskotta"], "did you mean 'plaskota'"),
     ],

@@ -367,8 +367,8 @@ OBJECTIONS: dict[str, tuple[str, Problem, str]] = {
         GraphProblem(RandomRegular(3), RandomWalkKernel(30, 2.0, "none"), 0.1),
         "it needs a normalised kernel",
     ),
-    "lc": ("lc", GraphProblem(MIXED, LOCAL, 0.1), "it does not apply to graphs"),
-    "degenerate": ("degenerate", GraphProblem(MIXED, LOCAL, 0.1), "it does not apply to graphs"),
+    "lc": ("lc", GraphProblem(MIXED, LOCAL, 0.1), "it is not for graphs"),
+    "degenerate": ("degenerate", GraphProblem(MIXED, LOCAL, 0.1), "it is not for graphs"),
 }
 
 

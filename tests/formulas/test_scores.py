@@ -67,7 +67,7 @@ def test_what_cannot_give_a_quantity_says_so() -> None:
     noise_free = gpc.Problem(SMOOTH.kernel, SMOOTH.inputs, 0.0)
     with pytest.raises(gpc.NotApplicableError, match="of the quantity nlpd: it needs noise greater than 0"):
         gpc.learning_curve(noise_free, "lc", [1], quantity="nlpd")
-    with pytest.raises(gpc.InputError, match="a goal needs a quantity that falls"):
+    with pytest.raises(gpc.InputError, match="a goal needs a quantity that always falls"):
         gpc.required_n(SMOOTH, 0.1, quantity="nlpd")
 
 
@@ -79,7 +79,7 @@ def test_the_command_line_knows_quantities(tmp_path: Path) -> None:
     assert command(*WORDS, "--quantity", "training", "--methods", "ov")[0] == 2
     assert "it gives mse" in command(*WORDS, "--quantity", "evidence")[2]
     code, _, err = command(*WORDS, "--quantity", "nlpd", "--goal", "1")
-    assert (code, "--goal needs a quantity that falls" in err) == (2, True)
+    assert (code, "--goal needs a quantity that always falls" in err) == (2, True)
     listed = {row["name"]: row for row in json.loads(command("methods", "--json")[1])}
     assert listed["lc"]["quantities"][:1] == ["mse"]
     assert "evidence" in listed["lc"]["quantities"]

@@ -127,7 +127,7 @@ def test_the_simulation_is_near_theory_and_in_its_limit_is_the_one_of_a_single_t
 def test_other_methods_refuse_tasks_by_name_and_goals_are_answered() -> None:
     problem = on_circle(gpc.Fidelities(0.9, noise=0.1))
     for name in ("lc", "simulation", "plaskota"):
-        with pytest.raises(gpc.NotApplicableError, match=f"{name}.*single function values, and labels are Fidelities"):
+        with pytest.raises(gpc.NotApplicableError, match=f"{name}.*single function values, but labels are Fidelities"):
             gpc.learning_curve(problem, name, n=[1])
     with pytest.raises(gpc.NotApplicableError, match="labels of several tasks"):
         gpc.learning_curve(on_circle(0.1), "tasks", n=[1])

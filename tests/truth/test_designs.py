@@ -301,17 +301,17 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "classes": (
         lambda: gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), gpc.Probit(), design="greedy"),
-        "the design 'greedy' needs Gaussian noise, and labels are Probit",
+        "the design 'greedy' needs Gaussian noise, but labels are Probit",
     ),
     "too many for the candidates": (
         lambda: gpc.learning_curve(
             gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1, design=gpc.Greedy(candidates=8)), "simulation", [9]
         ),
-        "the design 'greedy' chooses each of 8 candidates once, and 9 are asked for",
+        "the design 'greedy' chooses each of 8 candidates once, but 9 are asked for",
     ),
     "too many for the vertices": (
         lambda: gpc.chosen_inputs(gpc.GraphProblem(CLUB, WALK, 0.0, design="greedy-variance"), 35),
-        "chooses each of 34 vertices once, and 35 are asked for: without noise a repeated label adds no information",
+        "chooses each of 34 vertices once, but 35 are asked for: without noise a repeated label adds no information",
     ),
     "no square": (
         lambda: gpc.learning_curve(gpc.Problem(gpc.RBF(0.1), gpc.Torus(2), 0.1, design="grid"), "simulation", [10]),

@@ -138,7 +138,7 @@ def test_the_posterior_variance_averages_to_the_simulated_error(inputs: gpc.Box 
 
 def test_the_posterior_variance_needs_agreement_and_digits() -> None:
     mismatched = gpc.Problem(gpc.RBF(0.3), gpc.Box(dim=1), 0.1, teacher=gpc.Teacher(gpc.OU(0.3), 0.1))
-    with pytest.raises(gpc.InputError, match="model must be well specified"):
+    with pytest.raises(gpc.InputError, match="only for a well-specified model"):
         gpc.posterior_variance(mismatched, [0.1], [0.2])
     with pytest.raises(gpc.NumericalError, match="resolves only 1 of 2 examples"):
         gpc.posterior_variance(gpc.Problem(gpc.RBF(0.3), gpc.Box(dim=1), 0.0), [0.1, 0.1], [0.2])

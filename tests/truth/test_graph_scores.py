@@ -147,7 +147,7 @@ def test_what_they_cannot_give_is_refused_in_one_sentence() -> None:
         gpc.learning_curve(problem, "cavity", nu=[1.0], quantity="evidence")
     for method in BOTH:
         with pytest.raises(
-            gpc.InputError, match="among averages squared errors over groups of vertices, and the quant"
+            gpc.InputError, match="among averages squared errors over groups of vertices, and does not apply"
         ):
             gpc.learning_curve(problem, method, nu=[1.0], quantity="nlpd", among="ends")
     uneven = gpc.GraphProblem(TREE, STUDENT, gpc.UnevenNoise(values=np.linspace(0.1, 1, 40)))
