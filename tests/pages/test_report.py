@@ -291,5 +291,5 @@ def test_the_example_of_theory(tmp_path: Path) -> None:
 
 
 def test_exact_curves_of_the_problem_itself_are_not_listed_under_a_modified_one() -> None:
-    assert heading_of("ou-exact") == heading_of("grid") == "exact"
-    assert heading_of("degenerate") == heading_of("uo") == "for a modified problem"
+    assert heading_of("ou-exact") == "exact"
+    assert heading_of("degenerate") == heading_of("grid") == heading_of("uo") == "for a modified problem"
