@@ -97,7 +97,12 @@ def _parts() -> list[Option]:
             metavar="V",
             help="and one unit of RMSE, or of the error rate, is worth V.",
         ),
-        Option("--certify", section=plan, metavar="X", help="Say how many test rows are needed to measure the error to ± X."),
+        Option(
+            "--certify",
+            section=plan,
+            metavar="X",
+            help="Say how many test rows are needed to measure the error to ± X.",
+        ),
         Option(
             "--predict",
             type=READ,
@@ -122,7 +127,9 @@ def _parts() -> list[Option]:
 @click.command(cls=Command, parts=_parts)
 @click.argument("data", type=READ, required=False)
 @click.option("--target", help="Column to predict; for --labels only if the header is ambiguous.")
-@click.option("--task", metavar="numbers|classes", help="Whether the target is numeric or a class.  [detected, and reported]")
+@click.option(
+    "--task", metavar="numbers|classes", help="Whether the target is numeric or a class.  [detected, and reported]"
+)
 @click.option("--features", help='Columns to use as inputs: a,b,"c, d".  [all but the target]')
 @click.option("--drop", help="Columns to leave out, separated by commas.")
 @click.option(
