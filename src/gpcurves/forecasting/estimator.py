@@ -86,7 +86,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         effort, seed = choose_effort(self.effort, self.draws), seed_of(self.rng)
         called = find_name(y)
         X, y = validate_data(
-            self, _admit(X), _admit(y), dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS
+            self, admit_numbers(X), admit_numbers(y), dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS
         )
         names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])]
         if len(set(names)) < len(names):
@@ -116,7 +116,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""
         check_is_fitted(self)
-        X = validate_data(self, _admit(X), dtype=np.float64, reset=False)
+        X = validate_data(self, admit_numbers(X), dtype=np.float64, reset=False)
         data = self._data
         standard = data.columns.standardise(X[:, self._used])
         mean = np.asarray(data.scale * self._mixture.predict(standard))
@@ -157,15 +157,15 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         Display
             Has ``result_`` (the forecast), ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws it again.
         """
-        last, y = _find_last(estimator), _admit(y)
+        last, y = _find_last(estimator), admit_numbers(y)
         if last is not estimator:
             X = _transform(estimator, X, y)  # which may turn texts into numbers
-        model = clone(last).fit(_admit(X), y)
+        model = clone(last).fit(admit_numbers(X), y)
         result = model.forecast_ if isinstance(model, LearningCurveForecast) else forecast(model, rng=rng)
         return replace(result, target=find_name(y)).plot(ax, goal=goal)
 
 
-def _admit(values: Any) -> Any:
+def admit_numbers(values: Any) -> Any:
     """Refuse texts and dates, which scikit-learn takes for numbers, and give masked numbers as NaN, which it refuses."""
     try:
         array = np.asarray(values)
