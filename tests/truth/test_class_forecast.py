@@ -191,7 +191,7 @@ def test_mistakes_and_doubts_are_averages_over_rows() -> None:
 
 def test_what_will_be_known_keeps_today_s_probabilities_on_average() -> None:
     mean, variance = np.full((300, 1), 0.8), np.full((300, 1), 2.0)
-    errors, losses = spread(mean, variance, 1.0, np.random.default_rng(0))
+    errors, losses = spread(mean, variance, 1.0, np.random.default_rng(0), 24)
     today = 1 / (1 + np.exp(0.8 / np.sqrt(1 + np.pi * 2.0 / 8)))
     assert errors[0] == pytest.approx(today, abs=1e-3)
     f = 0.8 + np.sqrt(2.0) * np.random.default_rng(1).standard_normal(200_000)

@@ -158,7 +158,7 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
             rows = reading.standardise_arrays(X, y, pool, computation.rng, effort.most_rows, classes=classes)
             rows = replace(rows, steps=(*said, *rows.steps))
         if rows.classes:
-            refuse_for_classes(deterministic=deterministic or None, noise=noise, draws=draws)
+            refuse_for_classes(deterministic=deterministic or None, noise=noise)
             from gpcurves.forecasting.classes.assembly import forecast_classes  # numbers do not need it
 
             return forecast_classes(rows, computation)

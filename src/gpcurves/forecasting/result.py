@@ -225,9 +225,10 @@ class Forecast(Shown):
     ) -> RequiredN:
         """Return how many rows a goal in one of the measures needs, or why no number of them is enough."""
         wanted = self.goal(rmse, mae=mae, r2=r2, percent=percent, error_rate=error_rate, log_loss=log_loss)
-        return self._require(wanted)
+        return self.require(wanted)
 
-    def _require(self, goal: ForecastGoal, asked: Questions = NOTHING) -> RequiredN:
+    def require(self, goal: ForecastGoal, asked: Questions = NOTHING) -> RequiredN:
+        """Return how many rows a goal needs that `goal` returned."""
         return self._prospects(asked.measure(self, goal)).require(goal.error)
 
     def verdict(self, goal: Goal = None, asked: Questions = NOTHING) -> Verdict:
@@ -333,7 +334,7 @@ class Forecast(Shown):
         aim = self.as_goal(goal)
         table = self.to_frame(n, asked.measure(self, aim).name)
         sizes, seen = table["n"].to_numpy(dtype=np.float64), self.cross_validation
-        needed = None if aim is None else self._require(aim, asked)
+        needed = None if aim is None else self.require(aim, asked)
         verdict, further = self.verdict(aim, asked), asked.answer(self)
         required: dict[str, Any]
         if needed is None or needed.estimate is None:
