@@ -127,7 +127,7 @@ def regressors() -> list[tuple[Any, str]]:
         return GaussianProcessRegressor(kernel, optimizer=None).fit(X, y)
 
     return [
-        (SVR().fit(X, y), "a forecast needs a fitted GaussianProcessRegressor, got a SVR"),
+        (SVR().fit(X, y), "only a GaussianProcessRegressor can be taken as it is, got a SVR"),
         (fitted(X[:9], y[:9]), "fitted to at least 10 rows, got 9"),
         (fitted(X, np.zeros(30)), "there is nothing to learn"),
     ]
@@ -215,4 +215,4 @@ def test_slow_learning_is_not_blamed_on_noise() -> None:
     assert "little of it looks like noise" in verdict.sentences[-1]
     verdict = replace(slow, floor=0.5 * float(slow.at([480])["rmse"][0])).verdict()
     assert verdict.label == "noise-limited"
-    assert "noise floor (irreducible error) is about 0.5, but" in str(verdict)
+    assert "noise floor (irreducible error) is about 0.500 (90 % interval" in str(verdict)

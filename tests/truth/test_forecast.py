@@ -25,6 +25,7 @@ from gpcurves.forecasting import Forecast, ForecastEffort
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
 from gpcurves.forecasting.intervals import TABLES, Band, PosteriorCurves
+from gpcurves.forecasting.measures import significant
 from gpcurves.forecasting.verdict import Label
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.views import view_of
@@ -252,7 +253,10 @@ def test_goals_below_the_noise_have_a_reason() -> None:
     needed = pure_noise().required_n(0.1)
     assert (needed.estimate, needed.low, needed.high, needed.assured) == (None, None, None, None)
     assert "cannot be reached" in needed.reason
-    assert f"noise floor (irreducible error) is about {pure_noise().noise_rmse:.4g}" in needed.reason
+    assert (
+        f"noise floor (irreducible error) is about {significant(pure_noise().noise_rmse, 4)} (90 % interval"
+        in needed.reason
+    )
 
 
 @pytest.mark.parametrize(
@@ -430,7 +434,7 @@ def bad_input() -> list[tuple[object, object, str]]:
         (X, np.full(30, 2.5), "the target must vary, got 2.5 in every row"),
         (hole, y, "X must be finite, got missing or infinite values in 1 rows"),
         (X, np.where(y > 0, np.inf, y), "y must be finite"),
-        (X[:9], y[:9], "at least 10 labelled rows, got 9"),
+        (X[:9], y[:9], "at least 10 rows with a target, got 9"),
         (X, y[:20], "as many rows as each other, got 30 and 20"),
         (np.random.default_rng(0).standard_normal((12, 13)), y[:12], "as many rows as columns, got 12 rows and 13"),
         (np.ones((30, 2)), y, "the inputs must vary"),
@@ -439,11 +443,7 @@ def bad_input() -> list[tuple[object, object, str]]:
         (pd.DataFrame({"a": ["x"] * 30}), y, "no column can be used as an input"),
         (pd.DataFrame({"a": X[:, 0]}), "b", "the table has no column 'b'"),
         (X, None, "y is needed"),
-        (
-            Ridge().fit(X, y),
-            None,
-            "forecast accepts a fitted GaussianProcessRegressor, got Ridge: give X and y, or use",
-        ),
+        (Ridge().fit(X, y), None, "only a GaussianProcessRegressor is taken as it is, got Ridge: give X and y, or use"),
         (X, np.column_stack((y, y)), "y must be one column"),
     ]
 
@@ -480,7 +480,7 @@ def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[s
     )
     out, err = capsys.readouterr()
     answer = json.loads(out)
-    assert "goal cannot be reached" in err
+    assert err.splitlines()[-3].startswith("No number of rows reaches an RMSE of 1e-09")
     assert [row["n"] for row in answer["forecast"]] == [60, 120]
     assert set(answer["forecast"][0]) == {"n", "rmse", "low", "high"}
     assert answer["required_n"] is None

@@ -239,9 +239,9 @@ def test_goals_of_r2_are_out_of_reach_from_above() -> None:
 def test_relative_terms_are_those_of_the_mean_absolute_target() -> None:
     found = made()
     verdict = found.verdict(0.4, Questions(relative=True))
-    assert "about 2.69 % (90 % interval 2.42 % to 3.1 %) of the mean absolute target" in str(verdict)
+    assert "about 2.69 % (90 % interval 2.42 % to 3.10 %) of the mean absolute target" in str(verdict)
     assert "to reach an RMSE of 2 % of the mean absolute target" in str(verdict)
-    with pytest.raises(gpc.InputError, match="relative errors need a goal that is an RMSE"):
+    with pytest.raises(gpc.InputError, match="relative terms are for goals that are RMSEs"):
         found.verdict(found.goal(r2=0.9), Questions(relative=True))
     with pytest.raises(gpc.InputError, match="not 0 in every row"):
         replace(found, mean_absolute=0.0).at([100], "relative")
@@ -499,7 +499,7 @@ def test_a_flat_curve_is_the_model_s_fault_if_rows_repeat() -> None:
     assert replace(noise, repeatability=0.4).verdict().label == "noise-limited"
     verdict = replace(noise, repeatability=0.1).verdict()
     assert verdict.label == "model-limited"
-    assert "rows with nearly equal inputs differ by only about 0.1." in verdict.sentences[-1]
+    assert "rows with nearly equal inputs differ by only about 0.100." in verdict.sentences[-1]
     assert "other inputs" in verdict.sentences[-1]
     assert made(repeatability=0.01).verdict().label == "more data helps"  # the curve is not flat
     assert "model-limited" in view_of(replace(noise, repeatability=0.1)).page().lower()
@@ -627,7 +627,7 @@ def test_the_next_rows_are_shown_and_written(file: Path, capsys: pytest.CaptureF
         ("--goal-mae 0", "--goal-mae must be greater than 0"),
         ("--goal-percent x", "--goal-percent must be a number"),
         ("--goal-mae 1 --goal-r2 0.5", "give one goal, got --goal-mae and --goal-r2"),
-        ("--goal-mae 1 --relative", "--relative needs a goal that is an RMSE"),
+        ("--goal-mae 1 --relative", "--relative is for goals that are RMSEs"),
         ("--goal-r2 0.5 -q", "the answer to --goal-r2 is not shown with --quiet"),
         ("--certify 0.1 -q", "the answer to --certify is not shown with --quiet"),
         ("--next 3 -q", "the list of --next is not shown with --quiet"),

@@ -22,6 +22,17 @@ MeasureName = Literal["rmse", "mae", "r2", "percent", "relative", "error_rate", 
 _MOST_DIGITS = 9  # of R², which may be close to 1
 
 
+def significant(value: float, digits: int = 3) -> str:
+    """Write a number with so many digits: 0.200, 12,300, or 4.07e-05 if it is very small or large."""
+    if value == 0:
+        return "0"
+    power = int(f"{value:.{digits - 1}e}".partition("e")[2])
+    if not -4 <= power < 6:
+        return f"{value:.{digits - 1}e}"
+    places = digits - 1 - power
+    return f"{round(value, places):,.{max(0, places)}f}"
+
+
 @dataclass(frozen=True)
 class ForecastQuantity:
     """The error that a forecast is about, and everything that words, tables and pictures need to know about it.
@@ -51,7 +62,7 @@ class ForecastQuantity:
 
     def write(self, value: float, digits: int = 3) -> str:
         """Write a value: "0.31" or "12.4 %"."""
-        return f"{self.shown * value:.{digits}g}{self.unit}"
+        return f"{significant(self.shown * value, digits)}{self.unit}"
 
 
 _NOISE_FLOOR, _BEST_RULE = "noise floor (irreducible error)", "lowest possible error (that of the best rule)"
@@ -100,6 +111,11 @@ class ErrorMeasure:
         return cls(quantity.key, 1.0, *words, shown=quantity.shown, quantity=quantity)
 
     @property
+    def short(self) -> str:
+        """Its name on an axis or in a table: "RMSE"."""
+        return self.noun.partition(" ")[2]
+
+    @property
     def rises(self) -> bool:
         """Whether larger values are better."""
         return self.name == "r2"
@@ -117,7 +133,7 @@ class ErrorMeasure:
         """Write the value of the measure that belongs to an error."""
         value = float(self.from_error(error))
         if not self.rises:
-            return f"{self.shown * value:.{digits}g}{self.unit}"
+            return f"{significant(self.shown * value, digits)}{self.unit}"
         # of 0.99987 the distance from 1 matters
         places = digits - 1 - math.floor(math.log10(max(1 - value, 1e-300)))
         return f"{value:.{min(max(places, digits - 1), _MOST_DIGITS)}f}"
@@ -129,8 +145,10 @@ class ErrorMeasure:
 
     def write_goal(self, error: float) -> str:
         """Write a goal as a person would: with four digits, and no zeros at the end."""
-        text = self.write(error, 4)
-        return text.rstrip("0").rstrip(".") if self.rises else text
+        text = self.write(error, 4).removesuffix(self.unit)
+        number, _, power = text.partition("e")
+        number = number.rstrip("0").rstrip(".") if "." in number else number
+        return f"{number}e{power}{self.unit}" if power else f"{number}{self.unit}"
 
     def phrase(self, error: float) -> str:
         """Write a goal with its measure: "an RMSE of 0.3"."""

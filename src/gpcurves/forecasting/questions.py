@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,20 +40,22 @@ class Questions:
 
     def __post_init__(self) -> None:
         if (self.cost_per_row is None) != (self.value_of_error is None):
-            raise InputError("give both the cost per row and the value of error: the stopping point depends on both")
+            raise InputError("where to stop follows from both the cost per row and the value of error: give both")
         if self.known_noise is not None:
             nonnegative("the known noise", self.known_noise)
         if self.stop_below is not None and self.gain is None:
-            raise InputError("a limit on the gain needs the number of further rows: give gain as well")
+            raise InputError("the limit of a gain needs the number of further rows that gain it: give gain as well")
+
+    def ask_next(self, k: int) -> Questions:
+        """Return the same questions, and which k rows to measure next."""
+        return replace(self, next=k)
 
     def measure(self, forecast: Forecast, goal: ForecastGoal | None) -> ErrorMeasure:
         """Return in which measure errors are told: that of the goal, or in relative terms if asked for."""
         if not self.relative:
             return ErrorMeasure.of(forecast.quantity) if goal is None else goal.measure
         if forecast.quantity.is_of_classes or (goal is not None and goal.measure != RMSE):
-            raise InputError(
-                "relative errors need a goal that is an RMSE: leave out relative, or give the goal as an RMSE"
-            )
+            raise InputError("relative terms are for goals that are RMSEs: leave them out, or set the goal as an RMSE")
         return forecast.spread.measure("relative")
 
     def answer(self, forecast: Forecast) -> Answers:
@@ -82,10 +84,7 @@ class Questions:
             sentences.append(
                 f"{measured}, test on about {rounded(count)} rows that are not used for training (90 % confidence)."
                 if free is None or count <= free
-                else (
-                    f"{measured} takes {rounded(count)} test labels, but only {free:,} vertices have no label yet (90 "
-                    "% confidence)."
-                )
+                else f"{measured} takes {rounded(count)} rows, and only {free:,} vertices have none (90 % confidence)."
             )
             data["test_rows"] = {"precision": self.certify, "rows": count}
         table, numbers = (None, None) if self.next is None else forecast.choose(self.next)
@@ -146,7 +145,7 @@ def _introduce(count: int, *, from_pool: bool) -> str:
     what = "Measure this row next" if count == 1 else f"Measure these {count:,} rows next, the most informative first"
     if from_pool:
         return f"{what} (rows of the pool, counted from 1)."
-    return f"{what}. These are suggestions, drawn like your own inputs; nearby settings work as well."
+    return f"{what}. These are suggestions, drawn like your own inputs: settings near them do as well."
 
 
 def _introduce_vertices(count: int) -> str:

@@ -45,10 +45,9 @@ the second, no number is worth giving."""
 class RequiredN(Listed):
     """How many rows a goal needs; None if there is no such number.
 
-    ``estimate`` is the best guess; if there is none, ``reason`` says why. ``low`` and ``high`` are the ends of the 90 % interval:
-    fewer than ``low`` are unlikely to be enough, and ``high`` very likely are. With ``assured`` rows the goal is reached with a
-    probability of 80 %. ``monte_carlo_error`` is the standard error of the estimate due to random draws: more draws make it
-    smaller, but not the interval.
+    ``estimate`` is the best guess, and ``reason`` says why there is none. Of the 90 % interval, fewer than ``low`` will hardly
+    do, and ``high`` very likely will. With ``assured`` rows the goal is reached with a probability of 80 %. Another seed moves
+    the estimate by about ``monte_carlo_error`` rows, its standard error; more draws make that smaller, not the interval.
     """
 
     estimate: int | None
@@ -157,12 +156,37 @@ class Prospects:
             why = f"rows with nearly equal inputs differ by only about {self.measure_difference(seen)}"
         else:
             return ""
-        more = "More rows like these are unlikely to help; other inputs, or another kind of model, might."
+        more = "More rows like these will hardly help; other inputs, or another kind of model, might."
         return f"It is not noise that limits the prediction: {why}. {more}"
 
     def measure_difference(self, error: float) -> str:
         """Write a difference between rows, in the target's own units if the measure has no differences."""
         return RMSE.write(error) if self.measure.rises else self.measure.write(error)
+
+    @property
+    def floor_interval(self) -> tuple[float, float]:
+        """The 90 % interval of the noise floor: relatively as uncertain as the forecast far ahead, which is never below it."""
+        return self.floor * self.end.low / self.end.estimate, self.floor * self.end.high / self.end.estimate
+
+    def describe_floor(self, digits: int = 3) -> str:
+        """Write the lowest error that unlimited data would reach, with its interval."""
+        interval = self.measure.write_interval(*self.floor_interval, digits)
+        return f"{self.measure.quantity.floor} is about {self.measure.write(self.floor, digits)} (90 % interval {interval})"
+
+    @property
+    def has_outliers(self) -> bool:
+        """Whether a few outliers dominate the error, too few to say what such rows do."""
+        return self.outlying > FAR_OUT and count_extreme(self.fitted_rows) < _ENOUGH_OUTLIERS
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether more rows lower the error so little that the number which reaches a goal may be far off."""
+        return self.gain < _NOTICEABLE
+
+    @property
+    def enough_rows(self) -> int:
+        """How many rows narrow an interval that is open so far that it is not."""
+        return _widen(self.rows, min(max(1.5, self.width**2), _CLOSE))
 
     def require(self, goal: float) -> RequiredN:
         """Return how many rows an error needs, or why no number of them is enough."""
@@ -178,7 +202,7 @@ class Prospects:
         write, worse = self.measure.write, "less" if self.measure.rises else "more"
         if low is None:
             noise = self.floor >= goal and not self.deterministic
-            floor = f"the {self.measure.quantity.floor} is about {write(self.floor, 4)}, and " if noise else ""
+            floor = f"the {self.describe_floor(4)}, and " if noise else ""
             return (
                 f"{self.measure.phrase(goal)} cannot be reached: {floor}even the optimistic end of the interval stays at "
                 f"{write(self.end.low, 4)} or {worse} {horizon}"
@@ -192,8 +216,7 @@ class Prospects:
 
 def judge(prospects: Prospects, goal: float | None) -> Verdict:
     """Choose the answer and say why."""
-    few = count_extreme(prospects.fitted_rows) < _ENOUGH_OUTLIERS
-    if prospects.outlying > FAR_OUT and few and (goal is None or prospects.now.high > goal):
+    if prospects.has_outliers and (goal is None or prospects.now.high > goal):
         verdict = _judge_outliers(prospects)
     else:
         verdict = _judge_alone(prospects) if goal is None else _judge_goal(prospects, goal)
@@ -206,12 +229,12 @@ def warn(gap: float, unit: Unit = ROWS) -> str | None:
     """Return a warning if cross-validation exceeds what the model itself expects by so much that forecasts were too low."""
     if gap <= WIDE_GAP:
         return None
-    causes = "outliers, groups of related rows and missing inputs"
+    causes = ", for groups of related rows and for inputs that are missing"
     if unit.are_labels:
-        causes = "outliers and for missing or wrong edges"
+        causes = " and for edges that are missing or wrong"
     return (
-        f"Caution: the cross-validated RMSE is {math.exp(gap / 2):.2g} times what the model itself expects. In such cases "
-        f"forecasts were often far too low. Check for {causes}."
+        f"Caution: the cross-validated RMSE is {math.exp(gap / 2):.2g} times what the model itself expects, and where this was "
+        f"so, forecasts were often far too low. Look for outliers{causes}."
     )
 
 
@@ -239,7 +262,7 @@ def _judge_alone(prospects: Prospects) -> Verdict:
     if prospects.is_open:
         return _ask_for_rows(prospects, prospects.soon, shrink=prospects.width)
     begin = (prospects.begin, prospects.ahead)
-    noise = f"The {prospects.measure.quantity.floor} is about {prospects.measure.write(floor)}."
+    noise = f"The {prospects.describe_floor()}."
     if gain >= _NOTICEABLE:
         less = f"That is {_percent(gain)} less{' error' if prospects.measure.rises else ''}."
         if far.high > (1 - _NOTICEABLE) * now.estimate:
@@ -252,7 +275,7 @@ def _judge_alone(prospects: Prospects) -> Verdict:
         return Verdict("too few rows to say", (*begin, f"{little}: the model has not yet found a pattern."))
     if floor < (1 - _NOTICEABLE) * far.estimate:
         noise = f"{noise[:-1]}, but the error falls towards it very slowly."
-    doubt, hope = "More rows are unlikely to help.", 1 - far.low / now.estimate
+    doubt, hope = "More rows will hardly help.", 1 - far.low / now.estimate
     if hope >= _NOTICEABLE:
         doubt = f"{doubt[:-1]}; at the optimistic end of the interval they reduce the error by {_percent(hope)}."
     return Verdict("noise-limited", (*begin, noise, doubt))
@@ -286,7 +309,7 @@ def _judge_goal(prospects: Prospects, goal: float) -> Verdict:
     answer = _describe_need(prospects, goal, needed)
     if prospects.is_open:
         return _ask_for_rows(prospects, prospects.soon, answer, shrink=prospects.width)
-    if needed.assured is None and prospects.gain < _NOTICEABLE:
+    if needed.assured is None and prospects.is_flat:
         moment = now if reached else prospects.far
         shrink = math.log(moment.assured / moment.estimate) / max(1e-9, math.log(goal / moment.estimate))
         words = f"{answer} More rows change the error so little that this number may be far off."
@@ -302,7 +325,7 @@ def _name_columns(left_out: Mapping[str, str]) -> str:
     if not left_out:
         return ""
     listed = enumerate_names([f"{name!r} ({reason})" for name, reason in left_out.items()], quote=False)
-    return f"Not used as inputs: {listed}. They may hold the missing information."
+    return f"Not used as inputs: {listed}. Check whether what is missing is there."
 
 
 def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bool = False) -> Verdict:
@@ -316,13 +339,9 @@ def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bo
     elif is_close and factor > _TOO_CLOSE:
         enough = "The goal is too close to the expected error for any realistic number of rows to decide."
     else:
-        total = _round_up(math.ceil(rows * (factor if is_close else min(factor, _CLOSE))))
+        total = _widen(rows, factor if is_close else min(factor, _CLOSE))
         enough = f"Collect about {rounded(total - rows)} more rows ({total:,} in total) and run the plan again"
-        enough += (
-            ": it takes so many because the goal is close to the expected error."
-            if is_close and factor > _CLOSE
-            else "."
-        )
+        enough += ": the goal is that close to the expected error." if is_close and factor > _CLOSE else "."
     return Verdict("too few rows to say", (prospects.begin, *words, enough))
 
 
@@ -331,9 +350,9 @@ def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
     if prospects.now.estimate <= goal:
         begin = f"You have probably reached the goal of {prospects.measure.write_goal(goal)} already, but"
         if needed.assured is None:
-            return f"{begin} you cannot be 80 % sure of it with any number of rows. {prospects.ahead}"
+            return f"{begin} no number of rows makes that 80 % sure. {prospects.ahead}"
         return f"{begin} this is not 80 % sure. To be 80 % sure, plan for {rounded(needed.assured)} rows."
-    total, low = int(min(_round_up(needed.estimate or 0), prospects.unit.limit)), needed.low or 0
+    total, low = int(min(round_up(needed.estimate or 0), prospects.unit.limit)), needed.low or 0
     few = f"{rounded(low)} could be enough" if low > prospects.rows else "your current rows could be enough"
     many = f"{rounded(needed.high)} may be needed" if needed.high else "the goal may be out of reach"
     sentence = (
@@ -342,20 +361,27 @@ def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
     )
     moved = needed.monte_carlo_error or 0.0
     if needed.high and moved > _UNSTEADY * (needed.high - low):
-        sentence = f"{sentence} Another seed changes the number by about {rounded(math.ceil(moved))}: use more draws."
+        sentence = (
+            f"{sentence} Another seed changes the number by about {rounded(math.ceil(moved))}: ask for more draws."
+        )
     if needed.assured is None:
         return f"{sentence} You cannot be 80 % sure of reaching the goal with any number of rows."
     return f"{sentence} To have an 80 % chance of reaching it, plan for {rounded(needed.assured)}."
 
 
-def _round_up(n: int) -> int:
+def _widen(rows: int, factor: float) -> int:
+    return round_up(math.ceil(rows * factor))
+
+
+def round_up(n: int) -> int:
+    """Return a number of rows rounded up to two digits."""
     step = int(10 ** max(0, len(str(n)) - 2))
     return math.ceil(n / step) * step
 
 
 def rounded(n: int) -> str:
     """Write a number of rows with two digits, rounded up: more would pretend to know them."""
-    return f"{_round_up(n):,}"
+    return f"{round_up(n):,}"
 
 
 def _percent(share: float) -> str:
