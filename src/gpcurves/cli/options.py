@@ -5,6 +5,7 @@ A kernel, an input distribution, an observation or a method that is registered h
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -57,6 +58,7 @@ class Integer(click.ParamType):  # type: ignore[type-arg]  # generic in recent v
 
 READ, WRITTEN = File(), File(written=True)
 INTEGER = Integer()
+_ARGUMENTS = "arguments of gpcurves"  # what was typed after the name of the command
 _MOST_DIGITS = 300  # so that integers can be converted to floating point, and do not take long to read
 Owners = Mapping[str, Parameter]
 """The pieces or methods that take an option, by name, each with its own parameter."""
@@ -72,7 +74,7 @@ _CHOICES = {
     "--test-inputs",
     "--help",
 }
-_TEACHER = "Misspecified model: the true process, if it differs from the model (omitted options are as for the model)"
+_TEACHER = "Misspecified model: where the data come from, if not from the model (what is left out is as for the model)"
 
 
 class Option(click.Option):
@@ -111,6 +113,7 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is given twice, of which the first would be ignored."""
+        ctx.meta[_ARGUMENTS] = tuple(args)
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         for each in order:
             if isinstance(each, click.Option) and not each.multiple and order.count(each) > 1:
@@ -165,6 +168,11 @@ class Given:
     def __getitem__(self, name: str) -> Any:
         return self.context.params[name]
 
+    @property
+    def command_line(self) -> str:
+        """The command as it can be typed again."""
+        return f"{self.context.command_path} {shlex.join(self.context.meta[_ARGUMENTS])}"
+
     def has(self, name: str) -> bool:
         """Tell whether an option is on the command line; a default does not count."""
         return self.context.get_parameter_source(name) is ParameterSource.COMMANDLINE
@@ -188,7 +196,7 @@ def run_options() -> list[Option]:
     """Return the options that say how random methods run."""
     section = "Running"
     workers = "Local processes, or tcp://HOST:PORT of a Dask scheduler.  [1]"
-    store = "SQLite file that keeps finished work: run the same command again to resume."
+    store = "SQLite file that keeps what is finished: the same command goes on from there."
     return [
         Option("--rng", type=INTEGER, default=0, section=section, metavar="SEED", help="Seed of random numbers.  [0]"),
         Option("--workers", section=section, metavar="N|ADDRESS", help=workers),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,10 @@ from gpcurves.tables.contents import read_contents
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gpcurves.forecasting.questions import Questions
+    from gpcurves.forecasting.measures import ForecastGoal
+    from gpcurves.forecasting.questions import Answers, Questions
     from gpcurves.forecasting.result import Forecast
+    from gpcurves.render.report.content import Provenance
 
 _MOST_SIZES = 10_000
 REPORT = File(written=True, beside=(".png", ".json"))
@@ -51,7 +54,7 @@ def _parts() -> list[Option]:
     goal, plan, graph = "Goal (one of these)", "Planning", "Graph"
     edges, *others = (option for option in pieces.graph_options() if option.flag != "--ensemble")
     known = "File with a vertex and a value per line, or with a header."
-    vertex = "Column of --labels with the vertices, if the header is ambiguous."
+    vertex = "Column of --labels with the vertices, if the header leaves it open."
     return [
         demo_option(),
         edges,
@@ -90,19 +93,14 @@ def _parts() -> list[Option]:
             "--gain", type=INTEGER, section=plan, metavar="K", help="Say by how much the next K rows lower the error,"
         ),
         Option("--stop-below", section=plan, metavar="X", help="and whether that is less than X (then stop)."),
-        Option("--cost-per-row", section=plan, metavar="C", help="Say when to stop if a row costs C,"),
+        Option("--cost-per-row", section=plan, metavar="C", help="Say where to stop if a row costs C,"),
         Option(
             "--value-of-error",
             section=plan,
             metavar="V",
             help="and one unit of RMSE, or of the error rate, is worth V.",
         ),
-        Option(
-            "--certify",
-            section=plan,
-            metavar="X",
-            help="Say how many test rows are needed to measure the error to ± X.",
-        ),
+        Option("--certify", section=plan, metavar="X", help="Say how many test rows measure the error to ± X."),
         Option(
             "--predict",
             type=READ,
@@ -115,10 +113,7 @@ def _parts() -> list[Option]:
             type=WRITTEN,
             section=plan,
             metavar="FILE",
-            help=(
-                "CSV file for the predictions, or for those at all vertices of a graph.  [stdout for a table; none "
-                "for a graph]"
-            ),
+            help="CSV file for them, or for all vertices of a graph.  [stdout, instead of the table; of a graph: none]",
         ),
         *output_options(),
     ]
@@ -126,43 +121,37 @@ def _parts() -> list[Option]:
 
 @click.command(cls=Command, parts=_parts)
 @click.argument("data", type=READ, required=False)
-@click.option("--target", help="Column to predict; for --labels only if the header is ambiguous.")
-@click.option(
-    "--task", metavar="numbers|classes", help="Whether the target is numeric or a class.  [detected, and reported]"
-)
+@click.option("--target", help="Column to predict; of --labels, if its header leaves it open.")
+@click.option("--task", metavar="numbers|classes", help="What the target holds.  [seen from its values, and said]")
 @click.option("--features", help='Columns to use as inputs: a,b,"c, d".  [all but the target]')
-@click.option("--drop", help="Columns to leave out, separated by commas.")
+@click.option("--drop", help="Columns not to use, separated by commas.")
 @click.option(
     "--missing",
     default="auto",
     show_default=True,
     help="Missing inputs: drop the row, impute them, or auto: drop if they are few.",
 )
-@click.option("--groups", metavar="COLUMN", help="Column of related rows (patients, batches): n counts groups.")
+@click.option("--groups", metavar="COLUMN", help="Rows that belong together: n counts groups, for new ones.")
 @click.option("--noise-column", metavar="COLUMN", help="Column with the standard error of each target.")
-@click.option("--pool", type=READ, help="Table of unlabelled inputs from which new rows will be drawn.")
+@click.option("--pool", type=READ, help="Table of unlabelled inputs, where new rows come from.")
 @click.option("--n", "sizes", help="Numbers of rows or labels to forecast for.  [1, 2, 4, 8 and 16 times yours]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
 @click.option(
-    "--known-noise",
-    metavar="X",
-    help="Standard deviation of the measurement noise, if known; tells whether noise limits the error.",
+    "--known-noise", metavar="X", help="Standard deviation of the measurements, if known: is it noise that limits?"
 )
-@click.option("--relative", is_flag=True, help="Also give the RMSE in % of the mean absolute target.")
+@click.option("--relative", is_flag=True, help="Give the RMSE in % of the mean absolute target, too.")
 @click.option(
-    "--draws", type=INTEGER, help="Posterior draws of the hyperparameters; fewer are faster and less accurate.  [16]"
+    "--draws", type=INTEGER, help="Draws from the posterior of the model; fewer are faster and rougher.  [16]"
 )
-@click.option(
-    "--rng", type=INTEGER, default=0, show_default=True, help="Random seed; the same seed gives the same answer."
-)
-@click.option("--report", type=REPORT, help="Page to write (.html), with a picture (.png) and data (.json) next to it.")
+@click.option("--rng", type=INTEGER, default=0, show_default=True, help="Seed; the same seed gives the same answer.")
+@click.option("--report", type=REPORT, help="Page to write (.html), with a picture (.png) and data (.json) beside.")
 def plan(given: Given) -> None:
     """Forecast the error with more rows of a table, or more labels on a graph, and how many a goal needs.
 
-    DATA is a CSV, TSV, Excel or Parquet file with a header. With --edges and --labels instead, the forecast is for the
-    unlabelled vertices of a graph, and n counts labels. Errors are root mean squared errors against noisy held-out targets,
-    in the target's own units, with a 90 % interval. If the target is a class (texts, true and false, few integers), errors
-    are error rates: the share of new rows whose class is predicted wrongly.
+    DATA is a CSV, TSV, Excel or Parquet file with a header. With --edges and --labels instead, it is about the vertices of
+    a graph that have no label yet, and n counts labels. Errors are root mean squared errors against noisy held-out
+    targets, in the target's own units, with a 90 % interval. Of a target with classes (texts, true and false, few integers)
+    they are error rates: shares of new rows whose class is predicted wrongly.
 
     \b
     Examples:
@@ -177,6 +166,7 @@ def plan(given: Given) -> None:
       gpcurves plan --edges grid.csv --labels known.csv --goal-rmse 2.5 --next 10 --report plan.html
     """
     from gpcurves.cli import output
+    from gpcurves.forecasting.headline import ask
 
     fill_in_demo(given)
     _check_source(given)
@@ -195,7 +185,10 @@ def plan(given: Given) -> None:
     further = asked.answer(result)
     everywhere = given["edges"] is not None and given["predictions"] is not None
     predictions = result.predict(new) if new is not None or everywhere else None
-    contents = {path: render(result, path.suffix.lower(), n=n, goal=aim, asked=asked) for path in written}
+    made = _provenance(given)
+    contents = {
+        path: render(result, path.suffix.lower(), n=n, goal=aim, asked=asked, provenance=made) for path in written
+    }
     for name, table in (("predictions", predictions), ("next_file", further.next_rows)):
         if given[name] is not None and table is not None:
             contents[given[name]] = _as_csv(table).encode()
@@ -211,22 +204,44 @@ def plan(given: Given) -> None:
         echo_data(_as_csv(shown))
     elif given["out"] is None:
         echo_data(_as_csv(result.to_frame(n, asked.measure(result, aim).name)))
-    verdict = result.verdict(aim, asked)
     if given["quiet"]:
         if given["out"] is not None and shown is None:  # stdout is free of data
-            for sentence in ([" ".join(verdict.sentences)] if aim is not None else []) + list(further.sentences):
+            for sentence in (*(_answer(result, aim, asked) if aim is not None else ()), *further.sentences):
                 click.echo(sentence)
         return
+    headline, *reasons = _answer(result, aim, asked)
+    table = None if given["next_file"] is not None else further.written
+    _tell_more(result, list(contents), further, table, reasons)
+    tell(ask(result.target, result.prospects(aim, asked), None if aim is None else aim.error))
+    tell(headline, bold=True)  # the answer comes last: it is what stays on the screen
+    for sentence in reasons:
+        tell(f"  {sentence}")
+
+
+def _answer(result: Forecast, aim: ForecastGoal | None, asked: Questions) -> tuple[str, ...]:
+    """Return the answer in one sentence, and the reasons."""
+    return f"{result.headline(aim, asked)}.", *result.verdict(aim, asked).sentences
+
+
+def _tell_more(
+    result: Forecast, written: list[Path], further: Answers, table: pd.DataFrame | None, said: Sequence[str]
+) -> None:
+    """Say what was done, what a reader should know, and what else was asked."""
     told = [f"data: {step}" for step in result.steps]
-    told += [f"note: {note}" for note in result.notes if note not in verdict.sentences]
-    for line in [*told, *(f"wrote {path}" for path in contents), ""]:
+    told += [f"note: {note}" for note in result.notes if note not in said]
+    told += [*(f"wrote {path}" for path in written), "", *further.sentences]
+    if table is not None:
+        told += [f"  {line}" for line in table.to_string(index=False).splitlines()]
+    for line in [*told, ""] if further.sentences else told:
         tell(line)
-    tell(verdict.label, bold=True)  # the answer comes last: it is what stays on the screen
-    answer = [f"  {sentence}" for sentence in (*verdict.sentences, *further.sentences)]
-    if further.written is not None and given["next_file"] is None:
-        answer += [f"    {line}" for line in further.written.to_string(index=False).splitlines()]
-    for line in answer:
-        tell(line)
+
+
+def _provenance(given: Given) -> Provenance:
+    """Return what a report says about where it comes from."""
+    from gpcurves.render.report.content import Provenance
+
+    files = [given[name] for name in ("data", "edges", "labels", "attributes", "pool")]
+    return Provenance(tuple(each.name for each in files if isinstance(each, Path)), given.command_line)
 
 
 def _check_source(given: Given) -> None:
@@ -246,7 +261,7 @@ def _check_source(given: Given) -> None:
         if given.has(name):
             flag = "--no-header" if given[name] is False else f"--{name.replace('_', '-')}"
             raise InputError(
-                f"{flag} is for {'tables' if graph else 'graphs'}, but this is {'a graph' if graph else 'a table'}"
+                f"{flag} is for {'tables' if graph else 'graphs'}, and this is {'a graph' if graph else 'a table'}"
             )
 
 
@@ -285,7 +300,7 @@ def _forecast_table(given: Given) -> tuple[pd.DataFrame | None, Forecast]:
 def _forecast_graph(given: Given) -> tuple[None, Forecast]:
     """Return the forecast from labels on a graph."""
     if given["draws"] is not None:
-        raise InputError("--draws applies to tables only: on a graph, the forecast averages over all likely kernels")
+        raise InputError("--draws is for tables: on a graph, all likely kernels are averaged over")
     graph = pieces.read_own_graph(given)
     known = pieces.read_labels(given, graph)
     attributes = pieces.read_attributes(given, graph)
@@ -318,7 +333,7 @@ def _read_goal(given: Given) -> dict[str, float] | None:
     if name == "error_rate" and number >= 1:
         raise InputError(f"--goal-error-rate must be below 1: it is a share of the rows (0.05 for 5 %), got {number:g}")
     if given["relative"] and name != "rmse":
-        raise InputError(f"--relative needs a goal that is an RMSE: leave it out with {flag}")
+        raise InputError(f"--relative is for goals that are RMSEs: leave it out with {flag}")
     return {name: number}
 
 
