@@ -6,7 +6,7 @@ FUZZ_SEED ?= 0
 FUZZ_CALLS ?= 3000
 OLDEST := tests/truth/test_golden.py tests/test_drill.py tests/cli/test_cli.py tests/faults/test_tables.py tests/faults/test_graphs_reading.py
 
-.PHONY: demo test slow lint types unit fuzz oldest browser bench benchmark-forecast benchmark-network docs clean
+.PHONY: demo test slow lint types unit fuzz oldest browser bench benchmark-forecast benchmark-classes benchmark-network docs clean
 
 .venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -66,6 +66,11 @@ benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people 
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.truth
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/forecasts.json
 	$(BIN)/python -m benchmarks.forecast.score build/forecasts.json
+
+benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates beside what people do instead, on 120 tables with classes; may be stopped and resumed
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/classes.jsonl
+	$(BIN)/python -m benchmarks.classes.score build/classes.jsonl
 
 .venv/installed-benchmarks: .venv/installed benchmarks/forecast/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/forecast/requirements.txt

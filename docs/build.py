@@ -27,7 +27,7 @@ ROOT = DOCS.parent
 REFERENCE = {  # page: title, what is on it, and the modules (or names) below gpcurves whose public names it has
     "problems": (
         "Problems",
-        "A problem is what is learnt: a kernel, inputs and labels; perhaps the truth behind them, if the model is wrong.",
+        "A kernel, an input distribution and a kind of label; and the true process, if the model is misspecified.",
         ("problem", "teacher", "spectra"),
     ),
     "kernels": (
@@ -41,7 +41,7 @@ REFERENCE = {  # page: title, what is on it, and the modules (or names) below gp
         "What a label is: a number with noise, a class, a difference, a gradient.",
         ("observations",),
     ),
-    "designs": ("Designs", "How training inputs are chosen, and what choosing saves.", ("designs", "choosing")),
+    "designs": ("Designs", "How training inputs are chosen, and how many labels that saves.", ("designs", "choosing")),
     "graphs": (
         "Graphs",
         "Graphs, ensembles of random graphs, kernels between vertices, and belief propagation.",
@@ -49,7 +49,7 @@ REFERENCE = {  # page: title, what is on it, and the modules (or names) below gp
     ),
     "curves": (
         "Learning curves",
-        "The main calls, and what they return. Each method has `options <methods.html>`__ of its own.",
+        "The main calls, and what they return. Each method has its own `options <methods.html>`__.",
         ("api", "curve", "saved", "methods", "quantities"),
     ),
     "goals": (
@@ -238,9 +238,9 @@ def methods_page() -> str:
         "# Methods and their options\n",
         "Pass a name to [`learning_curve`](curves.rst) and options as keywords, or as flags on the command line "
         "(`test_points=` is `--test-points`). `gpcurves methods` prints the same list.\n",
-        "| method | what it is | kind |",
-        "|---|---|---|",
-        *(f"| `{m.name}` | {m.title} | {m.kind.value} |" for m in gpc.METHODS.values()),
+        "| method | what it computes | guarantee | requirements |",
+        "|---|---|---|---|",
+        *(f"| `{m.name}` | {m.title}: {m.relation} | {m.promise} | {m.needs} |" for m in gpc.METHODS.values()),
         "",
     ]
     by_options: dict[type, list[str]] = {}

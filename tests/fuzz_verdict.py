@@ -66,7 +66,7 @@ def judge(call: Call, outcome: Outcome, before: dict[str, str], folder: Path) ->
         yield f"warning: {found[0][:200]}"
     if "defect of gpcurves" in stderr:
         yield f"internal error: {stderr.strip()[:300]}"
-    if "not enough memory" in stderr:
+    if "out of memory" in stderr:
         yield "memory: refused only by the system"
     if call.stream == "usual" and "--help" not in call.words:
         if code == 2 and not re.fullmatch(r"(note: [^\n\r]+\n)*gpcurves: [^\n\r]+\n", stderr):

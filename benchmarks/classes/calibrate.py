@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from benchmarks.classes import truth
-from benchmarks.classes.collect import FACTORS, ROWS
+from benchmarks.classes.collect import FACTORS, LOSS_FORMS, ROWS
 from benchmarks.forecast.rivals import FORMS
 from benchmarks.forecast.sources import hashed
 from gpcurves.forecasting.classes.intervals import (
@@ -103,7 +103,7 @@ def read(file: Path, which: int) -> Points:
         scatter=column(
             lambda row, i, k: 0.5 / np.sqrt(row["usable"]) if which == 0 else row["loss_stderr"] / row["loss"][-1]
         ),
-        rivals={name: column(lambda row, i, k, name=name: row[rivals][name][i]) for name in FORMS},
+        rivals={name: column(lambda row, i, k, name=name: row[rivals][name][i]) for name in (FORMS, LOSS_FORMS)[which]},
         is_rate=which == 0,
     )
 

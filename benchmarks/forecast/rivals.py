@@ -60,7 +60,7 @@ FORMS: dict[str, tuple[Curve, int]] = {
 }
 
 
-def extrapolate(name: str, n: np.ndarray, mse: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def extrapolate(name: str, n: np.ndarray, mse: np.ndarray, wanted: np.ndarray, starts: int = STARTS) -> np.ndarray:
     """Return the logarithm of the mean squared error at the wanted n, by a curve through the errors at n."""
     curve, size = FORMS[name]
     if name == "last value":
@@ -73,7 +73,7 @@ def extrapolate(name: str, n: np.ndarray, mse: np.ndarray, wanted: np.ndarray) -
 
     rng = np.random.default_rng(0)
     best = None
-    for start in rng.normal(0.0, 1.0, (STARTS, size)) - 0.5:
+    for start in rng.normal(0.0, 1.0, (starts, size)) - 0.5:
         found = least_squares(mismatch, start, bounds=(-12, 6), max_nfev=60)
         best = found if best is None or found.cost < best.cost else best
     assert best is not None

@@ -25,6 +25,7 @@ from gpcurves.errors import NotApplicableError as NotApplicableError
 from gpcurves.errors import NumericalError as NumericalError
 from gpcurves.forecasting import Forecast as Forecast
 from gpcurves.forecasting import forecast as forecast
+from gpcurves.forecasting.classes.estimator import LearningCurveClassifier as LearningCurveClassifier
 from gpcurves.forecasting.estimator import LearningCurveForecast as LearningCurveForecast
 from gpcurves.forecasting.networks.classifier import GraphClassifier as GraphClassifier
 from gpcurves.forecasting.networks.regressor import GraphRegressor as GraphRegressor

@@ -44,21 +44,22 @@ def learning_curve(
     Parameters
     ----------
     problem
-        A `Problem`; or a bare `Spectrum`, which needs ``noise`` besides.
+        A `Problem`; or a bare `Spectrum`, which also needs ``noise``.
     method
         Name of a method, or the method; ``gpcurves.METHODS`` lists them.
     n
-        Numbers of examples, on a given graph of labels; an integer means 0..n. The graphs of an ensemble have no given size:
-        there they are per vertex, as ``nu``.
+        Numbers of examples (labels, on a given graph); an integer n means 0, 1, …, n. For an ensemble of graphs, which have
+        no fixed size, use ``nu``.
     nu
         Examples per vertex of a graph, instead of n: numbers, at least 0.
     noise
         Noise variance, for a bare spectrum only.
     quantity
-        What to compute: "mse", the mean squared error, unless given; ``gpcurves.QUANTITIES`` lists them.
+        What to compute. The default "mse" is the mean squared error against the noise-free function;
+        ``gpcurves.QUANTITIES`` lists all.
     noisy
-        Whether errors are against new noisy targets, as a test set has them, instead of the noise-free function: short for the
-        quantity "noisy-mse". Its root, "noisy-rmse", is what `forecast` speaks of.
+        Measure errors against new noisy targets, as on a test set, instead of the noise-free function: short for the
+        quantity "noisy-mse". Its root, "noisy-rmse", is the RMSE that `forecast` reports.
     **options
         Options of the method: ``help(type(gpcurves.METHODS[method].Options()))`` lists them. Random methods also take
         ``rng`` (seed), ``workers``, ``store`` and ``progress``, see `gpcurves.montecarlo.Run`.
@@ -88,10 +89,9 @@ def learning_curves(
 ) -> CurveSet:
     """Return the curves of several methods.
 
-    "all" takes the theory that applies, and records why the rest does not, or fails numerically; with options that only a
-    simulation has, such as ``datasets``, it takes the simulation too. A small given graph and a misspecified model are
-    simulated anyway. Each method gets those options that it has and that belong to the problem; one that no method uses is
-    an error.
+    "all" runs every theoretical method that applies, and records in ``skipped`` why the others do not apply or fail
+    numerically. It also runs the simulation if you give one of its options, such as ``datasets``, and for small given
+    graphs and misspecified models. Each method receives the options that it has; an option that no method uses is an error.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def sweep(
     Parameters
     ----------
     problem
-        What the problems have in common.
+        The problem whose parameters are varied.
     n, nu, methods
         As for `learning_curves`.
     **varied
@@ -317,7 +317,7 @@ def with_parameter(problem: Any, name: str, value: Any) -> Problem | None:
                 found.append((piece, flag, replace(own, **{each.name: plain})))
     if len(found) > 1:
         owners = ", ".join(f"{flag} of the {piece}" for piece, flag, _ in found)
-        raise InputError(f"{name} is ambiguous ({owners}): vary a name that is not, or the {found[0][0]} as a whole")
+        raise InputError(f"{name} is ambiguous ({owners}): vary the whole {found[0][0]} instead")
     if not found:
         return None
     piece, _, new = found[0]
@@ -356,7 +356,7 @@ def vertex_variances(
     chosen: Any = METHODS[check_name("method for variances of vertices", name, capable)]
     at = nonnegative("nu", nu)
     if not isinstance(problem, Problem) or problem.axis != "nu":
-        raise InputError("a problem on a graph is needed, a GraphProblem")
+        raise InputError("the problem must be on a graph: give a GraphProblem")
     run, own = read_run(options), {name: value for name, value in options.items() if name not in _RUN}
     checked = chosen.check(problem, np.array([at]), own, chosen.VarianceOptions)
     variances: VarianceDistribution = chosen.variances(problem, at, checked, replace(run, rng=run.seed()))
@@ -370,7 +370,7 @@ def quantity_of(quantity: Any, noisy: object) -> Quantity:
     what = QUANTITIES[quantity]
     if noisy and what is not MSE:
         raise InputError(
-            f"noisy=True asks for the quantity {NOISY.name}, and quantity for {what.name}: give one of them"
+            f"noisy=True means the quantity {NOISY.name}, but quantity is {what.name}: give only one of them"
         )
     return NOISY if noisy else what
 
@@ -378,9 +378,9 @@ def quantity_of(quantity: Any, noisy: object) -> Quantity:
 def sizes_of(problem: Problem, n: object, nu: object) -> FloatArray:
     """Return the sizes asked for, along the axis that the problem has."""
     if (n is None) == (nu is None):
-        raise InputError("pass either n, the numbers of examples, or nu, on a graph the examples per vertex")
+        raise InputError("pass either n (numbers of examples) or, on a graph, nu (examples per vertex)")
     if n is None and problem.axis == "n":
-        raise InputError("pass n, the numbers of examples; nu, examples per vertex, belongs to graphs")
+        raise InputError("pass n (numbers of examples); nu (examples per vertex) is for graphs only")
     if n is None:
         return sizes("nu", nu)
     return _per_vertex(sizes("n", n), problem.examples_per_size)

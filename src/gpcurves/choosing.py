@@ -64,7 +64,7 @@ class DesignCurves(CurveSet):
     )
 
     def saving(self, error: float | None = None) -> Saving:
-        """Return what choosing saves on the way to an error: of the best design at the largest size, unless it is given."""
+        """Return how many examples choosing saves for an error; by default the error of the best design at the largest size."""
         designed, random = self._designed, self._random
         if not designed or not random:
             raise InputError("a comparison needs random inputs and another design: designs=('random', 'greedy')")
@@ -94,7 +94,7 @@ class DesignCurves(CurveSet):
 
     @property
     def comparable(self) -> bool:
-        """Whether `saving` has an answer: there are random inputs and others, and an error above 0."""
+        """Whether `saving` has an answer: it needs random inputs, another design, and an error above 0."""
         falls = QUANTITIES[next(iter(self.values())).quantity].falls
         return bool(falls and self._designed and self._random and 0 < self._best < math.inf)
 
@@ -118,13 +118,13 @@ class DesignCurves(CurveSet):
 
     def _say(self, error: float, needed: Mapping[str, float], best: str, usual: str, share: float | None) -> str:
         many = self._count(needed[best])
-        said = f"{many} {self._unit} chosen by {best} leave an error of {error:.3g}"
+        said = f"{many} {self._unit} chosen by {best} give an error of {error:.3g}"
         if share is None:
-            said += f"; random ones need more than {self._count(float(self._longest(usual).sizes.max()))} for it."
+            said += f"; random ones need more than {self._count(float(self._longest(usual).sizes.max()))}."
         elif share >= 0.005:
-            said += f"; random ones need about {self._count(needed[usual])} for it: choosing saves {100 * share:.0f} %."
+            said += f"; random ones need about {self._count(needed[usual])}: choosing saves {100 * share:.0f} %."
         else:
-            said += f"; random ones need no more than {self._count(needed[usual])} for it: choosing saves nothing."
+            said += f"; random ones need no more than {self._count(needed[usual])}: choosing saves nothing."
         bounds = {label: needed[label] for label in needed if self._holds_for_every_choice(label)}
         if bounds:
             tight = max(bounds, key=lambda label: bounds[label])
@@ -132,7 +132,7 @@ class DesignCurves(CurveSet):
         return said
 
     def continued(self) -> DesignCurves:
-        """Return the same curves with random inputs as far as they were simulated, to be shown."""
+        """Return the same curves, with the curve of random inputs extended as far as it was simulated."""
         return replace(self, curves={label: self._longest(label) for label in self})
 
     def _holds_for_every_choice(self, label: str) -> bool:
@@ -201,15 +201,15 @@ def compare_designs(
     Parameters
     ----------
     problem
-        What is learnt, on vectors or on a graph; its own design does not matter.
+        The problem, on vectors or on a graph; its own design is ignored.
     n, nu
         Numbers of examples, or on a graph of examples per vertex, as for `learning_curve`.
     designs
-        Names or designs to compare; "random", "sobol" and "greedy" unless given, as far as they apply.
+        Names or designs to compare; by default "random", "sobol" and "greedy", as far as they apply.
     methods
-        Theory to show beside them; Plaskota's bound, and on homogeneous inputs "ov", unless given.
+        Theory to show next to them; by default Plaskota's bound, and on homogeneous inputs "ov".
     quantity
-        What to compute: "mse", the mean squared error, unless given.
+        What to compute; by default "mse", the mean squared error against the noise-free function.
     **options
         Those of the simulation, such as ``datasets``, and ``rng``, ``workers``, ``store``, ``progress``.
 
@@ -249,7 +249,7 @@ def _with_designs(problem: Problem, designs: Iterable[str | Design] | None) -> d
     names = [each.name or type(each).__name__ for each in listed]
     labels = [name if names.count(name) == 1 else repr(each) for name, each in zip(names, listed, strict=True)]
     if len(set(labels)) < len(labels):
-        raise InputError("two designs are the same: give each once")
+        raise InputError("two designs are equal: give each design once")
     return {label: replace(problem, design=each) for label, each in zip(labels, listed, strict=True)}
 
 
@@ -352,7 +352,7 @@ def chosen_inputs(problem: Problem, n: int, *, known: object = None, rng: Rng = 
     if isinstance(design, CandidateDesign):
         chosen = design.draw_after(problem, before, count)
     elif len(before):
-        raise InputError(f"known inputs do not matter to {design!r}: use the design greedy or greedy-variance")
+        raise InputError(f"known inputs have no effect on {design!r}: use the design greedy or greedy-variance")
     else:
         design.check_count(problem, count)
         chosen = design.draw(problem, count, np.random.default_rng(seed_of(rng)))

@@ -46,24 +46,25 @@ class LearningCurve(Shown, ReadOnly):
     method
         Name of the method.
     sizes, error
-        How many examples, on a graph how many per vertex, and the error at each; read-only. ``n`` is always the number of
+        Numbers of examples (per vertex on a graph), and the error at each; read-only. ``n`` is always the number of
         examples (labels, on a given graph), and ``nu`` that per vertex; an ensemble of graphs has only the latter.
     problem
-        What was asked.
+        The problem.
     stderr
         Standard error of ``error``, or None for a deterministic method.
     options, rng
-        What else determines the numbers: options of the method and the seed.
+        Options of the method and the seed, which determine the numbers.
     quantity
         What ``error`` is: "mse", the mean squared error against the noise-free function, or another of ``gpcurves.QUANTITIES``.
     spectrum_error
         Estimated error of ``error`` that comes from a numerical spectrum, or None if the spectrum is exact.
     details
-        Further arrays along ``sizes``, by name: for simulations quantiles over data sets, and what was asked for besides.
+        Further arrays along ``sizes``, by name: for simulations the quantiles over data sets, and further averages that
+        were requested.
     diagnostics
-        How the computation went: how much was drawn, what converged, how much cycles matter.
+        Diagnostics of the computation: numbers of draws, convergence, the error due to cycles.
     notes
-        What a reader should know about these numbers, in sentences.
+        Warnings about these numbers, in sentences.
     version
         Version of the package that computed them.
 
@@ -117,7 +118,7 @@ class LearningCurve(Shown, ReadOnly):
 
     @property
     def n(self) -> FloatArray:
-        """Number of examples: on a given graph of labels; on an ensemble, whose graphs have no given size, per vertex."""
+        """Number of examples (labels, on a given graph); on an ensemble, whose graphs have no fixed size, per vertex."""
         return frozen(self.sizes * self.problem.examples_per_size)
 
     @property
@@ -165,7 +166,7 @@ class LearningCurve(Shown, ReadOnly):
         return float(sizes[k - 1] * (sizes[k] / sizes[k - 1]) ** part)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a DataFrame with the columns n (or nu), error, stderr; with inducing points m, and what is claimed."""
+        """Return a DataFrame with the columns n (or nu), error, stderr; with inducing points also m and the claimed variance."""
         import pandas as pd
 
         stderr = np.full(len(self.sizes), np.nan) if self.stderr is None else self.stderr
@@ -196,9 +197,9 @@ class LearningCurve(Shown, ReadOnly):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CurveSet(Shown, Mapping[str, LearningCurve]):
-    """Learning curves by label: of several methods, of several problems, of several settings of one method.
+    """Learning curves by label: of several methods, problems or settings of one method.
 
-    The label of a curve is the name of its method, with what tells it apart if there are several of this method.
+    The label of a curve is the name of its method, followed by whatever distinguishes it from other curves of this method.
 
     Attributes
     ----------
@@ -263,7 +264,7 @@ class CurveSet(Shown, Mapping[str, LearningCurve]):
         return tuple(different)
 
     def describe(self) -> str:
-        """Return in one line what was asked."""
+        """Return a description of the problem in one line."""
         problems = self.problems
         return problems[0].describe() if len(problems) == 1 else f"{len(problems)} problems"
 

@@ -60,22 +60,22 @@ def required_n(
     error
         The mean squared error to reach, against the noise-free function, or what ``quantity`` names.
     method
-        "lc" unless given. On a given graph it is "simulation" if the graph is small and "cavity" if it is large, and the
-        answer is in labels: eigenvalue theory promises too much if noise is low. An ensemble has no number of labels. If inputs
-        are chosen it is "simulation", or "grid" for a regular grid on the torus.
+        By default "lc"; on a given graph "simulation" if the graph is small and "cavity" if it is large, because eigenvalue
+        theory is too optimistic at low noise; if inputs are chosen, "simulation", or "grid" for a regular grid on the
+        torus. On a graph the answer is in labels; an ensemble has no number of labels.
     noise
         Noise variance, for a bare spectrum only.
     quantity
         What ``error`` is: "mse", or another quantity that falls with more examples, such as an error rate.
     noisy
-        Whether the error is against noisy targets instead of the noise-free function: short for the quantity "noisy-mse".
+        Measure the error against noisy targets instead of the noise-free function: short for the quantity "noisy-mse".
     **options
         Options of a random method, and its seed ``rng``.
 
     Raises
     ------
     GoalUnreachableError
-        If the error stays above the goal as far as the search goes.
+        If the error stays above the goal for every size that is searched.
 
     Examples
     --------
@@ -88,13 +88,13 @@ def required_n(
     chosen = METHODS[default_method(asked) if method is None else method]
     if asked.ensemble is not None:
         raise InputError(
-            "the graphs of an ensemble have no given size, so that a goal needs examples per vertex: "
+            "graphs of an ensemble have no fixed size, so a goal is given in examples per vertex: "
             "learning_curve(...).reaches(error) finds them on a curve, and --goal on the command line solves for them"
         )
     given = {name: value for name, value in options.items() if value is not None}
     what = quantity_of(quantity, noisy)
     if not what.falls:
-        raise InputError(f"a goal needs a quantity that falls with more examples, and {what.name} does not always")
+        raise InputError(f"a goal needs a quantity that always falls with more examples, which {what.name} does not")
     run = read_run({"rng": 0} | given)
     (request,), _ = request_curves(asked, np.zeros(1), [chosen], given, run, quantity=what.name)
     return math.ceil(required_size(request, positive("error", error)) * asked.examples_per_size - 1e-9)
@@ -247,7 +247,7 @@ def _sentence(curves: CurveSet, error: float, needed: Mapping[str, float], what:
     warning = ""
     if all(METHODS[curves[label].method].optimistic for label in needed):
         better = default_method(curves[next(iter(needed))].problem).name
-        warning = f" Eigenvalue theory expects too few if noise is low: compare the method {better}."
+        warning = f" Eigenvalue theory underestimates this number if noise is low: compare the method {better}."
     return f"For {what} of {error:g}, {'; '.join(parts)}.{warning}"
 
 

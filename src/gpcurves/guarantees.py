@@ -34,8 +34,8 @@ from gpcurves.problem import Problem
 By = Literal["binomial", "chernoff", "hoeffding"]
 WAYS: tuple[By, ...] = ("binomial", "chernoff", "hoeffding")
 WHY_NOT_VC = (
-    "Bounds by the VC dimension say nothing here: a Gaussian process with a kernel such as RBF can give any labels to any rows, "
-    "so that its VC dimension is infinite, and the bound is larger than 1 for every number of rows."
+    "VC bounds are vacuous here: a Gaussian process with a kernel such as RBF can fit any labels, so its VC "
+    "dimension is infinite and the bound exceeds 1 for every number of rows."
 )
 _MOST_ROWS = 10**9
 _SCAN = 20_000  # rows up to which the fewest are found one by one: a step of one mistake makes the answer a sawtooth
@@ -64,9 +64,9 @@ class Certificate:
     bound
         The error is at most this, except with probability 1 - confidence.
     observed
-        The error on the held-out rows, which is what to expect.
+        The error on the held-out rows, the best estimate.
     rows, confidence, models, by
-        What the bound rests on.
+        The number of rows, the confidence, the number of models, and the bound that was used.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def certificate(
     confidence
         Probability with which the bound holds, over the choice of held-out rows.
     models
-        How many models were compared on these rows; the bound holds for all of them at once, so also for the best.
+        Number of models compared on these rows; the bound holds for all of them simultaneously, and so for the best.
     by
         "binomial" (exact, for mistakes), "chernoff" or "hoeffding" (for losses between 0 and 1).
 
@@ -161,11 +161,11 @@ def required_holdout(
     error
         The error that is expected, for example by `forecast`.
     goal
-        What the certificate should say; larger than ``error``.
+        The bound that the certificate should have; larger than ``error``.
     confidence, models, by
         As for `certificate`.
     power
-        Probability that the held-out rows turn out well enough, if the error is what is expected.
+        Probability that the held-out rows certify the goal, if the true error equals the expected one.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def required_holdout(
     expected, aim = _share("error", error), _between("goal", goal)
     if expected >= aim:
         raise InputError(
-            f"goal must be greater than the expected error, {expected:g}, got {aim:g}: no rows certify less"
+            f"goal must be greater than the expected error, {expected:g}, got {aim:g}: no number of rows certifies less"
         )
     chance = (1 - _between("confidence", confidence)) / integer("models", models, 1)
     luck, way = _between("power", power), check_name("bound", by, WAYS)
@@ -297,7 +297,7 @@ def pac_bayes(problem: Problem, X: object, labels: object, *, confidence: float 
     if not isinstance(problem, Problem):
         raise InputError(f"a problem must be a Problem with classes, got {type(problem).__name__}")
     if not problem.observation.classes:
-        raise InputError(f"a PAC-Bayes bound is for classes, such as Probit(), and labels are {problem.observation!r}")
+        raise InputError(f"a PAC-Bayes bound is for classes, such as Probit(), but labels are {problem.observation!r}")
     if problem.kernel is None or problem.ensemble is not None:
         raise InputError(
             "a PAC-Bayes bound needs covariances of rows: give a problem with a kernel, on a given graph if on any"
@@ -313,7 +313,7 @@ def pac_bayes(problem: Problem, X: object, labels: object, *, confidence: float 
             f"inputs must be finite numbers with {problem.inputs.dim} column(s), as those of {problem.inputs!r}"
         )
     if not np.isin(y, (-1.0, 1.0)).all():
-        raise InputError("labels must be -1 or 1, and some are neither")
+        raise InputError("labels must be -1 or 1, but some are neither")
     K = np.ascontiguousarray(problem.inputs.kernel_matrix(problem.kernel, rows))  # as inference needs it
     belief = laplace(K, y, problem.observation)
     mean, variance = belief.at_examples()

@@ -36,7 +36,7 @@ class InducingGoal:
     m
         The smallest number of inducing points; also ``int(goal)``.
     n, excess, method
-        What was asked: the number of examples, how far above the full GP's error is allowed, and the approximation.
+        The number of examples, the allowed excess over the full GP's error, and the approximation.
     error, full_error
         The average error with m inducing points and that of the full GP.
     claimed
@@ -83,7 +83,7 @@ def required_inducing(
 ) -> InducingGoal:
     """Return the smallest number of inducing points whose error is within a fraction of the full GP's, up to a few per cent.
 
-    Theory finds about how many. Up to n = 4,000 the answer is then confirmed on a few simulated data sets.
+    Theory gives an approximate number. Up to n = 4,000 it is then confirmed on a few simulated data sets.
 
     Parameters
     ----------
@@ -109,10 +109,10 @@ def required_inducing(
     chosen: Any = METHODS[method]
     if chosen.second != "m":
         sparse = ", ".join(each.name for each in METHODS.values() if each.second == "m")
-        raise InputError(f"method {chosen.name!r} has no inducing points: ask one of {sparse}")
+        raise InputError(f"method {chosen.name!r} has no inducing points: use one of {sparse}")
     for name in ("m", "points"):
         if options.get(name) is not None:
-            raise InputError(f"{name} is what is looked for: leave it out")
+            raise InputError(f"{name} is what is computed: leave it out")
     at, allowed = integer("n", n, 1), positive("excess", excess)
     given = {"rng": 0} | {name: value for name, value in options.items() if value is not None}
     (request,), _ = request_curves(asked, np.array([float(at)]), [chosen], given, read_run(given))
@@ -127,7 +127,7 @@ def answer_excess(request: Request, n: int, excess: float) -> InducingGoal:
     """
     method: Any = request.method
     if getattr(request.options, "points", None) is not None:
-        raise InputError("the inducing inputs are given: how many are needed is asked without them")
+        raise InputError("the number of inducing inputs is what is computed: leave out points")
     power = request.problem.inputs.dim if getattr(request.options, "placement", "") == "grid" else 1
     most = int(min(n, _MOST_INDUCING) ** (1 / power) + 1e-9)
     final = request

@@ -37,15 +37,15 @@ class Problem(Listed):
     kernel
         A kernel of this package or of scikit-learn; on a graph a covariance between vertices.
     inputs
-        Where training and test inputs come from.
+        The distribution of training and test inputs.
     noise
         What a label is: the variance of Gaussian noise (the papers' sigma squared), or an observation.
     teacher
-        The true kernel (or function) and noise, if the data come from another process than the model assumes.
+        The true kernel (or function) and noise, if the model is misspecified.
     design
-        How training inputs are chosen, such as ``Greedy()`` or the name "greedy"; drawn at random unless given.
+        How training inputs are chosen, such as ``Greedy()`` or the name "greedy"; by default they are drawn at random.
     test
-        Where test inputs come from, if not from where training inputs do (covariate shift).
+        The distribution of test inputs, if it differs from that of training inputs (covariate shift).
 
     Examples
     --------
@@ -105,29 +105,29 @@ class Problem(Listed):
         if not isinstance(test, Inputs) or isinstance(test, Eigenvalues | RandomVertices):
             raise InputError(f"test inputs must be an input distribution such as Gaussian(dim=1), got {test!r}")
         if isinstance(inputs, Eigenvalues | RandomVertices):
-            raise InputError("test inputs of their own need training inputs, or a graph, that is given")
+            raise InputError("separate test inputs need training inputs or a given graph")
         if isinstance(test, Vertices) != isinstance(inputs, Vertices) or test.dim != inputs.dim:
             raise InputError(f"test inputs {test!r} are not of the kind of the training inputs {inputs!r}")
         if isinstance(test, Vertices) and isinstance(inputs, Vertices) and test.graph != inputs.graph:
             raise InputError("test inputs must be vertices of the same graph as training inputs")
         own = type(test).kernel_matrix  # other than the plain kernel on the torus
         if own not in (Inputs.kernel_matrix, type(inputs).kernel_matrix):
-            raise InputError(f"test inputs {test!r} are periodic, and training inputs are not: take inputs on the box")
+            raise InputError(f"test inputs {test!r} are periodic, but training inputs are not: take inputs on the box")
 
     @property
     def test_inputs(self) -> Inputs:
-        """Where test inputs come from: from where training inputs do unless the problem says otherwise."""
+        """The distribution of test inputs: by default that of training inputs."""
         return self.inputs if self.test is None else self.test
 
     @property
     def uneven(self) -> str | None:
-        """What a theory of one error for all places misses, in words, or None: uneven labels, noise or test inputs."""
+        """Why theory with one error for all inputs does not apply, in words, or None: uneven labels, noise or test inputs."""
         if isinstance(self.inputs, Vertices) and self.inputs.weights is not None:
-            return "all vertices must be labelled equally often, and here some are labelled more often than others"
+            return "all vertices must be labelled equally often, but here some are labelled more often than others"
         if self.observation.uneven:
-            return f"noise must be the same everywhere, and here it depends on the input: {self.observation!r}"
+            return f"noise must be the same everywhere, but here it depends on the input: {self.observation!r}"
         if self.test is not None:
-            return "test inputs must be distributed as training inputs, and here they are not"
+            return "test inputs must be distributed as training inputs, but here they are not"
         return None
 
     def noise_at(self, X: FloatArray) -> FloatArray:
@@ -199,7 +199,7 @@ class Problem(Listed):
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """Eigenvalues of the kernel with respect to the inputs, computed when first asked for.
+        """Eigenvalues of the kernel with respect to the inputs, computed when first accessed.
 
         With a teacher they have the channel "power", how much of the true function is in each eigenfunction.
         """
@@ -209,7 +209,7 @@ class Problem(Listed):
 
     @cached_property
     def outside(self) -> float:
-        """The average square of what the true function has outside all eigenfunctions, so that it cannot be learnt."""
+        """The average square of the part of the true function that is orthogonal to all eigenfunctions, and cannot be learnt."""
         powers = self.spectrum.measure.powers
         if powers is None:
             return 0.0
@@ -218,7 +218,7 @@ class Problem(Listed):
 
     @cached_property
     def believed(self) -> Problem:
-        """The problem as the student sees it, without a teacher."""
+        """The same problem without a teacher."""
         other = Problem(self.kernel, self.inputs, observation=self.observation, design=self.design, test=self.test)
         other.__dict__["spectrum"] = self.spectrum  # where the cached property keeps it
         return other
@@ -328,7 +328,7 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
     weights: Mapping[Any, float] | Sequence[float] | FloatArray | None = None,
     test_weights: Mapping[Any, float] | Sequence[float] | FloatArray | None = None,
 ) -> Problem:
-    """Return the problem of learning on the vertices of a graph, of which examples are drawn uniformly unless a design is given.
+    """Return the problem of learning on the vertices of a graph; examples are at random vertices unless a design is given.
 
     Parameters
     ----------
@@ -340,14 +340,14 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
         The noise variance, at least 0, or an observation; on a given graph also one variance for each vertex, as a sequence or
         as a mapping by the names of vertices.
     teacher
-        The true kernel and noise, if the data come from another process than the model assumes.
+        The true kernel and noise, if the model is misspecified.
     design
-        How vertices are chosen, "greedy" or "greedy-variance"; drawn at random unless given.
+        How vertices are chosen: "greedy" or "greedy-variance"; by default they are drawn at random.
     weights
-        How often each vertex of a given graph is labelled: probabilities that sum to 1, as a sequence or as a mapping by the
-        names of vertices, of which those that are left out never are.
+        How often each vertex of a given graph is labelled: probabilities that sum to 1, as a sequence or as a mapping by
+        the names of vertices; vertices left out are never labelled.
     test_weights
-        How much each vertex counts in the average error, likewise; all count the same unless given.
+        The weight of each vertex in the average error, likewise; equal weights by default.
 
     Examples
     --------
@@ -359,7 +359,7 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
     """
     if isinstance(graph, Ensemble):
         if weights is not None or test_weights is not None:
-            raise InputError("weights of vertices need a given graph, and this is an ensemble")
+            raise InputError("weights of vertices need a given graph, but this is an ensemble")
         return Problem(kernel, RandomVertices(graph), noise, teacher, design)  # type: ignore[arg-type]
     given = as_graph(graph)
     if isinstance(noise, Mapping) or np.ndim(noise) > 0:  # type: ignore[arg-type]
@@ -372,7 +372,7 @@ def GraphProblem(  # noqa: N802  (a way to write down a Problem, called like one
 def SpectrumProblem(  # noqa: N802  (as above)
     spectrum: Spectrum, noise: float | Observation, teacher: Teacher | None = None
 ) -> Problem:
-    """Return a problem of which only eigenvalues and noise are known; the prior variance is taken to be uniform.
+    """Return a problem given by its eigenvalues and noise alone; the prior variance is assumed to be uniform.
 
     Parameters
     ----------
@@ -397,15 +397,15 @@ def SpectrumProblem(  # noqa: N802  (as above)
 def ModelProblem(  # noqa: N802  (as above)
     model: object, inputs: Inputs | None = None, noise: object = None
 ) -> Problem:
-    """Return the problem that a fitted model of GPflow or GPyTorch stands for: its kernel, its noise and its inputs.
+    """Return the problem of a fitted GPflow or GPyTorch model, with its kernel, noise and training inputs.
 
     Parameters
     ----------
     model
-        A model with a ``kernel`` (GPflow) or a ``covar_module`` (GPyTorch). Its mean function does not matter.
+        A model with a ``kernel`` (GPflow) or a ``covar_module`` (GPyTorch). Its mean function is ignored.
     inputs
-        Where inputs come from; the model's own training inputs unless given. Models that train on batches do not keep these:
-        give ``Sample(X)``.
+        The input distribution; by default the model's training inputs. Models that train on batches do not keep these: give
+        ``Sample(X)``.
     noise
         The noise variance, if the model has no Gaussian likelihood of its own, such as ``likelihood.noise``.
 

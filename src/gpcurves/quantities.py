@@ -73,13 +73,13 @@ def define(quantity: Quantity) -> Quantity:
 
 def _needs_gaussian(problem: Problem) -> str | None:
     if problem.observation.gaussian_noise is None and not problem.observation.uneven:
-        return f"it needs Gaussian noise, and labels are {problem.observation!r}"
+        return f"it needs Gaussian noise, but labels are {problem.observation!r}"
     return None
 
 
 def _needs_noise(problem: Problem) -> str | None:
     if problem.observation.gaussian_noise is None:
-        return f"it needs Gaussian noise, and labels are {problem.observation!r}"
+        return f"it needs Gaussian noise, but labels are {problem.observation!r}"
     return None if problem.noise > 0 else "it needs noise greater than 0, got 0"
 
 

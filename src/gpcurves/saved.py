@@ -119,7 +119,7 @@ def load(path: str | Path) -> Any:
         expect("", data, dict)
         kind = next((key for key in SCHEMAS if key in data), None)
         if data.get("schema") != SCHEMA and kind is not None:
-            raise InputError(f"its schema is {shown(data.get('schema'))}, and this version reads {SCHEMA}")
+            raise InputError(f"its schema is {shown(data.get('schema'))}, but this version reads {SCHEMA}")
         if kind is None:
             raise InputError(f"it has none of {', '.join(SCHEMAS)}")
         conform("", data, SCHEMAS[kind])

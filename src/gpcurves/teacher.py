@@ -33,22 +33,23 @@ def check_kernel(kernel: object) -> Kernel | GraphKernel:
 
 @dataclass(frozen=True, eq=False, init=False)
 class Teacher:
-    """Where the data really come from, if the model is misspecified: not what the student (the model) assumes.
+    """The true process that generates the data, if the model (the student) is misspecified.
 
     Parameters
     ----------
     kernel
         The true covariance function, between vectors or between vertices of a graph as for the student.
     noise
-        The true noise variance, or how labels are really made, such as ``StudentT(3, 0.3)``.
+        The true noise variance or observation, such as ``StudentT(3, 0.3)``.
     function
         One fixed true function instead of a kernel: it takes inputs, one per row (on a graph the numbers of vertices), and returns
         one value for each.
     coefficients
         One fixed true function by its coefficients in the eigenfunctions of the student's kernel, that of the largest eigenvalue
-        first; an eigenvalue that occurs several times has as many. Further coefficients are of functions that the student lacks.
+        first; an eigenvalue that occurs several times has as many. Further coefficients are of functions outside the span
+        of these eigenfunctions.
     graph
-        The true graph, on the same vertices, if the student knows another one, for example only some of the edges.
+        The true graph, on the same vertices, if it differs from the model's, for example if some edges are unknown.
 
     Examples
     --------
@@ -118,9 +119,9 @@ class Teacher:
         """Say why this teacher does not fit inputs and the observation of the student, or return None if it does."""
         true = self.labels(believed)
         if true.classes != believed.classes:
-            return f"its labels are {true!r}, and those of the student {believed!r}: both must be classes or neither"
+            return f"its labels are {true!r}, but those of the model are {believed!r}: both must be classes or neither"
         if believed.gaussian_noise is not None and not math.isfinite(self.noise):
-            return f"{true!r} has no finite variance, so that believing in Gaussian noise costs infinitely much"
+            return f"{true!r} has no finite variance, so the error of a model with Gaussian noise is infinite"
         if isinstance(inputs, Eigenvalues) and self.coefficients is None:
             return "a bare spectrum has no inputs: give its coefficients"
         if self.kernel is not None and (reason := inputs.objection(self.kernel)) is not None:
@@ -128,7 +129,7 @@ class Teacher:
         if isinstance(inputs, RandomVertices) and (self.kernel is None or self.graph is not None):
             return "on an ensemble of graphs it must be a kernel, because the vertices are not known"
         if self.graph is not None and isinstance(inputs, Vertices) and self.graph.vertices != inputs.graph.vertices:
-            return f"its graph has {self.graph.vertices} vertices, and that of the student {inputs.graph.vertices}"
+            return f"its graph has {self.graph.vertices} vertices, but that of the model has {inputs.graph.vertices}"
         return None
 
     def inputs_of(self, inputs: Inputs) -> Inputs:
@@ -146,7 +147,7 @@ class Teacher:
                 f"the teacher's function must return one number for each input, got shape {values.shape} for {len(X)} inputs"
             )
         if not np.isfinite(values).all():
-            raise InputError("the teacher's function must be finite, and it returned NaN or infinity")
+            raise InputError("the teacher's function must be finite, but it returned NaN or infinity")
         return values
 
     def between(self, inputs: Inputs, X: FloatArray, Y: FloatArray | None = None) -> FloatArray:

@@ -131,7 +131,7 @@ def test_goals_of_modified_problems_and_of_eigenvalues_alone_are_called_so(capsy
     assert run([*words, "--methods", "eigenvalue"]) == 0
     assert capsys.readouterr().err.endswith(
         "approximations: 10 labels (of 34 vertices). "
-        "Eigenvalue theory expects too few if noise is low: compare the method simulation.\n"
+        "Eigenvalue theory underestimates this number if noise is low: compare the method simulation.\n"
     )
 
 
@@ -354,7 +354,7 @@ def test_the_list_of_methods(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["methods"]) == 0
     text = capsys.readouterr().out
     for name, method in gpc.METHODS.items():
-        assert f"{name:<10} {method.title}: {method.kind.value} of {method.scope.value}" in text
+        assert f"{name:<10} {method.title}: {method.relation}" in text
     assert "options: --vertices, --graphs" in text
     assert run(["methods", "--json"]) == 0
     listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)}

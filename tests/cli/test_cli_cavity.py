@@ -180,7 +180,7 @@ def test_bad_input_is_one_sentence(words: list[str], sentence: str, capsys: pyte
 
 def test_the_approximation_of_the_paper_belongs_to_ensembles(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["graph", "--edges", str(edges), "--noise", "0.1", "--nu", "1", "--methods", "cavity", "--local", "paper"]
-    assert "belongs to an ensemble" in failed(words, capsys)
+    assert "applies to an ensemble" in failed(words, capsys)
 
 
 def test_labels_may_be_a_column_of_a_table(edges: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,7 +191,7 @@ def test_labels_may_be_a_column_of_a_table(edges: Path, capsys: pytest.CaptureFi
     known = edges.with_name("known.csv")
     assert said[:2] == [
         f"note: {known}: ignored the columns 'kind', 'load'",
-        f"note: {known}: 1 vertex has no value, which is taken as unknown",
+        f"note: {known}: 1 vertex has no value, and are treated as unlabelled",
     ]
     found = edges.with_name("all.csv").read_text()
     assert run(predicting(edges, "a,1\nf,-0.5\nc,0.2\n", "-q")) == 0

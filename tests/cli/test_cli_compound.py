@@ -85,7 +85,7 @@ def test_the_cheapest_mix(tmp_path: Path) -> None:
         ),
         (
             ("curve", "--kernel", "ou", "--likelihood", "derivatives", "--noise", "0.1"),
-            "derivatives are known of RBF and Matern52 kernels",
+            "derivatives are implemented for RBF and Matern52 kernels",
         ),
         (
             (
@@ -99,7 +99,7 @@ def test_the_cheapest_mix(tmp_path: Path) -> None:
                 "--noise",
                 "1",
             ),
-            "it needs a given graph, and this is an ensemble",
+            "it needs a given graph, but this is an ensemble",
         ),
     ],
 )

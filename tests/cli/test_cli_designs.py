@@ -36,7 +36,7 @@ def test_several_designs_say_what_choosing_saves(tmp_path: Path) -> None:
     code, out, err = command(*words, "--goal", "0.1")
     assert code == 0
     assert list(dict.fromkeys(row["method"] for row in rows(out))) == ["random", "greedy", "grid", "plaskota", "ov"]
-    assert "inputs chosen by grid leave an error of 0.1; random ones need about" in err
+    assert "inputs chosen by grid give an error of 0.1; random ones need about" in err
     assert "No choice reaches it with fewer than 13 (plaskota)." in err
     code, out, err = command(*words, "--json")
     assert "choosing saves" in json.loads(out)["sentence"]
@@ -55,7 +55,7 @@ def test_vertices_that_are_chosen_are_listed(network: str, tmp_path: Path) -> No
     assert len(listed) == 4
     code, _, err = command("graph", "--edges", network, *WALK, "--nu", "0.25,0.5", "--design", "random,greedy")
     assert code == 0
-    assert "4 labels chosen by greedy leave an error of" in err
+    assert "4 labels chosen by greedy give an error of" in err
     assert command("draw", network, *WALK, "--design", "greedy", "--out", str(tmp_path / "map.png"))[0] == 0
 
 
@@ -65,13 +65,13 @@ def test_vertices_that_are_chosen_are_listed(network: str, tmp_path: Path) -> No
         (["--design", "gredy"], "unknown design 'gredy': did you mean 'greedy'"),
         (["--design", "sobol", "--candidates", "9"], "the design 'sobol' takes no --candidates"),
         (["--design", "random,sobol", "--candidates", "9"], "none of the designs random, sobol takes --candidates"),
-        (["--design", "random,sobol", "--chosen", "x.csv"], "--chosen is about one design"),
+        (["--design", "random,sobol", "--chosen", "x.csv"], "--chosen needs a single design"),
         (["--design", "sobol", "--chosen", "x.png"], ".png"),
         (["--design", "sobol", "--n", "0", "--chosen", "x.csv"], "the largest data set, and that has no examples"),
         (["--design", "greedy", "--n", "5000", "--chosen", "x.csv"], "chooses each of 1,024 candidates once"),
         (
             ["--design", "greedy", "--n", "5000", "--simulate", "3"],
-            "each of 1,024 candidates once, and 5,000 are asked",
+            "each of 1,024 candidates once, but 5,000 are asked",
         ),
         (["--design", "random,greedy", "--methods", "plaskotta"], "did you mean 'plaskota'"),
     ],

@@ -60,7 +60,7 @@ def test_a_page_begins_with_the_problem(tmp_path: Path, monkeypatch: pytest.Monk
         ("--dim 11", "the sliders of --dim go from 1 to 10"),
         ("--noise 0", "the sliders of --noise go from 1e-06 to 10"),
         ("--out page.png", "its name must end with .html"),
-        ("--target y", "give DATA, a file, as well"),
+        ("--target y", "give the file DATA as well"),
         ("data.csv", "--target is needed"),
         ("data.csv --target y --out page.html", "--out is not used with DATA"),
         ("data.csv --target y --port 70000", "--port must be between 0 and 65535"),

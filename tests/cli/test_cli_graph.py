@@ -240,7 +240,7 @@ def test_what_a_call_does_not_use_is_refused(edges: Path, capsys: pytest.Capture
         ([*ER, "--among", "leaves"], "unknown group of vertices 'leaves'"),
         ([*ER, "--graphs", "1"], "at least 2, got 1"),
         ([*ER, "--goal", "0"], "--goal must be greater than 0"),
-        ([*ER, "--repair"], "--repair belongs to your own graph"),
+        ([*ER, "--repair"], "--repair applies to your own graph"),
         (["graph", "--ensemble", "regular:3", "--noise", "1", "--vertices", "5"], "no graph has 5 vertices of degree 3"),
         ([*ER, "--vertices", "1000000", "--methods", "simulation"], "GB of memory, this machine has"),
         (["graph", "--edges", "missing.txt", "--noise", "1"], "cannot read missing.txt: No such file"),
@@ -285,7 +285,7 @@ def test_columns_headers_and_weights_of_an_edge_list_are_options(
     )
     assert "known are affinity, distance" in failed([*words, "--weights", "near"], capsys)
     for flag in (["--columns", "1,2"], ["--header"], ["--no-header"], ["--weights", "distance"]):
-        assert "belongs to your own graph" in failed(["diagnose", "--ensemble", "er:3", *flag], capsys)
+        assert "applies to your own graph" in failed(["diagnose", "--ensemble", "er:3", *flag], capsys)
 
 
 def test_a_first_line_that_may_be_an_edge_is_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

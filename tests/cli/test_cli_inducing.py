@@ -65,7 +65,7 @@ def test_how_many_inducing_points_are_enough(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--n 9 --methods lc --goal-excess 0.1", "--goal-excess is about inducing points: add --inducing"),
+        ("--n 9 --methods lc --goal-excess 0.1", "--goal-excess applies to inducing points only: add --inducing"),
         ("--n 9 --methods sor --goal-excess 0", "--goal-excess must be greater than 0, got 0"),
         ("--n 9 --methods sor --inducing 10", "at most n inducing points, got m = 10 for at most n = 9 examples"),
         ("--n 9 --methods sor --inducing 2.5", "--inducing must be an integer, got '2.5'"),

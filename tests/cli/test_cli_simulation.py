@@ -191,7 +191,7 @@ def test_ctrl_c_prints_what_there_is_and_how_to_go_on(tmp_path: Path) -> None:
     assert process.returncode == 130, err
     assert len(rows(out, "simulation")) == 2
     assert "interrupted after" in err
-    assert f"finished data sets are kept in {store}: run the same command again to go on" in err
+    assert f"finished data sets are kept in {store}: run the same command again to resume" in err
     assert "Traceback" not in err
 
 

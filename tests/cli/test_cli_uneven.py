@@ -86,4 +86,4 @@ def test_vertex_files_that_are_refused(network: list[str], tmp_path: Path, capsy
     assert "--label-weights: weights must be at least 0" in failed([*plain, "--label-weights", bad], capsys)
     assert "--test-weights: a vertex occurs twice" in failed([*plain, "--test-weights", twice], capsys)
     ensemble = ["graph", "--ensemble", "er:3", "--noise", "0.1", *at]
-    assert "belongs to your own graph" in failed([*ensemble, "--label-weights", noise], capsys)
+    assert "applies to your own graph" in failed([*ensemble, "--label-weights", noise], capsys)

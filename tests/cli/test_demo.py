@@ -48,7 +48,7 @@ def test_the_demo_runs_in_any_folder_and_ends_with_the_answer(tmp_path: Path, mo
         (["--demo", "netwerk"], "--demo must be table or network, got 'netwerk'"),
         (["--demo", "network", "--labels", "known.csv"], "--demo brings its own data"),
         (["data.csv", "--demo"], "--demo brings its own data"),
-        (["--demo", "--weights", "distance"], "--weights is for graphs, and this is a table"),
+        (["--demo", "--weights", "distance"], "--weights is for graphs, but this is a table"),
         ([], "or --demo for data that come with gpcurves"),
     ],
 )

@@ -57,8 +57,8 @@ def calls() -> Iterator[Calls]:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--quick"], "--quick belongs to figures that are drawn: name them, or 'all'"),
-        (["--workers", "1"], "--workers belongs to figures that are drawn"),
+        (["--quick"], "--quick needs figures to draw: name some, or 'all'"),
+        (["--workers", "1"], "--workers needs figures to draw"),
         (["all", "nosuch"], "unknown figure 'nosuch'"),
     ],
 )
@@ -129,7 +129,7 @@ def test_a_stopped_run_goes_on(calls: Calls, capsys: pytest.CaptureFixture[str],
     words = ["figures", "all", "--out", str(tmp_path)]
     calls.stop = True
     assert run(words) == 130
-    assert f"what is finished is kept in {tmp_path}: run the same command again" in capsys.readouterr().err
+    assert f"finished figures are kept in {tmp_path}: run the same command again" in capsys.readouterr().err
     store = tmp_path / "figures.sqlite"
     with Store(store) as opened:
         kept = opened._connection.execute("SELECT COUNT(*) FROM results").fetchone()

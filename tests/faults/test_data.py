@@ -130,12 +130,12 @@ def refusals() -> dict[str, tuple[Callable[[], object], str]]:
         "nothing": (lambda: gpc.forecast(pd.DataFrame(), "y"), "the table has no rows$"),
         "the same name twice": (lambda: gpc.forecast(table().set_axis(["a", "a", "y"], axis=1), "y"), "named 'a'"),
         "a far pool": (lambda: gpc.forecast(X, y, pool=1e300 * X), r"pool is 2e\+300 standard deviations of 'x0' away"),
-        "a far pool of a table": (lambda: gpc.forecast(table(), "y", pool=1e300 * table()), "look for slips"),
+        "a far pool of a table": (lambda: gpc.forecast(table(), "y", pool=1e300 * table()), "check for data-entry mistakes"),
         "a far cell": (lambda: gpc.forecast(table().assign(a=[1e300, *y[1:]]), "y"), "'a' varies too much for double"),
         "denormal": (lambda: gpc.forecast(5e-324 * np.arange(60).reshape(30, 2), y), "varies too little for double"),
         "negative zero": (lambda: gpc.forecast(np.where(X > 0, 0.0, -0.0), y), "the inputs must vary"),
         "a narrow pool": (lambda: gpc.forecast(table(), "y", pool=X[:, :1]), r"must have the 2 columns of X, got the"),
-        "a name without a table": (lambda: gpc.forecast(X, 1), "names of columns are for tables, and X is none"),
+        "a name without a table": (lambda: gpc.forecast(X, 1), "column names need a table, and X is not a table"),
         "masked, estimator": (lambda: model().fit(masked(X), y), "contains NaN"),
         "masked target, estimator": (lambda: model().fit(X, masked(y)), "contains NaN"),
         "texts, estimator": (lambda: model().fit(X.astype(str).tolist(), y), "must be real numbers, got texts"),
@@ -154,8 +154,8 @@ def refusals() -> dict[str, tuple[Callable[[], object], str]]:
         "complex adjacency": (lambda: gpc.as_graph(scipy.sparse.eye_array(3, dtype=complex)), "of real numbers"),
         "masked weights": (lambda: gpc.Graph.from_edges([(0, 1)], weights=masked([1.0], 0)), "weights must be finite"),
         "masked edges": (lambda: gpc.Graph.from_edges(masked([(0, 1), (1, 2)])), "some are masked: leave them out"),
-        "complex weights": (lambda: gpc.as_graph(path), "weights must be numbers, and some edge has another"),
-        "texts as weights": (lambda: gpc.as_graph(texts), "weights must be numbers, and some edge has another"),
+        "complex weights": (lambda: gpc.as_graph(path), "weights must be numbers, but some edge has a"),
+        "texts as weights": (lambda: gpc.as_graph(texts), "weights must be numbers, but some edge has a"),
         "huge weights": (lambda: gpc.as_graph(huge), "weights must be finite"),
         "masked labels": (lambda: ring.fit([0, 1, 2, 3], masked([1.0, 2.0, 3.0, 4.0])), "labels must be finite"),
         "complex labels": (lambda: ring.fit([0, 1], [1j, 0]), "labels must be numbers"),
@@ -375,4 +375,4 @@ def test_commands_say_whether_edges_have_weights(
 
 def test_weights_of_an_ensemble_cannot_be_ignored(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["graph", "--ensemble", "er:3", "--noise", "0.1", "--ignore-weights"]) == 2
-    assert "--ignore-weights belongs to your own graph" in capsys.readouterr().err
+    assert "--ignore-weights applies to your own graph" in capsys.readouterr().err

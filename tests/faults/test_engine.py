@@ -474,7 +474,7 @@ def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_worker_that_is_always_killed_is_an_error_in_words(tmp_path: Path) -> None:
-    with pytest.raises(NumericalError, match="local workers were killed 3 times, probably for want of memory"):
+    with pytest.raises(NumericalError, match="local workers were killed 3 times, probably because memory ran out"):
         repeat(Numbers(tmp_path, deadly=(11,), times=99), 40, workers=2)
 
 

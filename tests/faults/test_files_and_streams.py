@@ -106,7 +106,7 @@ def test_a_pipe_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert read == [b"n" * 200_000]
     assert pipe.is_fifo()
     monkeypatch.setattr(files, "_PATIENCE", 0.1)
-    with pytest.raises(InputError, match="nobody reads from this pipe"):
+    with pytest.raises(InputError, match="no process reads from this pipe"):
         write_complete(pipe, b"")
 
 

@@ -127,7 +127,7 @@ def regressors() -> list[tuple[Any, str]]:
         return GaussianProcessRegressor(kernel, optimizer=None).fit(X, y)
 
     return [
-        (SVR().fit(X, y), "only a GaussianProcessRegressor can be taken as it is, got a SVR"),
+        (SVR().fit(X, y), "a forecast needs a fitted GaussianProcessRegressor, got a SVR"),
         (fitted(X[:9], y[:9]), "fitted to at least 10 rows, got 9"),
         (fitted(X, np.zeros(30)), "there is nothing to learn"),
     ]

@@ -59,9 +59,9 @@ def test_names_between_quotation_marks_may_hold_anything(tmp_path: Path) -> None
         ('a,b\nb,"c"d\n', "line 2: .* expected after"),
         ('a,b\nb,"' + "c" * 200_000 + '"\n', "line 2: .* field larger than field limit"),
         ('a,b\nb,"c\nd",e,f\n', r"line 2: an edge is two names.*got 4 fields"),
-        ("Main St #5,b\nb,c\n", "line 1: a blank and # begin a comment, or are part of a name"),
-        ("a,b # first\nb,c\n", "line 1: a blank and # begin a comment, or are part of a name"),
-        ('"a",b\nb,c # second\n', "line 2: a blank and # begin a comment, or are part of a name"),
+        ("Main St #5,b\nb,c\n", "line 1: a blank and # may begin a comment or belong to a name"),
+        ("a,b # first\nb,c\n", "line 1: a blank and # may begin a comment or belong to a name"),
+        ('"a",b\nb,c # second\n', "line 2: a blank and # may begin a comment or belong to a name"),
     ],
 )
 def test_fields_that_cannot_be_told_apart_are_refused(content: str, sentence: str, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_tabs_at_the_end_of_lines_are_empty_fields_unless_all_lines_have_them(tm
 def test_numbers_may_have_decimal_commas_unless_commas_separate(tmp_path: Path) -> None:
     for content in ("ann;bob;0,5\nbob;cleo;4\n", "source\ttarget\tweight\nann\tbob\t0,5\nbob\tcleo\t4\n"):
         assert read_graph(written(tmp_path, content)).edge_list()[1].tolist() == [0.5, 4]
-    with pytest.raises(InputError, match="in 'ann bob 0,5' a comma separates fields, or is a decimal mark"):
+    with pytest.raises(InputError, match="in 'ann bob 0,5' the comma may be a separator or a decimal mark"):
         read_graph(written(tmp_path, "ann bob 0,5\nbob cleo 4,0\n"))
     with pytest.raises(InputError, match="line 2: a weight must be a number, got '1,234'"):  # perhaps thousands
         read_graph(written(tmp_path, "ann;bob;0.5\nbob;cleo;1,234\n"))

@@ -329,9 +329,9 @@ BAD_FORMATS: dict[str, tuple[str, str | bytes, str]] = {
     "mtx, cut in a line": (
         "a.mtx",
         "%%MatrixMarket matrix coordinate pattern symmetric\n12 12 17\n1 2\n1 4\n2 3",  # SciPy crashes on it
-        "cannot read .*a.mtx: its header speaks of 17 entries, and it has 3",
+        "cannot read .*a.mtx: its header announces 17 entries, but it has 3",
     ),
-    "mtx, too long": ("a.mtx", HEAD + "2 2 1\n2 1 1.0\n1 2 1.0\n", "its header speaks of 1 entries, and it has 2"),
+    "mtx, too long": ("a.mtx", HEAD + "2 2 1\n2 1 1.0\n1 2 1.0\n", "its header announces 1 entries, but it has 2"),
     "mtx, ragged": ("a.mtx", HEAD + "2 2 2\n2 1 1.0\n1 2\n", "each of its entries must be a line of 3 numbers"),
     "mtx, half an index": ("a.mtx", HEAD + "2 2 1\n1.5 1 1.0\n", "its entries must be between 1 1 and 2 2"),
     "mtx, directed": (

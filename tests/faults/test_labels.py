@@ -36,7 +36,7 @@ KNOWN = {
     "blanks": "ann 1\nbob  2.5\n4 -1  # the last\n",
     "header": "vertex,value\nann,1\nbob,2.5\n4,-1\n",
     "other names": "member;opinion\nann;1\nbob;2.5\n4;-1\n",
-    "the other way round": "opinion,member\n1,ann\n2.5,bob\n-1,4\n",
+    "the order is ambiguous": "opinion,member\n1,ann\n2.5,bob\n-1,4\n",
     "decimal commas": "vertex;value;remark\nann;1,0;x\nbob;2,5;y\n4;-1;z\n",
     "comment": "# known\n\nvertex,value\nann,1\n\nbob,2.5\n4,-1\n",
     "byte order mark": "\ufeffvertex,value\r\nann,1\r\nbob,2.5\r\n4,-1\r\n",
@@ -67,7 +67,7 @@ def test_columns_are_chosen_by_name(tmp_path: Path) -> None:
     assert labels.target == "v"
     assert labels.notes == (
         f"{file}: ignored the columns 'load', 'kind'",
-        f"{file}: 2 vertices have no value, which is taken as unknown",
+        f"{file}: 2 vertices have no value, and are treated as unlabelled",
     )
     assert pairs(read_labels(file, PATH, "load", vertex="bus")) == [(0, 3), (2, 5), (1, 1), (1, 4), (1, 4)]
     copied = pickle.loads(pickle.dumps(labels))
@@ -81,7 +81,7 @@ def test_missing_values_are_unknown(missing: str, tmp_path: Path) -> None:
     file = written(tmp_path, f"ann,1\nbob,{missing}\n")
     labels = read_labels(file, PATH)
     assert pairs(labels) == [(0, 1)]
-    assert labels.notes == (f"{file}: 1 vertex has no value, which is taken as unknown",)
+    assert labels.notes == (f"{file}: 1 vertex has no value, and are treated as unlabelled",)
 
 
 def test_numbers_of_vertices_are_names_too(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_no_damage_changes_a_number(tmp_path: Path, log: bool, capfd: pytest.Cap
             assert (folder / "run.db").read_bytes() == before or log
             assert {path.name for path in folder.iterdir()} <= {"run.db", "run.db-wal"}
             continue
-        outcomes["named" if "left out what is damaged" in capfd.readouterr().err else "same"] += 1
+        outcomes["named" if "discarded damaged results" in capfd.readouterr().err else "same"] += 1
         assert found.to_json() == truth.to_json()
     assert log or min(outcomes["refused"], outcomes["named"]) > 2  # it was damage
 
@@ -104,7 +104,7 @@ def test_a_damaged_record_is_named_once_and_computed_again(tmp_path: Path, capfd
             "UPDATE results SET (data, checksum) = (SELECT data, checksum FROM results WHERE task = 8) WHERE task = 9"
         )
     assert simulate(path).to_json() == truth.to_json()
-    assert capfd.readouterr().err == f"{path}: left out what is damaged, to be computed again: data sets 3, 5, 9\n"
+    assert capfd.readouterr().err == f"{path}: discarded damaged results, which are computed again: data sets 3, 5, 9\n"
     assert simulate(path).to_json() == truth.to_json()
     assert capfd.readouterr().err == ""
 
@@ -153,7 +153,7 @@ def make_foreign(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (make_older, "is a store of version 1, and this gpcurves reads version 2: name another file"),
+        (make_older, "is a store of version 1, but this gpcurves reads version 2: name another file"),
         (make_foreign, "is damaged .its tables are not those of a store.: delete it"),
         (os.mkfifo, "it is not a regular file"),
         (lambda path: path.symlink_to("/dev/null"), "it is not a regular file"),

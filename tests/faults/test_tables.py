@@ -415,7 +415,7 @@ def test_dates_that_could_be_read_either_way() -> None:
     table = numbers()
     table["day"] = [f"{1 + i % 12:02d}/{1 + i // 12:02d}/2021" for i in range(30)]
     months_first = prepare(table, "y")
-    assert said(months_first, "'day'", "days since 2021-01-01", "the month first, though it could be the other way")
+    assert said(months_first, "'day'", "days since 2021-01-01", "the month first, though the order is ambiguous")
     assert months_first.X[1, 2] == 31
     table.attrs["decimal"] = ","
     days_first = prepare(table, "y")
@@ -590,7 +590,7 @@ def test_columns_that_are_left_out(cells: list[object], reason: str) -> None:
 def test_whole_numbers_of_an_identifying_name(name: str) -> None:
     cells = np.random.default_rng(1).permutation(30) + 1000
     assert prepare(numbers().assign(**{name: cells}), "y").dropped == {
-        name: "an identifier, a different whole number in every row"
+        name: "an identifier, a different integer in every row"
     }
     assert prepare(numbers().assign(**{name: cells / 7}), "y").dropped == {}
     assert prepare(numbers().assign(**{name: cells // 2}), "y").dropped == {}
@@ -860,7 +860,7 @@ def test_categories_that_only_the_pool_has(colours: list[str]) -> None:
     assert prepared.pool is not None
     np.testing.assert_array_equal(prepared.pool[:, prepared.names.index("c=other")], [0, 1, 1, 0])
     np.testing.assert_array_equal(prepared.pool[:, 2:].sum(axis=1), 1)
-    assert said(prepared, "no row with a target has ('c=pink', 'c=teal') and took them as 'other'")
+    assert said(prepared, "no labelled row has ('c=pink', 'c=teal') and treated them as 'other'")
 
 
 def test_a_large_pool_is_drawn_from() -> None:

@@ -56,17 +56,17 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: gpc.GraphProblem(gpc.ErdosRenyi(3), WALK, gpc.UnevenNoise(values=[1.0])), "needs a given graph"),
     (lambda: gpc.Problem(RBF, LINE, 0.1, test=gpc.Box(2)), "are not of the kind of the training inputs"),
     (lambda: gpc.Problem(RBF, LINE, 0.1, test=NO_INPUTS), "test inputs must be an input distribution"),
-    (lambda: gpc.Problem(RBF, LINE, 0.1, test=gpc.Torus(1)), "are periodic, and training inputs are not"),
+    (lambda: gpc.Problem(RBF, LINE, 0.1, test=gpc.Torus(1)), "are periodic, but training inputs are not"),
     (lambda: gpc.local_errors(on_line(0.0), 5), "the noise must be greater than 0, got 0"),
     (lambda: gpc.local_errors(on_line(0.1), 5, at=[[1.0, 2.0]]), "rows of inputs as the problem has them"),
     (lambda: gpc.local_errors(on_line(0.1), -1), "n must be at least 0, got -1"),
     (lambda: gpc.local_errors(on_line(0.1)), "pass n, the number of examples"),
     (lambda: gpc.local_errors(on_line(0.1), 5, nodes=1), "nodes must be an integer, at least 2, got 1"),
-    (lambda: gpc.learning_curve(on_path(), "local", nu=[1], nodes=9), "nodes belongs to inputs that are vectors"),
+    (lambda: gpc.learning_curve(on_path(), "local", nu=[1], nodes=9), "nodes applies to inputs that are vectors"),
     (lambda: gpc.learning_curve(gpc.Spectrum([1.0]), "local", [1], noise=0.1), "needs the kernel and the inputs"),
     (
         lambda: gpc.learning_curve(gpc.GraphProblem(gpc.ErdosRenyi(3), WALK, 0.1), "local", nu=[1]),
-        "it needs a given graph, and this is an ensemble",
+        "it needs a given graph, but this is an ensemble",
     ),
 ]
 

@@ -99,7 +99,7 @@ def test_differences_never_learn_the_constant() -> None:
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), gpc.Differences(0.1))
     curve = gpc.learning_curve(problem, "functionals", n=[1e9])
     np.testing.assert_allclose(curve.error[0], problem.spectrum.values[0], rtol=1e-6)  # the constant has this variance
-    assert "tell nothing about a part of the function with the variance 0.251" in curve.notes[0]
+    assert "carry no information about a part of the function with variance 0.251" in curve.notes[0]
 
 
 def naive_errors(problem: gpc.Problem, drawn: Any, sizes: tuple[int, ...]) -> list[float]:
@@ -293,7 +293,7 @@ def test_observations_are_saved_and_others_refuse_them(observation: Observation)
         (lambda: gpc.TemporalDifferences(0.5, 0.1, episode=0), "episode must be an integer, at least 1, got 0"),
         (
             lambda: gpc.TemporalDifferences(0.5, 0.1, transitions=[[1.0, 0.0], [0.5, 0.4]]),
-            "transitions must have rows that sum to 1, and row 2 sums to 0.9",
+            "transitions must have rows that sum to 1, but row 2 sums to 0.9",
         ),
         (lambda: gpc.TemporalDifferences(0.5, 0.1, transitions=[[2, -1], [0, 1]]), "finite and at least 0"),
         (lambda: gpc.TemporalDifferences(0.5, 0.1, transitions=[1, 0]), "transitions must be a square matrix"),
@@ -307,7 +307,7 @@ def test_observations_are_saved_and_others_refuse_them(observation: Observation)
             lambda: gpc.learning_curve(
                 on_points(gpc.TemporalDifferences(0.5, 0.1, transitions=np.eye(2))), "functionals", n=[1]
             ),
-            "transitions are between 2 states, and there are 5 inputs",
+            "transitions are between 2 states, but there are 5 inputs",
         ),
         (
             lambda: gpc.learning_curve(
@@ -325,7 +325,7 @@ def test_observations_are_saved_and_others_refuse_them(observation: Observation)
         ),
         (
             lambda: gpc.learning_curve(on_points(gpc.Derivatives(0.1)), "functionals", n=[1]),
-            "derivatives are known of RBF and Matern52 kernels",
+            "derivatives are implemented for RBF and Matern52 kernels",
         ),
         (
             lambda: gpc.learning_curve(gpc.GraphProblem(RING, WALK, gpc.Derivatives(0.1)), "functionals", n=[1]),
@@ -347,7 +347,7 @@ def test_bad_observations(make: Callable[[], object], sentence: str) -> None:
         ({"noise": -1}, "variances of at least 0"),
         ({"noise": np.eye(3)}, "a matrix of 2 by 2"),
         ({"components": [0, 1, 5]}, "components must be one integer per point"),
-        ({"components": [0, 0, 0]}, "derivatives are known of RBF"),
+        ({"components": [0, 0, 0]}, "derivatives are implemented for RBF"),
         ({"at": [[0.1, 0.2]]}, "at must have 1 dimensions"),
     ],
 )

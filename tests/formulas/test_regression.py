@@ -222,7 +222,7 @@ def test_rows_with_holes_and_new_categories_are_predicted() -> None:
 def test_predictors_refuse_what_they_have_not_learnt() -> None:
     with pytest.raises(gpc.InputError, match="the table of new rows has no column 'town'"):
         predictor().predict(people().drop(columns="town"))
-    with pytest.raises(gpc.InputError, match="give a table: the model was learnt from one"):
+    with pytest.raises(gpc.InputError, match="give a table: the model was fitted to one"):
         predictor().predict(np.zeros((3, 4)))
     X, y = rows()
     data = standardise_arrays(X, y, None, np.random.default_rng(0), 1_000)

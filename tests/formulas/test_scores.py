@@ -57,19 +57,17 @@ def test_a_quantity_is_recorded_saved_and_reproduced(quantity: str, tmp_path: Pa
 
 
 def test_what_cannot_give_a_quantity_says_so() -> None:
-    with pytest.raises(
-        gpc.NotApplicableError, match="method 'ov' does not apply: it gives mse, and the quantity asked"
-    ):
+    with pytest.raises(gpc.NotApplicableError, match="method 'ov' does not apply: it computes mse only, not"):
         gpc.learning_curve(SMOOTH, "ov", [1], quantity="nlpd")
     curves = gpc.learning_curves(SMOOTH, [1], quantity="evidence")
     assert list(curves) == ["lc"]
-    assert curves.skipped["plaskota"] == "it gives mse, and the quantity asked for is evidence"
+    assert curves.skipped["plaskota"] == "it computes mse only, not evidence"
     with pytest.raises(gpc.InputError, match="unknown quantity 'nlpdd': did you mean 'nlpd'"):
         gpc.learning_curve(SMOOTH, "lc", [1], quantity="nlpdd")
     noise_free = gpc.Problem(SMOOTH.kernel, SMOOTH.inputs, 0.0)
     with pytest.raises(gpc.NotApplicableError, match="of the quantity nlpd: it needs noise greater than 0"):
         gpc.learning_curve(noise_free, "lc", [1], quantity="nlpd")
-    with pytest.raises(gpc.InputError, match="a goal needs a quantity that falls"):
+    with pytest.raises(gpc.InputError, match="a goal needs a quantity that always falls"):
         gpc.required_n(SMOOTH, 0.1, quantity="nlpd")
 
 
@@ -81,7 +79,7 @@ def test_the_command_line_knows_quantities(tmp_path: Path) -> None:
     assert command(*WORDS, "--quantity", "training", "--methods", "ov")[0] == 2
     assert "it gives mse" in command(*WORDS, "--quantity", "evidence")[2]
     code, _, err = command(*WORDS, "--quantity", "nlpd", "--goal", "1")
-    assert (code, "--goal needs a quantity that falls" in err) == (2, True)
+    assert (code, "--goal needs a quantity that always falls" in err) == (2, True)
     listed = {row["name"]: row for row in json.loads(command("methods", "--json")[1])}
     assert listed["lc"]["quantities"][:1] == ["mse"]
     assert "evidence" in listed["lc"]["quantities"]

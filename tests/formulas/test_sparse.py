@@ -270,9 +270,9 @@ def test_required_inducing() -> None:
     grid = gpc.required_inducing(TORUS, 100, rng=1, draws=2, placement="grid")
     assert grid.m in (36, 49)
     assert gpc.required_inducing(TORUS, 3).m <= 3
-    with pytest.raises(gpc.InputError, match="method 'lc' has no inducing points: ask one of sor, "):
+    with pytest.raises(gpc.InputError, match="method 'lc' has no inducing points: use one of sor, "):
         gpc.required_inducing(TORUS, 200, method="lc")
-    with pytest.raises(gpc.InputError, match="m is what is looked for"):
+    with pytest.raises(gpc.InputError, match="m is what is computed"):
         gpc.required_inducing(TORUS, 200, m=10)
     with pytest.raises(gpc.InputError, match="excess must be greater than 0"):
         gpc.required_inducing(TORUS, 200, excess=0)
@@ -316,7 +316,7 @@ def test_curves_along_n_along_m_and_over_the_plane() -> None:
         ({"m": []}, "m must not be empty"),
         ({"m": [3, 3]}, "m must be different numbers of inducing points, got 3 twice"),
         ({"m": "ten"}, "m must be a number, got 'ten'"),
-        ({"points": [[0.1, 0.2], [0.3, 0.4], [0.1, 0.2]]}, "points must be different inputs, and row 2 repeats row 0"),
+        ({"points": [[0.1, 0.2], [0.3, 0.4], [0.1, 0.2]]}, "points must be different inputs, but row 2 repeats row 0"),
         ({"points": [0.1, 0.2]}, "points must have 2 dimensions as the inputs, got 1"),
         ({"points": [[0.1, np.nan]]}, "points must be finite"),
         ({"points": [[0.1, 0.2]], "m": 3}, "give points or m, not both"),
@@ -333,5 +333,5 @@ def test_bad_inducing_points(options: dict[str, Any], message: str) -> None:
 def test_problems_without_noise_or_kernel_are_refused() -> None:
     with pytest.raises(gpc.NotApplicableError, match="the noise must be greater than 0, got 0"):
         gpc.learning_curve(gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.0), "sor", n=[40])
-    with pytest.raises(gpc.NotApplicableError, match="a bare spectrum has neither"):
+    with pytest.raises(gpc.NotApplicableError, match="a bare spectrum does not have"):
         gpc.learning_curve(gpc.Spectrum([1.0]), "fitc", n=[40], noise=0.1)

@@ -127,7 +127,7 @@ def test_the_simulation_is_near_theory_and_in_its_limit_is_the_one_of_a_single_t
 def test_other_methods_refuse_tasks_by_name_and_goals_are_answered() -> None:
     problem = on_circle(gpc.Fidelities(0.9, noise=0.1))
     for name in ("lc", "simulation", "plaskota"):
-        with pytest.raises(gpc.NotApplicableError, match=f"{name}.*single function values, and labels are Fidelities"):
+        with pytest.raises(gpc.NotApplicableError, match=f"{name}.*single function values, but labels are Fidelities"):
             gpc.learning_curve(problem, name, n=[1])
     with pytest.raises(gpc.NotApplicableError, match="labels of several tasks"):
         gpc.learning_curve(on_circle(0.1), "tasks", n=[1])
@@ -149,8 +149,8 @@ def test_problems_are_saved_and_built_again() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"covariance": [[1, 2], [2, 1]]}, "covariance must be positive semidefinite, and its lowest eigenvalue is -1"),
-        ({"covariance": [[1, 0.2], [0.3, 1]]}, "covariance must be symmetric, and two of its entries differ by 0.1"),
+        ({"covariance": [[1, 2], [2, 1]]}, "covariance must be positive semidefinite, but its lowest eigenvalue is -1"),
+        ({"covariance": [[1, 0.2], [0.3, 1]]}, "covariance must be symmetric, but two of its entries differ by 0.1"),
         ({"covariance": [[1, 0.2]]}, "covariance must be a square matrix"),
         ({"covariance": [[1, np.nan], [np.nan, 1]]}, "covariance must be finite"),
         ({"covariance": [[0, 0], [0, 1]]}, "variances greater than 0 on its diagonal, got 0"),

@@ -163,7 +163,7 @@ def test_conditions_are_stated() -> None:
     for problem, sentence in (
         (Problem(RBF(0.1), Box(2), 0.1), "inputs must be one-dimensional, got dimension 2"),
         (Problem(Linear(), Box(1), 0.1), "the kernel must be stationary"),
-        (SpectrumProblem(Spectrum(np.ones(2)), 0.1), "a bare spectrum has neither"),
+        (SpectrumProblem(Spectrum(np.ones(2)), 0.1), "a bare spectrum does not have"),
     ):
         with pytest.raises(NotApplicableError, match=sentence):
             evaluate(problem, "wv", [1])

@@ -119,7 +119,7 @@ def test_an_expansion_that_breaks_down_says_so() -> None:
             '"curve": {"method": "lc", "n": [1], "error": [1, 2], "notes": []}}',
             "error must have as many values as n",
         ),
-        ('{"schema": 99, "curve": {}}', "its schema is 99, and this version reads 3"),
+        ('{"schema": 99, "curve": {}}', "its schema is 99, but this version reads 3"),
         (
             '{"schema": 3, "version": "0", "curve": {"method": "lc", "n": [1], "error": [1]}, "problem": {"kernel": {"type": "Nope"}, "inputs": {"type": "Torus"}, "noise": 1}}',
             "unknown kernel 'Nope' in saved data",

@@ -671,7 +671,7 @@ BAD_ENSEMBLES: dict[str, tuple[Callable[[], object], str]] = {
     "two rows": (lambda: DegreeDistribution(((1.0,), (0.0,))), "finite numbers"),  # type: ignore[arg-type]
     "never even": (
         lambda: DegreeDistribution((0, 0, 0, 1)).sample(5, 0),
-        "no graph of 5 vertices has degrees as Degree",
+        "no graph of 5 vertices has the degrees that Degree",
     ),
     "no vertices": (lambda: ErdosRenyi().sample(0), "vertices must be an integer, at least 1, got 0"),
     "half a vertex": (lambda: PowerLaw().sample(2.5), "vertices must be an integer"),  # type: ignore[arg-type]

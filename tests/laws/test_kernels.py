@@ -291,7 +291,7 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: OU(math.nan), "lengthscale must be finite, got nan"),
     (lambda: OU(1.0, math.inf), "variance must be finite, got inf"),
     (lambda: OU(1.0, 0.0), "variance must be greater than 0, got 0"),
-    (lambda: OU(1.0, 1e-320), "variance must be at least 2.23e-308, below which digits are lost, got 9.99"),
+    (lambda: OU(1.0, 1e-320), "variance must be at least 2.23e-308, below which precision is lost, got 9.99"),
     (lambda: Matern(smoothness=0), "smoothness must be greater than 0, got 0"),
     (lambda: Matern(smoothness=51), "smoothness must be at most 50, got 51: from there on use RBF, its limit"),
     (lambda: RationalQuadratic(alpha=-1), "alpha must be greater than 0, got -1"),

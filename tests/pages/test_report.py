@@ -22,7 +22,7 @@ from gpcurves.render.formats import FORMATS, check_output, list_suffixes, output
 from gpcurves.render.plotly import figure
 from gpcurves.render.scene import Axis, Line, Points, Text, move_apart, plain
 from gpcurves.render.views import View, view_of
-from gpcurves.render.views.curves import REGION, region, spans_decades, strokes
+from gpcurves.render.views.curves import REGION, heading_of, region, spans_decades, strokes
 from pictures import assert_drawn
 
 ROOT = Path(__file__).parents[2]
@@ -288,3 +288,8 @@ def test_the_example_of_theory(tmp_path: Path) -> None:
     assert {p.name for p in (tmp_path / "out").iterdir()} == {"curves.csv", "curves.png", "curves.html"}
     assert "An error of 0.05 needs about 168 examples (LC), and certainly no fewer than 84." in done.stdout
     assert "the bounds prove 0.0431 to 0.276." in done.stdout
+
+
+def test_exact_curves_of_the_problem_itself_are_not_listed_under_a_modified_one() -> None:
+    assert heading_of("ou-exact") == "exact"
+    assert heading_of("degenerate") == heading_of("grid") == heading_of("uo") == "for a modified problem"

@@ -318,6 +318,6 @@ def test_messages_of_matern_kernels_are_as_small_as_they_can_be() -> None:
         assert model.size == nu + 1
         assert model.kernel_error == 0
     with pytest.raises(
-        NotApplicableError, match=r"of degree 395 at most, got \d+; with an integer smoothness they are short"
+        NotApplicableError, match=r"of degree 395 at most, got \d+; an integer smoothness needs far fewer"
     ):
         MaternGraphKernel(100.0, 1.5).vertex_model()

@@ -133,7 +133,7 @@ def test_what_it_cannot_do_is_refused_in_one_sentence() -> None:
     taught = gpc.GraphProblem(TREE, WALK(4), 0.1, gpc.Teacher(WALK(6), 0.1))
     with pytest.raises(gpc.InputError, match="for a well-specified model"):
         gpc.belief_propagation(taught, COUNTS)
-    with pytest.raises(gpc.InputError, match="by simulation alone"):
+    with pytest.raises(gpc.InputError, match="by simulation only"):
         gpc.vertex_variances(taught, 1.0, "cavity")
 
 

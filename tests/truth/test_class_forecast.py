@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gpcurves as gpc
 from commands import command
@@ -190,7 +191,7 @@ def test_mistakes_and_doubts_are_averages_over_rows() -> None:
 
 def test_what_will_be_known_keeps_today_s_probabilities_on_average() -> None:
     mean, variance = np.full((300, 1), 0.8), np.full((300, 1), 2.0)
-    errors, losses = spread(mean, variance, 1.0, np.random.default_rng(0))
+    errors, losses = spread(mean, variance, 1.0, np.random.default_rng(0), 24)
     today = 1 / (1 + np.exp(0.8 / np.sqrt(1 + np.pi * 2.0 / 8)))
     assert errors[0] == pytest.approx(today, abs=1e-3)
     f = 0.8 + np.sqrt(2.0) * np.random.default_rng(1).standard_normal(200_000)
@@ -227,3 +228,22 @@ def test_the_command_line_refuses_a_goal_of_the_other_kind(tmp_path: Path) -> No
     )
     assert "--goal-error-rate must be below 1" in command(*words, "--goal-error-rate", "5")[2]
     assert "--task must be numbers or classes" in command(*words, "--task", "sorting")[2]
+
+
+@pytest.mark.slow
+@parametrize_with_checks([gpc.LearningCurveClassifier()])  # type: ignore[untyped-decorator]
+def test_scikit_learn_takes_it_for_one_of_its_own(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_an_estimator_with_the_forecast_of_its_rows() -> None:
+    table = overlapping()
+    model = gpc.LearningCurveClassifier().fit(table[["a", "b"]], table["kind"])
+    new = pd.DataFrame({"a": [-3.0, 3.0], "b": [0.0, 0.0]})
+    assert model.predict(new).tolist() == ["well", "sick"]
+    np.testing.assert_allclose(model.predict_proba(new), found().predict(new).iloc[:, 1:], rtol=1e-6)
+    np.testing.assert_allclose(model.weights_.sum(), 1.0)
+    assert model.forecast_.quantity.key == "error_rate"
+    assert model.forecast_.target == "kind"
+    with pytest.raises(InputError, match="two classes or more are needed"):
+        gpc.LearningCurveClassifier().fit(table[["a", "b"]], ["same"] * 80)

@@ -268,7 +268,7 @@ def test_what_choosing_saves() -> None:
     assert saving.share is not None
     assert saving.share == pytest.approx(1 - 20 / saving.needed["random"])
     assert str(saving) == (
-        f"20 inputs chosen by greedy leave an error of {saving.error:g}; random ones need about {saving.needed['random']:.0f} for it: "
+        f"20 inputs chosen by greedy give an error of {saving.error:g}; random ones need about {saving.needed['random']:.0f}: "
         f"choosing saves {100 * saving.share:.0f} %. No choice reaches it with fewer than 17 (plaskota)."
     )
     assert curves.saving(1e-8).sentence == "No design reaches an error of 1e-08 with 20 inputs."
@@ -293,25 +293,25 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no quantiles": (
         lambda: gpc.Problem(gpc.RBF(0.1), gpc.Sample(np.ones((3, 2))), 0.1, design="lhs"),
-        "the design 'lhs' needs inputs with quantiles, and Sample",
+        "the design 'lhs' needs inputs with quantiles, but Sample",
     ),
     "a graph": (
         lambda: gpc.GraphProblem(CLUB, WALK, 0.1, design="grid"),
-        "the design 'grid' needs inputs with quantiles, and a graph has no coordinates",
+        "the design 'grid' needs inputs with quantiles, but a graph has no coordinates",
     ),
     "classes": (
         lambda: gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), gpc.Probit(), design="greedy"),
-        "the design 'greedy' needs Gaussian noise, and labels are Probit",
+        "the design 'greedy' needs Gaussian noise, but labels are Probit",
     ),
     "too many for the candidates": (
         lambda: gpc.learning_curve(
             gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1, design=gpc.Greedy(candidates=8)), "simulation", [9]
         ),
-        "the design 'greedy' chooses each of 8 candidates once, and 9 are asked for",
+        "the design 'greedy' chooses each of 8 candidates once, but 9 are asked for",
     ),
     "too many for the vertices": (
         lambda: gpc.chosen_inputs(gpc.GraphProblem(CLUB, WALK, 0.0, design="greedy-variance"), 35),
-        "chooses each of 34 vertices once, and 35 are asked for: without noise a repeated label teaches nothing",
+        "chooses each of 34 vertices once, but 35 are asked for: without noise a repeated label adds no information",
     ),
     "no square": (
         lambda: gpc.learning_curve(gpc.Problem(gpc.RBF(0.1), gpc.Torus(2), 0.1, design="grid"), "simulation", [10]),
@@ -324,7 +324,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "known": (
         lambda: gpc.chosen_inputs(gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1), 3, known=[0.5]),
-        "known inputs do not matter to Random",
+        "known inputs have no effect on Random",
     ),
     "nothing to compare": (
         lambda: gpc.compare_designs(gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1), [3], ["random"], datasets=2).saving(),
@@ -332,7 +332,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "twice": (
         lambda: gpc.compare_designs(gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1), [3], ["sobol", "sobol"]),
-        "two designs are the same",
+        "two designs are equal",
     ),
     "theory of random inputs": (
         lambda: gpc.compare_designs(gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1), [3], ["sobol"], methods=["lc"]),

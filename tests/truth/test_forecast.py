@@ -434,7 +434,7 @@ def bad_input() -> list[tuple[object, object, str]]:
         (X, np.full(30, 2.5), "the target must vary, got 2.5 in every row"),
         (hole, y, "X must be finite, got missing or infinite values in 1 rows"),
         (X, np.where(y > 0, np.inf, y), "y must be finite"),
-        (X[:9], y[:9], "at least 10 rows with a target, got 9"),
+        (X[:9], y[:9], "at least 10 labelled rows, got 9"),
         (X, y[:20], "as many rows as each other, got 30 and 20"),
         (np.random.default_rng(0).standard_normal((12, 13)), y[:12], "as many rows as columns, got 12 rows and 13"),
         (np.ones((30, 2)), y, "the inputs must vary"),
@@ -443,7 +443,11 @@ def bad_input() -> list[tuple[object, object, str]]:
         (pd.DataFrame({"a": ["x"] * 30}), y, "no column can be used as an input"),
         (pd.DataFrame({"a": X[:, 0]}), "b", "the table has no column 'b'"),
         (X, None, "y is needed"),
-        (Ridge().fit(X, y), None, "only a GaussianProcessRegressor is taken as it is, got Ridge: give X and y, or use"),
+        (
+            Ridge().fit(X, y),
+            None,
+            "forecast accepts a fitted GaussianProcessRegressor, got Ridge: give X and y, or use",
+        ),
         (X, np.column_stack((y, y)), "y must be one column"),
     ]
 

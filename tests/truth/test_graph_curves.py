@@ -73,29 +73,32 @@ def same(one: LearningCurve, other: LearningCurve) -> bool:
 # --- what may be asked -----------------------------------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "n and nu on a graph": (lambda: learning_curve(GIVEN, "eigenvalue", [1], nu=[1.0]), "pass either n, .* or nu"),
-    "neither n nor nu": (lambda: learning_curve(GIVEN, "eigenvalue"), "pass either n, .* or nu"),
-    "nu on vectors": (lambda: learning_curve(VECTORS, "lc", nu=[1.0]), "nu, examples per vertex, belongs to graphs"),
-    "n and nu on vectors": (lambda: learning_curve(VECTORS, "lc", [1], nu=[1.0]), "pass either n, .* or nu"),
+    "n and nu on a graph": (lambda: learning_curve(GIVEN, "eigenvalue", [1], nu=[1.0]), "pass either n .* nu"),
+    "neither n nor nu": (lambda: learning_curve(GIVEN, "eigenvalue"), "pass either n .* nu"),
+    "nu on vectors": (
+        lambda: learning_curve(VECTORS, "lc", nu=[1.0]),
+        r"nu \(examples per vertex\) is for graphs only",
+    ),
+    "n and nu on vectors": (lambda: learning_curve(VECTORS, "lc", [1], nu=[1.0]), "pass either n .* nu"),
     "negative nu": (lambda: simulated(GIVEN, [0.5, -1.0]), "nu must be finite and at least 0, got -1"),
     "nan": (lambda: simulated(GIVEN, [float("nan")]), "nu must be finite"),
     "no nu": (lambda: simulated(GIVEN, []), "nu must not be empty"),
     "words": (lambda: simulated(GIVEN, ["many"]), "nu must be"),
     "nested": (lambda: simulated(GIVEN, [[0.5, 1.0]]), "nu must be"),
     "noise": (lambda: learning_curve(GIVEN, "eigenvalue", nu=[1.0], noise=0.1), "noise is part of the problem"),
-    "vertices of a given graph": (lambda: simulated(GIVEN, vertices=50), "vertices belongs to an ensemble of graphs"),
-    "graphs of a given graph": (lambda: simulated(GIVEN, graphs=5), "graphs belongs to an ensemble .* graph is given"),
+    "vertices of a given graph": (lambda: simulated(GIVEN, vertices=50), "vertices applies to an ensemble of graphs"),
+    "graphs of a given graph": (lambda: simulated(GIVEN, graphs=5), "graphs applies to an ensemble .* graph is given"),
     "vertices for theory": (
         lambda: learning_curve(GIVEN, "eigenvalue", nu=[1.0], vertices=50),
-        "vertices belongs to an ensemble of graphs",
+        "vertices applies to an ensemble of graphs",
     ),
-    "vertices of variances": (lambda: vertex_variances(GIVEN, 1.0, vertices=5), "vertices belongs to an ensemble"),
+    "vertices of variances": (lambda: vertex_variances(GIVEN, 1.0, vertices=5), "vertices applies to an ensemble"),
     "precision of variances": (
         lambda: vertex_variances(DRAWN, 1.0, precision=0.1),
         "method 'simulation' takes no option 'precision'",
     ),
     "groups of variances": (lambda: vertex_variances(GIVEN, 1.0, among=["giant"]), "takes no option 'among'"),
-    "variances of vectors": (lambda: vertex_variances(VECTORS, 1.0), "a problem on a graph is needed"),
+    "variances of vectors": (lambda: vertex_variances(VECTORS, 1.0), "the problem must be on a graph"),
     "one data set": (lambda: simulated(GIVEN, datasets=1), "datasets must be an integer, at least 2, got 1"),
     "no data set": (lambda: simulated(GIVEN, datasets=0), "datasets must be an integer, at least 1, got 0"),
     "no data set on a graph": (lambda: simulated(DRAWN, datasets=0), "datasets must be an integer, at least 1"),
@@ -117,7 +120,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "an unknown option": (lambda: simulated(GIVEN, dataset=3), "method 'simulation' takes no option 'dataset'"),
     "an option of vectors": (
         lambda: simulated(GIVEN, test_points=3),
-        "test_points belongs to inputs that are vectors",
+        "test_points applies to inputs that are vectors",
     ),
     "data sets for theory": (
         lambda: learning_curve(DRAWN, "eigenvalue", nu=[1.0], datasets=3),
@@ -129,7 +132,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an option for none": (
         lambda: learning_curves(DRAWN, nu=[1.0], methods=["eigenvalue", "simulation"], test_points=3),
-        "test_points belongs to inputs that are vectors",
+        "test_points applies to inputs that are vectors",
     ),
     "an option of none": (
         lambda: learning_curves(DRAWN, nu=[1.0], methods=["eigenvalue", "simulation"], population=3),
@@ -137,7 +140,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "an option at its default value": (
         lambda: learning_curve(GIVEN, "simulation", nu=[1.0], test_points=1000),
-        "test_points belongs to inputs that are vectors",
+        "test_points applies to inputs that are vectors",
     ),
     "a seed for what is not drawn": (
         lambda: learning_curve(GIVEN, "eigenvalue", nu=[1.0], rng=3),
@@ -147,11 +150,11 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "a store for what is not drawn": (lambda: required_n(VECTORS, 0.1, store="no.db"), "store is not used"),
     "a number of examples on an ensemble": (
         lambda: required_n(DRAWN, 0.1),
-        r"a goal needs examples per vertex: .*reaches\(error\)",
+        r"a goal is given in examples per vertex: .*reaches\(error\)",
     ),
     "a grid on a graph": (
         lambda: GraphProblem(RING, LOCAL, 0.1, design="grid"),
-        "the design 'grid' needs inputs with quantiles, and a graph has no coordinates",
+        "the design 'grid' needs inputs with quantiles, but a graph has no coordinates",
     ),
     "an unknown method": (lambda: learning_curve(GIVEN, "eigenvalues", nu=[1.0]), "did you mean 'eigenvalue'"),  # type: ignore[arg-type]
     "a kernel of vectors": (lambda: GraphProblem(RING, RBF(0.1), 0.1), "on a graph the kernel must be one such as"),  # type: ignore[arg-type]
@@ -203,7 +206,7 @@ def test_all_is_the_theory_that_applies() -> None:
     assert set(curves) == {"simulation", "eigenvalue", "local"}
     assert set(curves.skipped) == {"mckay", "master", "cavity"}
     assert curves.skipped["mckay"].startswith("it is the limit of large random regular graphs")
-    assert curves.skipped["cavity"].startswith("on 12 vertices the simulation is quick, and exact")
+    assert curves.skipped["cavity"].startswith("on 12 vertices simulation is fast and exact")
 
 
 def test_all_on_an_ensemble_takes_the_graphs_for_the_theory() -> None:

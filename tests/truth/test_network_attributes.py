@@ -204,7 +204,7 @@ def test_files_of_attributes(
     assert run(["predict", "edges.csv", *words, "about.csv", "--out", "about.csv"]) == 2
     assert "it is the file of --attributes as well" in capsys.readouterr().err
     assert run(["plan", "known.csv", "--target", "y", "--attributes", "about.csv"]) == 2
-    assert "--attributes is for graphs, and this is a table" in capsys.readouterr().err
+    assert "--attributes is for graphs, but this is a table" in capsys.readouterr().err
     assert run(["plan", "--edges", "edges.csv", *words, "about.csv"]) == 0
     captured = capsys.readouterr()
     assert "The attribute 'height' matters with near certainty" in captured.err

@@ -157,7 +157,7 @@ def test_a_part_without_labels_gets_their_mean() -> None:
     assert found is not None
     np.testing.assert_allclose(found.values[4:], 3.0)
     model = gpc.GraphRegressor(graph).fit([0, 2, 3], [1.0, 2.0, 6.0])
-    assert any("2 vertices are in parts of the graph without labels" in note for note in model.notes_)
+    assert any("2 vertices are in components of the graph without labels" in note for note in model.notes_)
     low, high = model.predict_interval()
     assert (high - low)[4] > (high - low)[1]
 
@@ -329,6 +329,6 @@ def test_it_says_when_something_simpler_is_better() -> None:
         y = np.random.default_rng(seed).normal(size=GRID.vertices)
         model = gpc.GraphRegressor(GRID).fit(np.arange(0, 42, 2), y[::2])
         better = min(model.left_out_.mean, model.left_out_.propagation or math.inf) < 0.98 * model.left_out_.process
-        assert better == any("predicts labels that were left out better" in note for note in model.notes_)
+        assert better == any("has a lower leave-one-out error" in note for note in model.notes_)
         notes.append(better)
     assert any(notes)

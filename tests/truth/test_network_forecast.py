@@ -191,7 +191,7 @@ def test_labels_are_mappings_and_what_is_missing_is_unknown() -> None:
 
 def test_more_test_labels_than_vertices_are_not_asked_for() -> None:
     said = Questions(certify=0.01).answer(real()).sentences[0]
-    assert "only 166 vertices have none" in said
+    assert "only 166 vertices have no label yet" in said
     assert "test on about" in Questions(certify=2.0).answer(real()).sentences[0]
 
 
@@ -213,9 +213,9 @@ def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert captured.out.splitlines()[0] == "n,rmse,low,high"
     assert "30 labels at 30 vertices" in captured.err
     assert "Label these 4 vertices next" in captured.err
-    assert "RMSE at labels left out" in captured.err
+    assert "Leave-one-out RMSE" in captured.err
     now = float(captured.out.splitlines()[1].split(",")[1])
-    assert f"is the forecast, an RMSE of about {now:.3g}, which rests on" in captured.err
+    assert f"At unlabelled vertices expect an RMSE of about {now:.3g}, from" in captured.err
     table = pd.read_csv("all.csv")
     assert table.columns.tolist() == ["vertex", "prediction", "std", "low", "high"]
     assert len(table) == 196
@@ -243,9 +243,9 @@ def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> N
         (["known.csv", "--edges", "grid.csv", "--labels", "known.csv"], "give DATA (a table), or --edges"),
         (["known.csv"], "--target is needed"),
         (["grid.csv", "--labels", "known.csv"], "give the graph by --edges, as in --edges grid.csv"),
-        (["known.csv", "--target", "head", "--repair"], "--repair is for graphs, and this is a table"),
-        (["--edges", "grid.csv", "--labels", "known.csv", "--drop", "x"], "--drop is for tables, and this is a graph"),
-        (["--edges", "grid.csv", "--labels", "known.csv", "--draws", "3"], "--draws is for tables"),
+        (["known.csv", "--target", "head", "--repair"], "--repair is for graphs, but this is a table"),
+        (["--edges", "grid.csv", "--labels", "known.csv", "--drop", "x"], "--drop is for tables, but this is a graph"),
+        (["--edges", "grid.csv", "--labels", "known.csv", "--draws", "3"], "--draws applies to tables only"),
         (["--edges", "grid.csv", "--labels", "known.csv", "--n", "1000"], "n must be at most 196"),
     ],
 )

@@ -241,7 +241,7 @@ def test_relative_terms_are_those_of_the_mean_absolute_target() -> None:
     verdict = found.verdict(0.4, Questions(relative=True))
     assert "about 2.69 % (90 % interval 2.42 % to 3.10 %) of the mean absolute target" in str(verdict)
     assert "to reach an RMSE of 2 % of the mean absolute target" in str(verdict)
-    with pytest.raises(gpc.InputError, match="relative terms are for goals that are RMSEs"):
+    with pytest.raises(gpc.InputError, match="relative errors need a goal that is an RMSE"):
         found.verdict(found.goal(r2=0.9), Questions(relative=True))
     with pytest.raises(gpc.InputError, match="not 0 in every row"):
         replace(found, mean_absolute=0.0).at([100], "relative")
@@ -627,7 +627,7 @@ def test_the_next_rows_are_shown_and_written(file: Path, capsys: pytest.CaptureF
         ("--goal-mae 0", "--goal-mae must be greater than 0"),
         ("--goal-percent x", "--goal-percent must be a number"),
         ("--goal-mae 1 --goal-r2 0.5", "give one goal, got --goal-mae and --goal-r2"),
-        ("--goal-mae 1 --relative", "--relative is for goals that are RMSEs"),
+        ("--goal-mae 1 --relative", "--relative needs a goal that is an RMSE"),
         ("--goal-r2 0.5 -q", "the answer to --goal-r2 is not shown with --quiet"),
         ("--certify 0.1 -q", "the answer to --certify is not shown with --quiet"),
         ("--next 3 -q", "the list of --next is not shown with --quiet"),

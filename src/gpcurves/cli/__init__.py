@@ -21,14 +21,14 @@ from gpcurves.errors import GPCurvesError, InputError
 
 _LONGEST_REASON = 200  # characters of what an unexpected exception says
 _COMMANDS = {
-    "certify": "Bound the error of a model with a confidence, or say how many rows that takes.",
+    "certify": "Bound the error of a model with a given confidence, or plan how many rows to hold out.",
     "curve": "Compute the average error after n examples.",
     "diagnose": "Report how uneven prior variances are over a graph.",
     "draw": "Draw a graph, coloured by the error of one data set.",
-    "explore": "Write a page on which learning curves move with sliders.",
+    "explore": "Write a page with sliders that move learning curves.",
     "figures": "Draw figures of the papers and check their claims.",
     "graph": "Compute the average error on the vertices of a graph.",
-    "methods": "List the methods: what each is, needs and guarantees.",
+    "methods": "List the methods with their guarantees and requirements.",
     "mix": "Find the cheapest mix of cheap and expensive labels for a goal.",
     "plan": "Forecast how many rows, or labels on a network, a goal needs.",
     "predict": "Predict values at all vertices of a network from some.",
@@ -52,7 +52,7 @@ class CommandGroup(click.Group):
 @click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="gpcurves", message="%(prog)s %(version)s")
 def cli() -> None:
-    """Tell how fast a Gaussian process learns.
+    """Compute how fast a Gaussian process learns, and how many examples it needs for a goal.
 
     \b
     Examples:
@@ -107,7 +107,7 @@ def run(arguments: list[str] | None = None) -> int:
     except GPCurvesError as error:
         return _fail(str(error), 2 if isinstance(error, InputError) else 1)
     except MemoryError:
-        return _fail("not enough memory for this: ask for less, or use a machine with more", 1)
+        return _fail("out of memory: compute less at once, or use a machine with more memory", 1)
     except OSError as error:
         abandon_stdout()
         if isinstance(error, BrokenPipeError):  # the reader of our output left; nothing more to say
@@ -115,7 +115,7 @@ def run(arguments: list[str] | None = None) -> int:
         if error.filename is None and error.errno in (errno.EBADF, errno.ENOSPC, errno.EIO):
             return _fail(f"cannot write to stdout: {error.strerror}", 1)
         where = f" ({error.filename})" if error.filename else ""
-        return _fail(f"cannot go on: {error.strerror or error}{where}", 1)
+        return _fail(f"cannot continue: {error.strerror or error}{where}", 1)
     except Exception as error:  # nothing is expected here: whatever it is, people get a sentence
         words = " ".join(str(error).split())[:_LONGEST_REASON]
         return _fail(

@@ -15,29 +15,29 @@ _HELD, _PLAN, _BOTH = "Rows that were held out", "Rows to hold out", "Guarantee"
 
 
 def _parts() -> list[Option]:
-    models = "How many models are compared on these rows; the bound holds for all of them.  [1]"
-    power = "Probability that the held-out rows turn out well enough.  [0.8]"
+    models = "Number of models compared on these rows; the bound holds for all of them.  [1]"
+    power = "Probability that the held-out rows certify the goal (statistical power).  [0.8]"
     return [
-        Option("--mistakes", section=_HELD, metavar="COUNT", help="How many of them the model gets wrong."),
-        Option("--rows", section=_HELD, metavar="COUNT", help="How many rows were held out."),
-        Option("--expected", section=_PLAN, metavar="NUMBER", help="Error rate that is expected, such as a plan says."),
+        Option("--mistakes", section=_HELD, metavar="COUNT", help="Number of held-out rows that the model gets wrong."),
+        Option("--rows", section=_HELD, metavar="COUNT", help="Number of rows that were held out."),
+        Option(
+            "--expected", section=_PLAN, metavar="NUMBER", help="Expected error rate, such as the forecast of a plan."
+        ),
         Option("--goal", section=_PLAN, metavar="NUMBER", help="Error rate that the certificate should guarantee."),
         Option("--power", section=_PLAN, metavar="NUMBER", help=power),
-        Option(
-            "--confidence", default="0.95", section=_BOTH, metavar="NUMBER", help="Probability that it holds.  [0.95]"
-        ),
+        Option("--confidence", default="0.95", section=_BOTH, metavar="NUMBER", help="Confidence level.  [0.95]"),
         Option("--models", default="1", section=_BOTH, metavar="COUNT", help=models),
         Option("--json", "as_json", is_flag=True, help="Write JSON instead of text to stdout."),
-        Option("--quiet", "-q", is_flag=True, help="The numbers only."),
+        Option("--quiet", "-q", is_flag=True, help="Print numbers only."),
     ]
 
 
 @click.command(cls=Command, parts=_parts)
 def certify(given: Given) -> None:
-    """Bound the error rate of a model with a confidence that you choose, from rows that it was not trained on.
+    """Bound the error rate of a model with a given confidence, from rows that it was not trained on.
 
-    Give --mistakes and --rows if rows were held out, or --expected and --goal to learn how many to hold out. Three bounds are
-    shown beside each other: the binomial tail (exact for mistakes), Chernoff and Hoeffding (for any loss between 0 and 1).
+    Give --mistakes and --rows if rows were held out, or --expected and --goal to learn how many to hold out. Three bounds
+    are shown: the binomial tail (exact for mistakes), Chernoff and Hoeffding (for any loss between 0 and 1).
 
     \b
     Examples:

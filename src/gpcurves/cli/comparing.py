@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def chosen_option(section: str) -> Option:
     """Return the option that writes what a design chooses."""
-    text = "Also write what --design chooses for the largest data set, the first choice first, as a .csv or .json file."
+    text = "Also write the inputs that --design chooses for the largest data set, in order, to a .csv or .json file."
     return Option("--chosen", type=WRITTEN, section=section, metavar="FILE", help=text)
 
 
@@ -33,7 +33,7 @@ def answer(given: Given, build: Callable[[Given], Problem], family: Family, addi
     if given["chosen"] is not None:
         check_output(given["chosen"], TableView)
         if len(designs) > 1:
-            raise InputError(f"--chosen is about one design, and --design names {len(designs)}: give one")
+            raise InputError(f"--chosen needs a single design, but --design names {len(designs)}")
     chosen: list[pd.DataFrame] = []
 
     def build_and_choose(given: Given) -> Problem:
@@ -71,12 +71,14 @@ def _compare(given: Given, build: Callable[[Given], Problem], designs: Sequence[
 
     output.check_out(given, CurveSet)
     if given.context.params.get("goal_excess") is not None:
-        raise InputError("--goal-excess is about inducing points: leave it out if several designs are compared")
+        raise InputError("--goal-excess applies to inducing points only: leave it out if several designs are compared")
     problem = build(given)
     errors: list[float | None] = [positive("--goal", parse.number("--goal", goal)) for goal in given["goals"]]
     quantity = QUANTITIES[given["quantity"]]
     if errors and not quantity.falls:
-        raise InputError(f"--goal needs a quantity that falls with more examples, and {quantity.name} does not always")
+        raise InputError(
+            f"--goal needs a quantity that always falls with more examples, which {quantity.name} does not"
+        )
     scale = given.context.params.get("deviation")
     deviation = None if scale is None else positive("--deviation", parse.number("--deviation", scale))
     named = given["methods"].strip()

@@ -70,7 +70,9 @@ def answer(given: Given, build: Callable[[Given], Problem], adding: Sequence[str
     deviation = None if scale is None else positive("--deviation", parse.number("--deviation", scale))
     quantity = QUANTITIES[given["quantity"]]
     if errors and not quantity.falls:
-        raise InputError(f"--goal needs a quantity that falls with more examples, and {quantity.name} does not always")
+        raise InputError(
+            f"--goal needs a quantity that always falls with more examples, which {quantity.name} does not"
+        )
     options, flags = read_given(given)
     named = given["methods"].strip()
     made = [name for name in adding if problem.observation.mismatch(METHODS[name].compound) is None]
@@ -110,7 +112,7 @@ def _read_excess(given: Given, requests: Sequence[Request]) -> float:
     if asked is None:
         return 0.0
     if not any(request.method.second == "m" for request in requests):
-        raise InputError("--goal-excess is about inducing points: add --inducing, or a method such as sor")
+        raise InputError("--goal-excess applies to inducing points only: add --inducing, or a method such as sor")
     return positive("--goal-excess", parse.number("--goal-excess", asked))
 
 

@@ -14,7 +14,7 @@ from gpcurves.methods import METHODS
 
 def _parts() -> list[Part]:
     spectrum = "File with eigenvalues (and multiplicities) instead of a kernel and inputs."
-    excess = "Also say how many inducing points bring the error this close to the full GP's: 0.1 is 10 %."
+    excess = "Also say how many inducing points keep the error within this fraction of the full GP's: 0.1 is 10 %."
     return [
         pieces.KERNELS.options,
         pieces.INPUTS.options,

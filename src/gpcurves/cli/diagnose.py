@@ -24,8 +24,8 @@ _KERNELS = replace(pieces.GRAPH_KERNELS, without=("normalise", "variance"))
 def diagnose(given: Given) -> None:
     """Report how uneven prior variances are over the vertices of a graph under global normalisation.
 
-    Also its clustering coefficient, effective diameter and the tail of its degrees, and how far the cavity method is off on it. Large
-    graphs are sampled.
+    It also reports the clustering coefficient, the effective diameter, the tail of the degrees, and the error of the cavity
+    method. Large graphs are sampled.
 
     EDGES is a file with your own graph: an edge list, or .graphml, .gml, .gexf, .net, .adjlist, .json or .mtx, also
     with .gz. With --ensemble a random graph is drawn instead. The report goes to stdout.

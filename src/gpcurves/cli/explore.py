@@ -70,7 +70,13 @@ def _parts() -> list[Part]:
     port = "Port of the page on this machine.  [a free one]"
     return [
         Option("--target", section=plan, metavar="COLUMN", help="Column to predict; the page then shows its plan."),
-        Option("--draws", type=INTEGER, section=plan, metavar="INTEGER", help="Draws from the posterior.  [16]"),
+        Option(
+            "--draws",
+            type=INTEGER,
+            section=plan,
+            metavar="INTEGER",
+            help="Posterior draws of the hyperparameters.  [16]",
+        ),
         Option("--rng", type=INTEGER, default=0, section=plan, metavar="SEED", help="Seed of random numbers.  [0]"),
         Option("--port", type=INTEGER, section=plan, metavar="INTEGER", help=port),
         KERNELS.options,
@@ -87,8 +93,8 @@ def _parts() -> list[Part]:
 def explore(given: Given) -> None:
     """Write a page on which learning curves, functions and networks can be explored, without a network connection.
 
-    The problem options say what the page shows first. With DATA, a CSV, TSV, Excel or Parquet file with a header, the page is
-    served on this machine alone and shows your plan besides; Ctrl-C ends it.
+    The problem options set what the page shows first. With DATA, a CSV, TSV, Excel or Parquet file with a header, the page
+    also shows your plan, and is served on this machine only; Ctrl-C ends it.
 
     \b
     Examples:
@@ -99,7 +105,7 @@ def explore(given: Given) -> None:
     if given["data"] is None:
         for name in _PLAN:
             if given.has(name):
-                raise InputError(f"--{name} is about your own table: give DATA, a file, as well")
+                raise InputError(f"--{name} applies to your own table only: give the file DATA as well")
         _write(given, Path("explorer.html") if given["out"] is None else given["out"])
         return
     if given["target"] is None:

@@ -27,7 +27,7 @@ from gpcurves.papers.folder import make_folder, read_finished, save, save_galler
 @click.argument("names", nargs=-1)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the files.  [.]")
 @click.option("--quick", is_flag=True, help="Fewer data sets: noisier pictures in a fraction of the time.")
-@click.option("--again", is_flag=True, help="With 'all': also draw what is finished already.")
+@click.option("--again", is_flag=True, help="With 'all': also redraw finished figures.")
 @click.option(
     "--workers", default="1", show_default=True, help="Local processes, or tcp://HOST:PORT of a Dask scheduler."
 )
@@ -36,8 +36,8 @@ def figures(given: Given) -> int | None:
     """Draw figures of the papers and check what their text says about them.
 
     Without NAMES the figures are listed. Each figure NAME becomes NAME.png, NAME.svg, NAME.csv with the numbers, and
-    NAME.claims.csv. 'all' draws all of them, and writes claims.csv and the page index.html besides; what is finished is
-    left as it is, so that a run that was stopped goes on. Claims go to stdout. The exit code is 1 if one does not hold.
+    NAME.claims.csv. 'all' draws all of them, and also writes claims.csv and the page index.html. It keeps finished figures,
+    so that an interrupted run resumes. Claims go to stdout. The exit code is 1 if one does not hold.
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def figures(given: Given) -> int | None:
     if not names:
         for name in ("out", "quick", "again", "workers"):
             if given.has(name):
-                raise InputError(f"--{name} belongs to figures that are drawn: name them, or 'all'")
+                raise InputError(f"--{name} needs figures to draw: name some, or 'all'")
         for paper, entries in groupby(FIGURES.values(), key=lambda entry: entry.paper):
             listed = [f"  {entry.name:<16}{entry.title}" for entry in entries]
             click.echo("\n".join([click.style(paper, bold=True), *listed]))
@@ -90,7 +90,7 @@ def figures(given: Given) -> int | None:
             click.echo(_describe(name, claims))
             by_figure[name] = claims
     except KeyboardInterrupt:
-        kept = f"; what is finished is kept in {folder}: run the same command again to go on" if everything else ""
+        kept = f"; finished figures are kept in {folder}: run the same command again to resume" if everything else ""
         tell(f"gpcurves: interrupted{kept}")
         return 130
     if store is not None:

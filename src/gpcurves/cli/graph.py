@@ -17,7 +17,9 @@ from gpcurves.problem import Problem
 
 
 def _parts() -> list[Part]:
-    scale = "Standard deviation of the target over vertices, in its units: pictures show the RMSE in these units, too."
+    scale = (
+        "Standard deviation of the target over vertices, in its units: pictures then also show the RMSE in these units."
+    )
     return [
         *pieces.graph_options(),
         pieces.GRAPH_KERNELS.options,
@@ -39,11 +41,12 @@ def _parts() -> list[Part]:
 def graph(given: Given) -> int | None:
     """Compute the average error on the vertices of a graph after nu examples per vertex.
 
-    On an ensemble of random graphs or on your own graph. Errors are mean squared errors against the noise-free function
-    (or what --quantity names), averaged over vertices. CSV with the columns method,nu,error,stderr goes to stdout unless --out or --json says
-    otherwise. --groups takes communities of your own graph (louvain, spectral:K, attribute:NAME, or a file with a vertex and its
-    group per line), or the blocks of a block model, and adds a curve for each. --design greedy chooses the vertices to label, and
-    --chosen lists them. On your own graph --vertices counts vertices without edges, which a file of edges cannot list.
+    The graph is your own, or drawn from an ensemble of random graphs. Errors are mean squared errors against the noise-free
+    function (or what --quantity names), averaged over vertices. CSV with the columns method,nu,error,stderr goes to stdout
+    unless --out or --json says otherwise. --groups takes communities of your own graph (louvain, spectral:K,
+    attribute:NAME, or a file with a vertex and its group per line), or the blocks of a block model, and adds a curve for
+    each. --design greedy chooses the vertices to label, and --chosen lists them. For your own graph, --vertices gives the
+    number of vertices, if some have no edges and are not in the file.
 
     \b
     Examples:
@@ -81,7 +84,9 @@ def _read_groups(given: Given, graph: Graph) -> Graph:
         raise InputError(f"{path}: {missing:,} of {graph.vertices:,} vertices have no group; give one to every vertex")
     if len(table.columns) != 1:
         listed = ", ".join(map(repr, table.columns))
-        raise InputError(f"{path}: groups are one column beside that of the vertices, and there are {listed}")
+        raise InputError(
+            f"{path}: there must be one column of groups beside that of the vertices, but there are {listed}"
+        )
     (name,) = map(str, table.columns)
     values = as_values(table.sort_index().iloc[:, 0])
     assert values is not None

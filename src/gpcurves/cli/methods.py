@@ -15,7 +15,7 @@ from gpcurves.cli.options import Command, Given
 @click.option("--json", "as_json", is_flag=True, help="Write the list as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="Names only.")
 def methods(given: Given) -> None:
-    """List the methods: what each is, what it promises, what it needs, its options and where it comes from.
+    """List the methods: what each computes, its guarantee, its requirements, its options and its source.
 
     \b
     Example:
@@ -40,9 +40,7 @@ def methods(given: Given) -> None:
         if given["quiet"]:
             click.echo(name)
             continue
-        click.echo(
-            click.style(f"{name:<10} ", bold=True) + f"{method.title}: {method.kind.value} of {method.scope.value}"
-        )
+        click.echo(click.style(f"{name:<10} ", bold=True) + f"{method.title}: {method.relation}")
         details = [method.promise, f"needs {method.needs}" if method.needs else "", method.source]
         details += [f"quantities: {', '.join(method.quantities)}"] if len(method.quantities) > 1 else []
         details += [f"options: {', '.join('--' + each.flag for each in options[name])}"] if options[name] else []

@@ -18,7 +18,7 @@ TASKS = Family(TaskLabels, "likelihood", "fidelities", "Labels")
 
 def _parts() -> list[Part]:
     section = "What to compute"
-    costs = "Cost of a label of each task, in any unit: of two fidelities the cheap one first."
+    costs = "Cost of a label of each task, in any unit; for two fidelities, the cheap one first."
     return [
         pieces.KERNELS.options,
         pieces.INPUTS.options,

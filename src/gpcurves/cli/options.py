@@ -74,7 +74,7 @@ _CHOICES = {
     "--test-inputs",
     "--help",
 }
-_TEACHER = "Misspecified model: where the data come from, if not from the model (what is left out is as for the model)"
+_TEACHER = "Misspecified model: the true process, if it differs from the model (omitted options are as for the model)"
 
 
 class Option(click.Option):
@@ -196,7 +196,7 @@ def run_options() -> list[Option]:
     """Return the options that say how random methods run."""
     section = "Running"
     workers = "Local processes, or tcp://HOST:PORT of a Dask scheduler.  [1]"
-    store = "SQLite file that keeps what is finished: the same command goes on from there."
+    store = "SQLite file that keeps finished work: run the same command again to resume."
     return [
         Option("--rng", type=INTEGER, default=0, section=section, metavar="SEED", help="Seed of random numbers.  [0]"),
         Option("--workers", section=section, metavar="N|ADDRESS", help=workers),

@@ -93,7 +93,7 @@ def say_interrupted(stop: KeyboardInterrupt, store: Path | None) -> int:
     else:
         tell("gpcurves: interrupted")
     kept = f"finished data sets are kept in {store}" if store else "with --store FILE finished data sets are kept"
-    tell(f"gpcurves: {kept}: run the same command again to go on")
+    tell(f"gpcurves: {kept}: run the same command again to resume")
     return 130
 
 

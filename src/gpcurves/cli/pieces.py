@@ -37,11 +37,11 @@ def graph_options() -> list[Option]:
     forms = ", ".join(map(_form, Ensemble.offered().values()))
     own = f"Your own graph: an edge list, or {', '.join(FILES)}; also with .gz."
     columns = "Columns of an edge list: both ends of an edge and perhaps its weight, by name or position."
-    header = "Whether the first line of an edge list names its columns.  [recognised]"
+    header = "Whether the first line of an edge list names its columns.  [detected]"
     weights = "What weights are: affinity (large means near), or distance (1/weight is used).  [affinity]"
     weight = "Attribute of edges, or column of an edge list, that is their weight.  [weight, or the third column]"
-    repair = "Your own graph: make edges undirected, drop self-loops, merge repeats."
-    ignore = "Your own graph: let every edge count 1, whatever its weight."
+    repair = "Your own graph: make edges undirected, drop self-loops, merge repeated edges."
+    ignore = "Your own graph: ignore weights, so that every edge counts 1."
     return [
         Option("--edges", type=READ, section="Graph", metavar="FILE", help=own),
         Option("--ensemble", section="Graph", metavar="NAME:NUMBERS", help=f"Random graphs: {forms}."),
@@ -56,7 +56,7 @@ def graph_options() -> list[Option]:
 
 def single_graph_options() -> list[click.Parameter]:
     """Return the options of commands about one graph: the file is an argument, or the graph is drawn from an ensemble."""
-    size = "Size of a graph of the ensemble [500]; of your own graph, to count vertices without edges."
+    size = "Number of vertices of each random graph [500]; for your own graph, including vertices without edges."
     return [
         click.Argument(["edges"], required=False, type=READ),
         *graph_options()[1:],
@@ -74,7 +74,7 @@ def read_graph(given: Given, vertices: int | None) -> Graph | Ensemble:
         return read_own_graph(given, vertices)
     for option in graph_options()[2:]:
         if given.has(str(option.name)):
-            raise InputError(f"{option.flag} belongs to your own graph, not to --ensemble")
+            raise InputError(f"{option.flag} applies to your own graph, not to --ensemble")
     return read_ensemble(ensemble)
 
 
@@ -102,8 +102,8 @@ def read_own_graph(given: Given, vertices: int | None = None) -> Graph:
 def label_options() -> list[Option]:
     """Return the options that say which values are known at vertices."""
     known = "File with a vertex and a value per line, or with a header."
-    target = "Column with the values, if the header leaves it open."
-    vertex = "Column with the vertices, if the header leaves it open."
+    target = "Column with the values, if the header is ambiguous."
+    vertex = "Column with the vertices, if the header is ambiguous."
     errors = "Column with the standard error of each value."
     return [
         Option("--labels", type=READ, required=True, section="Labels", metavar="FILE", help=known),
@@ -115,7 +115,9 @@ def label_options() -> list[Option]:
 
 def attribute_option(section: str) -> Option:
     """Return the option that says what else is known about vertices."""
-    text = "Numbers or categories of every vertex that may tell about the values, by name, or auto: those of the graph."
+    text = (
+        "File with attributes of every vertex (numbers or categories) to predict from; auto: those of the graph file."
+    )
     return Option("--attributes", type=File(word="auto"), section=section, metavar="FILE|auto", help=text)
 
 

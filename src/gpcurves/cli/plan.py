@@ -54,7 +54,7 @@ def _parts() -> list[Option]:
     goal, plan, graph = "Goal (one of these)", "Planning", "Graph"
     edges, *others = (option for option in pieces.graph_options() if option.flag != "--ensemble")
     known = "File with a vertex and a value per line, or with a header."
-    vertex = "Column of --labels with the vertices, if the header leaves it open."
+    vertex = "Column of --labels with the vertices, if the header is ambiguous."
     return [
         demo_option(),
         edges,
@@ -93,14 +93,19 @@ def _parts() -> list[Option]:
             "--gain", type=INTEGER, section=plan, metavar="K", help="Say by how much the next K rows lower the error,"
         ),
         Option("--stop-below", section=plan, metavar="X", help="and whether that is less than X (then stop)."),
-        Option("--cost-per-row", section=plan, metavar="C", help="Say where to stop if a row costs C,"),
+        Option("--cost-per-row", section=plan, metavar="C", help="Say when to stop if a row costs C,"),
         Option(
             "--value-of-error",
             section=plan,
             metavar="V",
             help="and one unit of RMSE, or of the error rate, is worth V.",
         ),
-        Option("--certify", section=plan, metavar="X", help="Say how many test rows measure the error to ± X."),
+        Option(
+            "--certify",
+            section=plan,
+            metavar="X",
+            help="Say how many test rows are needed to measure the error to ± X.",
+        ),
         Option(
             "--predict",
             type=READ,
@@ -113,7 +118,10 @@ def _parts() -> list[Option]:
             type=WRITTEN,
             section=plan,
             metavar="FILE",
-            help="CSV file for them, or for all vertices of a graph.  [stdout, instead of the table; of a graph: none]",
+            help=(
+                "CSV file for the predictions, or for those at all vertices of a graph.  [stdout for a table; none "
+                "for a graph]"
+            ),
         ),
         *output_options(),
     ]
@@ -121,37 +129,43 @@ def _parts() -> list[Option]:
 
 @click.command(cls=Command, parts=_parts)
 @click.argument("data", type=READ, required=False)
-@click.option("--target", help="Column to predict; of --labels, if its header leaves it open.")
-@click.option("--task", metavar="numbers|classes", help="What the target holds.  [seen from its values, and said]")
+@click.option("--target", help="Column to predict; for --labels only if the header is ambiguous.")
+@click.option(
+    "--task", metavar="numbers|classes", help="Whether the target is numeric or a class.  [detected, and reported]"
+)
 @click.option("--features", help='Columns to use as inputs: a,b,"c, d".  [all but the target]')
-@click.option("--drop", help="Columns not to use, separated by commas.")
+@click.option("--drop", help="Columns to leave out, separated by commas.")
 @click.option(
     "--missing",
     default="auto",
     show_default=True,
     help="Missing inputs: drop the row, impute them, or auto: drop if they are few.",
 )
-@click.option("--groups", metavar="COLUMN", help="Rows that belong together: n counts groups, for new ones.")
+@click.option("--groups", metavar="COLUMN", help="Column of related rows (patients, batches): n counts groups.")
 @click.option("--noise-column", metavar="COLUMN", help="Column with the standard error of each target.")
-@click.option("--pool", type=READ, help="Table of unlabelled inputs, where new rows come from.")
+@click.option("--pool", type=READ, help="Table of unlabelled inputs from which new rows will be drawn.")
 @click.option("--n", "sizes", help="Numbers of rows or labels to forecast for.  [1, 2, 4, 8 and 16 times yours]")
 @click.option("--deterministic", is_flag=True, help="The target is a noise-free function of the inputs.")
 @click.option(
-    "--known-noise", metavar="X", help="Standard deviation of the measurements, if known: is it noise that limits?"
+    "--known-noise",
+    metavar="X",
+    help="Standard deviation of the measurement noise, if known; tells whether noise limits the error.",
 )
-@click.option("--relative", is_flag=True, help="Give the RMSE in % of the mean absolute target, too.")
+@click.option("--relative", is_flag=True, help="Also give the RMSE in % of the mean absolute target.")
 @click.option(
-    "--draws", type=INTEGER, help="Draws from the posterior of the model; fewer are faster and rougher.  [16]"
+    "--draws", type=INTEGER, help="Posterior draws of the hyperparameters; fewer are faster and less accurate.  [16]"
 )
-@click.option("--rng", type=INTEGER, default=0, show_default=True, help="Seed; the same seed gives the same answer.")
-@click.option("--report", type=REPORT, help="Page to write (.html), with a picture (.png) and data (.json) beside.")
+@click.option(
+    "--rng", type=INTEGER, default=0, show_default=True, help="Random seed; the same seed gives the same answer."
+)
+@click.option("--report", type=REPORT, help="Page to write (.html), with a picture (.png) and data (.json) next to it.")
 def plan(given: Given) -> None:
     """Forecast the error with more rows of a table, or more labels on a graph, and how many a goal needs.
 
-    DATA is a CSV, TSV, Excel or Parquet file with a header. With --edges and --labels instead, it is about the vertices of
-    a graph that have no label yet, and n counts labels. Errors are root mean squared errors against noisy held-out
-    targets, in the target's own units, with a 90 % interval. Of a target with classes (texts, true and false, few integers)
-    they are error rates: shares of new rows whose class is predicted wrongly.
+    DATA is a CSV, TSV, Excel or Parquet file with a header. With --edges and --labels instead, the forecast is for the
+    unlabelled vertices of a graph, and n counts labels. Errors are root mean squared errors against noisy held-out targets,
+    in the target's own units, with a 90 % interval. If the target is a class (texts, true and false, few integers), errors
+    are error rates: the share of new rows whose class is predicted wrongly.
 
     \b
     Examples:
@@ -261,7 +275,7 @@ def _check_source(given: Given) -> None:
         if given.has(name):
             flag = "--no-header" if given[name] is False else f"--{name.replace('_', '-')}"
             raise InputError(
-                f"{flag} is for {'tables' if graph else 'graphs'}, and this is {'a graph' if graph else 'a table'}"
+                f"{flag} is for {'tables' if graph else 'graphs'}, but this is {'a graph' if graph else 'a table'}"
             )
 
 
@@ -300,7 +314,7 @@ def _forecast_table(given: Given) -> tuple[pd.DataFrame | None, Forecast]:
 def _forecast_graph(given: Given) -> tuple[None, Forecast]:
     """Return the forecast from labels on a graph."""
     if given["draws"] is not None:
-        raise InputError("--draws is for tables: on a graph, all likely kernels are averaged over")
+        raise InputError("--draws applies to tables only: on a graph, the forecast averages over all likely kernels")
     graph = pieces.read_own_graph(given)
     known = pieces.read_labels(given, graph)
     attributes = pieces.read_attributes(given, graph)
@@ -333,7 +347,7 @@ def _read_goal(given: Given) -> dict[str, float] | None:
     if name == "error_rate" and number >= 1:
         raise InputError(f"--goal-error-rate must be below 1: it is a share of the rows (0.05 for 5 %), got {number:g}")
     if given["relative"] and name != "rmse":
-        raise InputError(f"--relative is for goals that are RMSEs: leave it out with {flag}")
+        raise InputError(f"--relative needs a goal that is an RMSE: leave it out with {flag}")
     return {name: number}
 
 

@@ -53,7 +53,7 @@ def predict(given: Given) -> None:
     kernel = pieces.build_fitted_kernel(given)
     graph = pieces.read_own_graph(given)
     if given["picture"] is not None and graph.vertices > MOST_VERTICES:
-        raise InputError(f"--map draws at most {MOST_VERTICES:,} vertices, and this graph has {graph.vertices:,}")
+        raise InputError(f"--map draws at most {MOST_VERTICES:,} vertices, but this graph has {graph.vertices:,}")
     known = pieces.read_labels(given, graph)
     attributes = pieces.read_attributes(given, graph)
     from gpcurves.forecasting.networks.assembly import VertexPredictor  # not before a graph beyond memory is refused

@@ -35,10 +35,10 @@ def map_option(what: str) -> Option:
 def vertex_options() -> list[Option]:
     """Return the options that say how vertices of one's own graph differ: files with a vertex and a number per line."""
     noise = "Your own graph: file with a vertex and its noise variance per line, instead of --noise."
-    often = "Your own graph: file with a vertex per line and how often it is labelled, relative to others; the rest never is."
-    counts = (
-        "Your own graph: file with a vertex per line and how much its error counts, relative to others.  [all the same]"
+    often = (
+        "Your own graph: file with a vertex and its relative labelling frequency per line; others are never labelled."
     )
+    counts = "Your own graph: file with a vertex and the relative weight of its error per line.  [equal weights]"
     return [
         Option("--noise-per-vertex", type=READ, section="Labels", metavar="FILE", help=noise),
         Option("--label-weights", type=READ, section="Labels", metavar="FILE", help=often),
@@ -49,10 +49,10 @@ def vertex_options() -> list[Option]:
 def test_options(taken: set[str]) -> list[Option]:
     """Return the options that say where test inputs come from."""
     listed = ", ".join(_TEST.members)
-    text = f"Where test inputs come from, if not from where training inputs do: {listed}."
+    text = f"Distribution of test inputs, if it differs from that of training inputs: {listed}."
     made = parameter_options("test-inputs", _TEST.members, taken, section="Inputs", prefix="test-")
     for each in made:
-        each.help = f"As --{each.flag.removeprefix('--test-').removeprefix('inputs-')}, of test inputs."
+        each.help = f"Like --{each.flag.removeprefix('--test-').removeprefix('inputs-')}, of test inputs."
     return [Option("--test-inputs", section="Inputs", metavar="NAME", help=text), *made]
 
 
@@ -88,7 +88,7 @@ def read_vertices(given: Given, graph: Graph | Ensemble) -> tuple[UnevenNoise | 
     params = given.context.params
     asked = [name for name in _FILES if params.get(name) is not None]
     if asked and isinstance(graph, Ensemble):
-        raise InputError(f"{_FILES[asked[0]]} belongs to your own graph, not to --ensemble")
+        raise InputError(f"{_FILES[asked[0]]} applies to your own graph, not to --ensemble")
     assert isinstance(graph, Graph) or not asked
     noise = None
     if "noise_per_vertex" in asked:
@@ -102,7 +102,7 @@ def read_vertices(given: Given, graph: Graph | Ensemble) -> tuple[UnevenNoise | 
         if name in asked:
             values = np.nan_to_num(_read(given, name, graph))
             if (values < 0).any() or values.sum() == 0:
-                raise InputError(f"{_FILES[name]}: weights must be at least 0, and some must be greater")
+                raise InputError(f"{_FILES[name]}: weights must be at least 0, and at least one must be greater than 0")
             weights[target] = values / values.sum()
     return noise, weights
 

@@ -71,7 +71,7 @@ class CubeDesign(Design):
             return None
         what = "a graph has no coordinates" if problem.axis == "nu" else f"{problem.inputs!r} has no quantiles"
         return (
-            f"the design {self.name!r} needs inputs with quantiles, and {what}: use greedy, greedy-variance or random"
+            f"the design {self.name!r} needs inputs with quantiles, but {what}: use greedy, greedy-variance or random"
         )
 
 

@@ -40,11 +40,11 @@ class CandidateDesign(Design):
     deterministic = True
     candidates: int = parameter(
         1_024,
-        help="How many inputs to choose from, if they are not finitely many; rounded up to a power of 2",
+        help="Number of candidate inputs if there are infinitely many inputs; rounded up to a power of 2",
         check=partial(integer, minimum=1, maximum=1e6),
     )
     repeat: bool = parameter(
-        True, help="Whether a vertex, or one of finitely many inputs, may be chosen again; without noise none is"
+        True, help="Whether a vertex or discrete input may be chosen more than once; without noise it never is"
     )
 
     @abstractmethod
@@ -62,7 +62,7 @@ class CandidateDesign(Design):
         if self.once(problem) and len(known):
             free[len(known) :] = ~(points[:, None] == known).all(axis=2).any(axis=1)
         if self.once(problem) and count > free.sum():
-            raise InputError(f"{free.sum()} inputs are left to choose from, and {count} are asked for")
+            raise InputError(f"{free.sum()} inputs are left to choose from, but {count} are asked for")
         among = Candidates(
             np.concatenate((known, points)), np.concatenate((np.zeros(len(known)), weights)), free, len(known)
         )
@@ -88,7 +88,7 @@ class CandidateDesign(Design):
         observation = problem.observation
         if observation.gaussian_noise is not None:
             return None
-        return f"the design {self.name!r} needs Gaussian noise, and labels are {observation!r}"
+        return f"the design {self.name!r} needs Gaussian noise, but labels are {observation!r}"
 
     def count_objection(self, problem: Any, counts: FloatArray) -> str | None:
         if not self.once(problem):
@@ -97,13 +97,16 @@ class CandidateDesign(Design):
         if problem.axis == "nu" or inputs.enumerable:
             there = len(inputs.nodes(self.candidates)[0])
             what = "vertices" if problem.axis == "nu" else "inputs"
-            instead = "without noise a repeated label teaches nothing" if problem.noise == 0 else "allow repeats"
+            instead = "without noise a repeated label adds no information" if problem.noise == 0 else "allow repeats"
         else:
             there = 2 ** math.ceil(math.log2(self.candidates))
             what, instead = "candidates", "ask for more candidates"
         if counts.max() <= there:
             return None
-        return f"the design {self.name!r} chooses each of {there:,} {what} once, and {counts.max():,g} are asked for: {instead}"
+        return (
+            f"the design {self.name!r} chooses each of {there:,} {what} once, but {counts.max():,g} are asked for: "
+            f"{instead}"
+        )
 
 
 def check_matrix(count: int, columns: int, what: str) -> None:

@@ -80,15 +80,15 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     ----------
     X
         Inputs: an array of numbers, one row per example; a table (pandas, polars, Arrow), whose texts become categories and
-        whose identifiers are left out; the name of a CSV, TSV, Excel or Parquet file; a fitted
-        ``GaussianProcessRegressor`` of scikit-learn, which is taken as it is; or a graph (`Graph`, or one of NetworkX).
+        whose identifiers are left out; the name of a CSV, TSV, Excel or Parquet file; a fitted ``GaussianProcessRegressor``
+        of scikit-learn, whose kernel and hyperparameters are kept; or a graph (`Graph`, or one of NetworkX).
     y
         The target, one number or class per row, or the name of its column (of a table, a number may be one); not given with a
         fitted regressor. With a graph, labels: a mapping or a Series from vertex to value; n is then the number of labels.
     rng
         Seed: the same seed gives the same answer.
     pool
-        Unlabelled inputs from which further rows would come; without it they are drawn from a copula fitted to X.
+        Unlabelled inputs from which further rows will be drawn; without it they are drawn from a copula fitted to X.
     deterministic
         The target is a function of the inputs without noise.
     features, drop
@@ -96,20 +96,20 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
     missing
         Rows of a table with a missing input: "drop" them, "impute" the input, or "auto": drop them if they are few.
     groups
-        Which rows belong together, such as those of a patient: the column of a table. Numbers of rows then count groups, and the
-        forecast is for new groups.
+        Column of a table that identifies groups of related rows, such as patients. n then counts groups, and the forecast
+        is for new groups.
     noise
         The column of a table with the standard error of each target, if these are known; with a graph, a mapping or a
         Series like the labels.
     attributes
-        With a graph: what else is known about every vertex, as `GraphRegressor` takes it.
+        With a graph: attributes of every vertex, as for `GraphRegressor`.
     task
         "numbers" or "classes", if it cannot be seen from the target: texts, true and false, two values, and the integers up to 2 or
         from 1 to 3 are taken as classes, other numbers as numbers.
     draws
-        Draws from the posterior of the model (16 unless given); fewer are faster and rougher.
+        Number of posterior draws of the hyperparameters (default 16); fewer are faster and less accurate.
     effort
-        All that determines how much is computed, if draws are not enough.
+        Further settings of the computational effort, besides ``draws``.
     progress
         Whether to show progress on stderr; None shows it on a terminal and in notebooks.
 
@@ -150,13 +150,15 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
         elif any(each is not None for each in (features, drop, groups, noise)) or missing != "auto":
             raise InputError("features, drop, missing, groups and noise are for tables: give a table or a file")
         elif isinstance(y, str | numbers.Number):
-            raise InputError(f"y must be one number per row, got {y!r}: names of columns are for tables, and X is none")
+            raise InputError(
+                f"y must be one number per row, got {y!r}: column names need a table, and X is not a table"
+            )
         else:
             classes, said = recognise_array(y, task)
             rows = reading.standardise_arrays(X, y, pool, computation.rng, effort.most_rows, classes=classes)
             rows = replace(rows, steps=(*said, *rows.steps))
         if rows.classes:
-            refuse_for_classes(deterministic=deterministic or None, noise=noise, draws=draws)
+            refuse_for_classes(deterministic=deterministic or None, noise=noise)
             from gpcurves.forecasting.classes.assembly import forecast_classes  # numbers do not need it
 
             return forecast_classes(rows, computation)
@@ -215,10 +217,10 @@ def fit_rows(
     relevance = measure_relevance(rows, draws.problems, draws.weights)
     notes: tuple[str, ...] = ()
     if deterministic:
-        notes += ("The target was taken as a function of the inputs without noise.",)
+        notes += ("The target was treated as a noise-free function of the inputs.",)
     if rows.groups is not None:
         notes += (
-            f"Numbers of rows are numbers of groups here: {rows.usable:,} groups with {rows.rate:.3g} rows each on average. "
+            f"n counts groups instead of rows: {rows.usable:,} groups with {rows.rate:.3g} rows each on average. "
             "Errors are for rows of new groups.",
         )
     return FittedRows(rows, draws, observed, relevance, notes, deterministic, Predictor(rows, mixture))
@@ -273,7 +275,7 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
     rows = _read_regressor(regressor, computation)
     signal = remove_white(regressor.kernel_)
     if signal is None:
-        raise InputError("the kernel of the regressor is noise alone: there is nothing to learn")
+        raise InputError("the kernel of the regressor is pure noise: there is nothing to learn")
     variance = signal.diag(regressor.X_train_)
     noise = float(np.mean(regressor.kernel_.diag(regressor.X_train_) - variance + regressor.alpha))
     if pool is not None:
@@ -285,7 +287,7 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
     observed = hold_out(problem, rows.X, rows.y, computation.rng)
     plain = Warped(NoWarp(rows.y), np.empty(0), 0.0, 1.0)
     draws = Draws((problem,) * _REPEATS, (plain,) * _REPEATS, np.full(_REPEATS, 1 / _REPEATS), ((1,) * _REPEATS,))
-    note = "The hyperparameters are those of your regressor: the interval does not allow for errors in them."
+    note = "The hyperparameters are those of your regressor: the interval ignores their uncertainty."
     fit = FittedRows(rows, draws, observed, None, (note,))
     return assemble(fit, simulate_posterior(fit, computation), computation)
 
@@ -301,7 +303,7 @@ def _read_pool(pool: Any, rows: Rows) -> FloatArray:
 def _read_regressor(regressor: Any, computation: Computation) -> Rows:
     """Return the rows that a regressor was fitted to, on its own scale."""
     if "GaussianProcessRegressor" not in [kind.__name__ for kind in type(regressor).__mro__]:
-        raise InputError(f"only a GaussianProcessRegressor can be taken as it is, got a {type(regressor).__name__}")
+        raise InputError(f"a forecast needs a fitted GaussianProcessRegressor, got a {type(regressor).__name__}")
     if not hasattr(regressor, "X_train_"):
         raise InputError("the regressor must be fitted: call its fit method first")
     X = reading.check_matrix("the inputs of the regressor", regressor.X_train_)

@@ -29,7 +29,7 @@ from gpcurves.tables.rows import FEWEST_ROWS, find_name, standardise_arrays
 
 
 class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A Gaussian process regressor that forecasts how much better it gets with more rows.
+    """A Gaussian process regressor that forecasts its own error with more rows.
 
     It predicts with the most probable hyperparameters of several models, mixed with the weights that are best on rows left out:
     two covariance functions, and the target as it is or warped. The forecast is that of `forecast` for an array of numbers: of
@@ -40,12 +40,12 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     deterministic
         The target is a function of the inputs without noise.
     draws
-        Draws from the posterior of all models together (16 unless given); fewer are faster and rougher. Predictions do not
-        need them.
+        Number of posterior draws of the hyperparameters (default 16); fewer are faster and less accurate. Predictions do
+        not use them.
     rng
         Seed: the same seed gives the same answer.
     effort
-        All that determines how much is computed, if draws are not enough.
+        Further settings of the computational effort, besides ``draws``.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         effort, seed = choose_effort(self.effort, self.draws), seed_of(self.rng)
         called = find_name(y)
         X, y = validate_data(
-            self, _admit(X), _admit(y), dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS
+            self, admit_numbers(X), admit_numbers(y), dtype=np.float64, y_numeric=True, ensure_min_samples=FEWEST_ROWS
         )
         names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])]
         if len(set(names)) < len(names):
@@ -105,7 +105,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
 
     @cached_property
     def forecast_(self) -> Forecast:
-        """The error to expect when there are more rows."""
+        """The expected error with more rows."""
         check_is_fitted(self)
         members, effort, seed, rng = self._begun
         with threadpool_limits(1), Progress(None, "%") as shown:
@@ -116,7 +116,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""
         check_is_fitted(self)
-        X = validate_data(self, _admit(X), dtype=np.float64, reset=False)
+        X = validate_data(self, admit_numbers(X), dtype=np.float64, reset=False)
         data = self._data
         standard = data.columns.standardise(X[:, self._used])
         mean = np.asarray(data.scale * self._mixture.predict(standard))
@@ -134,7 +134,7 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, goal: float | None = None, rng: Rng = 0, ax: Any = None
     ) -> Display:
-        """Draw how an estimator will learn from more rows than there are.
+        """Draw the forecast error of an estimator with more rows than you have.
 
         ``LearningCurveDisplay.from_estimator`` of scikit-learn draws how it learns from fewer.
 
@@ -155,17 +155,17 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         Display
-            Has ``result_`` (the forecast), ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws once more.
+            Has ``result_`` (the forecast), ``ax_``, ``figure_`` and ``lines_``; its ``plot`` draws it again.
         """
-        last, y = _find_last(estimator), _admit(y)
+        last, y = _find_last(estimator), admit_numbers(y)
         if last is not estimator:
             X = _transform(estimator, X, y)  # which may turn texts into numbers
-        model = clone(last).fit(_admit(X), y)
+        model = clone(last).fit(admit_numbers(X), y)
         result = model.forecast_ if isinstance(model, LearningCurveForecast) else forecast(model, rng=rng)
         return replace(result, target=find_name(y)).plot(ax, goal=goal)
 
 
-def _admit(values: Any) -> Any:
+def admit_numbers(values: Any) -> Any:
     """Refuse texts and dates, which scikit-learn takes for numbers, and give masked numbers as NaN, which it refuses."""
     try:
         array = np.asarray(values)

@@ -35,7 +35,7 @@ class NewRows:
     def read(cls, X: Any, rows: Rows) -> NewRows:
         """Read an array or a table like the one that was learnt from, or a file."""
         if X is None:
-            raise InputError("give rows to predict: an array or a table like the one that was learnt from")
+            raise InputError("give rows to predict: an array or a table like the training data")
         if isinstance(X, str | Path):
             X = read_table(X)
         return cls(_standardise(X, rows), X.index if isinstance(X, pd.DataFrame) else None)
@@ -82,6 +82,6 @@ def _standardise(X: Any, rows: Rows) -> FloatArray:
             raise InputError(f"X must have {len(kept)} columns, got {inputs.shape[1]}")
         return columns.standardise(inputs[:, kept])
     if not is_table(X):
-        raise InputError("give a table: the model was learnt from one, whose columns have names")
+        raise InputError("give a table: the model was fitted to one, and finds columns by name")
     table = name_columns(as_frame(X), "table of new rows")
     return columns.standardise(design.encode(design.read(table, "table of new rows"), fill=True))

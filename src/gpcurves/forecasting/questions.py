@@ -40,11 +40,11 @@ class Questions:
 
     def __post_init__(self) -> None:
         if (self.cost_per_row is None) != (self.value_of_error is None):
-            raise InputError("where to stop follows from both the cost per row and the value of error: give both")
+            raise InputError("give both the cost per row and the value of error: the stopping point depends on both")
         if self.known_noise is not None:
             nonnegative("the known noise", self.known_noise)
         if self.stop_below is not None and self.gain is None:
-            raise InputError("the limit of a gain needs the number of further rows that gain it: give gain as well")
+            raise InputError("a limit on the gain needs the number of further rows: give gain as well")
 
     def ask_next(self, k: int) -> Questions:
         """Return the same questions, and which k rows to measure next."""
@@ -55,7 +55,9 @@ class Questions:
         if not self.relative:
             return ErrorMeasure.of(forecast.quantity) if goal is None else goal.measure
         if forecast.quantity.is_of_classes or (goal is not None and goal.measure != RMSE):
-            raise InputError("relative terms are for goals that are RMSEs: leave them out, or set the goal as an RMSE")
+            raise InputError(
+                "relative errors need a goal that is an RMSE: leave out relative, or give the goal as an RMSE"
+            )
         return forecast.spread.measure("relative")
 
     def answer(self, forecast: Forecast) -> Answers:
@@ -84,7 +86,10 @@ class Questions:
             sentences.append(
                 f"{measured}, test on about {rounded(count)} rows that are not used for training (90 % confidence)."
                 if free is None or count <= free
-                else f"{measured} takes {rounded(count)} rows, and only {free:,} vertices have none (90 % confidence)."
+                else (
+                    f"{measured} takes {rounded(count)} test labels, but only {free:,} vertices have no label yet (90 "
+                    "% confidence)."
+                )
             )
             data["test_rows"] = {"precision": self.certify, "rows": count}
         table, numbers = (None, None) if self.next is None else forecast.choose(self.next)
@@ -145,7 +150,7 @@ def _introduce(count: int, *, from_pool: bool) -> str:
     what = "Measure this row next" if count == 1 else f"Measure these {count:,} rows next, the most informative first"
     if from_pool:
         return f"{what} (rows of the pool, counted from 1)."
-    return f"{what}. These are suggestions, drawn like your own inputs: settings near them do as well."
+    return f"{what}. These are suggestions, drawn like your own inputs; nearby settings work as well."
 
 
 def _introduce_vertices(count: int) -> str:

@@ -64,27 +64,27 @@ class Forecast(Shown):
     target
         What is predicted.
     rows, fitted_rows, columns
-        How many usable labelled rows there are, how many of them the model was fitted to, and how many inputs are used.
+        Numbers of usable labelled rows, of rows that the model was fitted to, and of inputs.
     band
         The error with its interval.
     floor
         The lowest error that unlimited data would reach: of numbers the noise floor (irreducible error, also ``noise_rmse``),
         of classes the error rate of the best rule.
     remaining
-        Which share of the reducible error remains if further inputs are chosen, after 0, 1, … of them.
+        Share of the reducible error that remains after 0, 1, … further inputs, if they are chosen.
     outlying
         Distance of the most extreme 1 % of the rows from the rest, in standard deviations; 0 if the model explains them.
     cross_validation, power_law
         Mean squared errors on held-out rows after training on fewer, with their standard errors, in squared units of the
         target, or error rates; the curve a + b n^-c through them, for comparison.
     relevance
-        What each input contributes; None if the user's own model was taken as it is.
+        Each input's share of the explainable variance; None for a regressor of your own.
     deterministic
-        Whether the target was taken as a function of the inputs without noise.
+        Whether the target was treated as a noise-free function of the inputs.
     steps, notes
-        What was done to the data, and what a reader should know about these numbers, in sentences.
+        What was done to the data, and warnings about these numbers, in sentences.
     seed
-        Determines all random numbers.
+        The random seed.
     deviation, mean_absolute
         Standard deviation and mean absolute value of the target.
     repeatability
@@ -98,7 +98,7 @@ class Forecast(Shown):
     predictor, chooser
         The model, to predict new rows and to choose the next ones; None in a forecast that was loaded from a file.
     vertices
-        The number of vertices of the graph whose labels were forecast, all that n can be; None for the rows of a table.
+        The number of vertices of the graph, the largest possible n; None for a table.
     classes
         Of classes: the log loss with its interval, and the error of each class; None for numbers.
 
@@ -156,8 +156,8 @@ class Forecast(Shown):
     def at(self, n: object, measure: MeasureName | None = None) -> pd.DataFrame:
         """Return a table with the columns n, rmse (of classes error_rate), low, high: the estimate and its 90 % interval at each n.
 
-        As everywhere in gpcurves, a single integer stands for 0, 1, …, n: write ``[n]`` for this one alone. Another measure
-        ("mae", "r2", "percent" of the target's standard deviation, "relative": per cent of the mean absolute target) adds columns:
+        As everywhere in gpcurves, an integer n means 0, 1, …, n: write ``[n]`` for this size alone. Another measure ("mae",
+        "r2", "percent" of the target's standard deviation, "relative": per cent of the mean absolute target) adds columns:
         mae, mae_low and mae_high, for instance. Of classes there is "log_loss".
         """
         wanted = self._sizes(n)
@@ -226,7 +226,11 @@ class Forecast(Shown):
     ) -> RequiredN:
         """Return how many rows a goal in one of the measures needs, or why no number of them is enough."""
         wanted = self.goal(rmse, mae=mae, r2=r2, percent=percent, error_rate=error_rate, log_loss=log_loss)
-        return self.prospects(wanted).require(wanted.error)
+        return self.require(wanted)
+
+    def require(self, goal: ForecastGoal, asked: Questions = NOTHING) -> RequiredN:
+        """Return how many rows a goal needs that `goal` returned."""
+        return self.prospects(goal, asked).require(goal.error)
 
     def verdict(self, goal: Goal = None, asked: Questions = NOTHING) -> Verdict:
         """Say in words what more rows would do, and whether a goal (an RMSE or error rate, or what `goal` returns) can be reached."""
@@ -247,18 +251,10 @@ class Forecast(Shown):
     def prospects(self, aim: ForecastGoal | None = None, asked: Questions = NOTHING) -> Prospects:
         """Return what verdicts rest on, in the measure of a goal."""
         measure = asked.measure(self, aim)
-        facts = Facts(
-            self.rows,
-            self.fitted_rows,
-            self.floor if self.classes is None or measure.quantity != LOG_LOSS else self.classes.floor_loss,
-            self.outlying,
-            self.deterministic,
-            self.repeatability,
-            self.gap,
-            self.left_out,
-            self.known_noise if asked.known_noise is None else asked.known_noise,
-            self.unit,
-        )
+        floor = self.floor if self.classes is None or measure.quantity != LOG_LOSS else self.classes.floor_loss
+        known = self.known_noise if asked.known_noise is None else asked.known_noise
+        told = (floor, self.outlying, self.deterministic, self.repeatability, self.gap, self.left_out, known, self.unit)
+        facts = Facts(self.rows, self.fitted_rows, *told)
         return Prospects(self._band_of(measure), facts, measure)
 
     def predict(self, X: Any = None) -> pd.DataFrame:
@@ -266,8 +262,8 @@ class Forecast(Shown):
 
         Of classes the columns are prediction and one for each class, its probability.
 
-        X is an array or a table like the one that was learnt from, or the name of a file. On a graph it is a list of vertices,
-        all if None.
+        X is an array or a table like the training data, or the name of a file. On a graph it is a list of vertices; None
+        means all.
         """
         if self.predictor is None:
             own = self.relevance is None and self.vertices is None
@@ -278,7 +274,7 @@ class Forecast(Shown):
         """Return the k inputs to measure next, the most informative first.
 
         They are rows of the pool, with its columns and index, if a pool was given; else suggestions in the columns and units
-        of the table, drawn like its rows. Each is chosen to lower the variance of the likeliest model the most, given those
+        of the table, drawn like its rows. Each lowers the average variance of the most likely model most, given those
         before it.
         """
         return self.choose(k)[0]
@@ -294,11 +290,11 @@ class Forecast(Shown):
         return find_gain(self.band, self.rows, k)
 
     def stop_at(self, cost_per_row: float, value_of_error: float) -> StoppingPoint:
-        """Return where to stop if a row costs so much, and one unit of error is worth so much in the same currency."""
+        """Return when to stop, given the cost of a row and the value of one unit of error in the same currency."""
         return find_stopping_point(self.band, self.rows, cost_per_row, value_of_error)
 
     def test_rows(self, precision: float, n: int | None = None) -> int:
-        """Return how many test rows measure the error of a model from n rows (those at hand) to ± this, with 90 % confidence."""
+        """Return how many test rows are needed to measure the error of a model from n rows (default: yours) to ± this, with 90 % confidence."""
         error = float(self.at([self.rows if n is None else n])[self.quantity.key].iloc[0])
         if self.quantity.is_of_classes:
             return count_test_labels(error, precision)
@@ -324,18 +320,18 @@ class Forecast(Shown):
         return table
 
     def split(self, n: object) -> pd.DataFrame:
-        """Return a table with the columns n, noise, removable: the irreducible and the reducible part of the error, squared for numbers."""
+        """Return a table with the columns n, noise, reducible: the irreducible and the reducible part of the error, squared for numbers."""
         table = self.at(n)
         total = table[self.quantity.key].to_numpy() ** self.quantity.degree
         noise = np.minimum(self.floor**self.quantity.degree, total)
-        return pd.DataFrame({"n": table["n"], "noise": noise, "removable": total - noise})
+        return pd.DataFrame({"n": table["n"], "noise": noise, "reducible": total - noise})
 
     def answers(self, n: object = None, goal: Goal = None, asked: Questions = NOTHING) -> dict[str, Any]:
         """Return the forecast at these n, the answers about a goal and to further questions as plain data, ready for JSON."""
         aim = self.as_goal(goal)
         table = self.to_frame(n, asked.measure(self, aim).name)
         sizes, seen = table["n"].to_numpy(dtype=np.float64), self.cross_validation
-        needed = None if aim is None else self.prospects(aim, asked).require(aim.error)
+        needed = None if aim is None else self.require(aim, asked)
         verdict, further = self.verdict(aim, asked), asked.answer(self)
         required: dict[str, Any]
         if needed is None or needed.estimate is None:

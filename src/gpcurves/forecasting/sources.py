@@ -33,7 +33,7 @@ def refuse_choices(**choices: Any) -> None:
     """Refuse what has a meaning for tables only."""
     given = [name for name, value in choices.items() if value is not None]
     if given:
-        raise InputError(f"{enumerate_names(given, quote=False)}: for tables only, and this is a graph")
+        raise InputError(f"{enumerate_names(given, quote=False)}: for tables only, but this is a graph")
 
 
 def is_model(X: Any, y: Any) -> bool:
@@ -44,8 +44,8 @@ def is_model(X: Any, y: Any) -> bool:
         return True
     if y is None and hasattr(X, "predict"):
         raise InputError(
-            f"only a GaussianProcessRegressor is taken as it is, got {type(X).__name__}: give X and y, or use "
-            "LearningCurveForecast.from_estimator for a pipeline that ends with one"
+            f"forecast accepts a fitted GaussianProcessRegressor, got {type(X).__name__}: give X and y, or use "
+            "LearningCurveForecast.from_estimator(pipeline, X, y) for a pipeline that ends with one"
         )
     if y is None:
         raise InputError("y is needed: the target, one number per row of X, or the name of its column")

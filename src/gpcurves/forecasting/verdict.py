@@ -45,9 +45,10 @@ the second, no number is worth giving."""
 class RequiredN(Listed):
     """How many rows a goal needs; None if there is no such number.
 
-    ``estimate`` is the best guess, and ``reason`` says why there is none. Of the 90 % interval, fewer than ``low`` will hardly
-    do, and ``high`` very likely will. With ``assured`` rows the goal is reached with a probability of 80 %. Another seed moves
-    the estimate by about ``monte_carlo_error`` rows, its standard error; more draws make that smaller, not the interval.
+    ``estimate`` is the best guess; if there is none, ``reason`` says why. ``low`` and ``high`` are the ends of the 90 % interval:
+    fewer than ``low`` are unlikely to be enough, and ``high`` very likely are. With ``assured`` rows the goal is reached with a
+    probability of 80 %. ``monte_carlo_error`` is the standard error of the estimate due to random draws: more draws make it
+    smaller, but not the interval.
     """
 
     estimate: int | None
@@ -156,7 +157,7 @@ class Prospects:
             why = f"rows with nearly equal inputs differ by only about {self.measure_difference(seen)}"
         else:
             return ""
-        more = "More rows like these will hardly help; other inputs, or another kind of model, might."
+        more = "More rows like these are unlikely to help; other inputs, or another kind of model, might."
         return f"It is not noise that limits the prediction: {why}. {more}"
 
     def measure_difference(self, error: float) -> str:
@@ -229,12 +230,12 @@ def warn(gap: float, unit: Unit = ROWS) -> str | None:
     """Return a warning if cross-validation exceeds what the model itself expects by so much that forecasts were too low."""
     if gap <= WIDE_GAP:
         return None
-    causes = ", for groups of related rows and for inputs that are missing"
+    causes = "outliers, groups of related rows and missing inputs"
     if unit.are_labels:
-        causes = " and for edges that are missing or wrong"
+        causes = "outliers and for missing or wrong edges"
     return (
-        f"Caution: the cross-validated RMSE is {math.exp(gap / 2):.2g} times what the model itself expects, and where this was "
-        f"so, forecasts were often far too low. Look for outliers{causes}."
+        f"Caution: the cross-validated RMSE is {math.exp(gap / 2):.2g} times what the model itself expects. In such cases "
+        f"forecasts were often far too low. Check for {causes}."
     )
 
 
@@ -275,7 +276,7 @@ def _judge_alone(prospects: Prospects) -> Verdict:
         return Verdict("too few rows to say", (*begin, f"{little}: the model has not yet found a pattern."))
     if floor < (1 - _NOTICEABLE) * far.estimate:
         noise = f"{noise[:-1]}, but the error falls towards it very slowly."
-    doubt, hope = "More rows will hardly help.", 1 - far.low / now.estimate
+    doubt, hope = "More rows are unlikely to help.", 1 - far.low / now.estimate
     if hope >= _NOTICEABLE:
         doubt = f"{doubt[:-1]}; at the optimistic end of the interval they reduce the error by {_percent(hope)}."
     return Verdict("noise-limited", (*begin, noise, doubt))
@@ -325,7 +326,7 @@ def _name_columns(left_out: Mapping[str, str]) -> str:
     if not left_out:
         return ""
     listed = enumerate_names([f"{name!r} ({reason})" for name, reason in left_out.items()], quote=False)
-    return f"Not used as inputs: {listed}. Check whether what is missing is there."
+    return f"Not used as inputs: {listed}. They may hold the missing information."
 
 
 def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bool = False) -> Verdict:
@@ -341,7 +342,11 @@ def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bo
     else:
         total = _widen(rows, factor if is_close else min(factor, _CLOSE))
         enough = f"Collect about {rounded(total - rows)} more rows ({total:,} in total) and run the plan again"
-        enough += ": the goal is that close to the expected error." if is_close and factor > _CLOSE else "."
+        enough += (
+            ": it takes so many because the goal is close to the expected error."
+            if is_close and factor > _CLOSE
+            else "."
+        )
     return Verdict("too few rows to say", (prospects.begin, *words, enough))
 
 
@@ -350,7 +355,7 @@ def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
     if prospects.now.estimate <= goal:
         begin = f"You have probably reached the goal of {prospects.measure.write_goal(goal)} already, but"
         if needed.assured is None:
-            return f"{begin} no number of rows makes that 80 % sure. {prospects.ahead}"
+            return f"{begin} you cannot be 80 % sure of it with any number of rows. {prospects.ahead}"
         return f"{begin} this is not 80 % sure. To be 80 % sure, plan for {rounded(needed.assured)} rows."
     total, low = int(min(round_up(needed.estimate or 0), prospects.unit.limit)), needed.low or 0
     few = f"{rounded(low)} could be enough" if low > prospects.rows else "your current rows could be enough"
@@ -361,9 +366,7 @@ def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
     )
     moved = needed.monte_carlo_error or 0.0
     if needed.high and moved > _UNSTEADY * (needed.high - low):
-        sentence = (
-            f"{sentence} Another seed changes the number by about {rounded(math.ceil(moved))}: ask for more draws."
-        )
+        sentence = f"{sentence} Another seed changes the number by about {rounded(math.ceil(moved))}: use more draws."
     if needed.assured is None:
         return f"{sentence} You cannot be 80 % sure of reaching the goal with any number of rows."
     return f"{sentence} To have an 80 % chance of reaching it, plan for {rounded(needed.assured)}."

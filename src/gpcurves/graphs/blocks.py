@@ -46,7 +46,7 @@ class StochasticBlockModel(Ensemble):
         A row per block: how many neighbours a vertex of this block has on average in each block. Edges are counted from both
         sides: ``shares[i] * neighbours[i][j]`` must equal ``shares[j] * neighbours[j][i]``.
     labelling
-        Share of the labels that fall in each block; labels are spread evenly over all vertices unless given.
+        Share of the labels in each block; by default labels are spread evenly over all vertices.
 
     Examples
     --------
@@ -183,10 +183,10 @@ def _poisson(d: FloatArray, mean: float) -> FloatArray:
 
 @dataclass(frozen=True, repr=False)
 class PreferentialAttachment(Ensemble):
-    r"""Vertices come one after the other, and join others the more likely the more neighbours these have (Barabási & Albert 1999).
+    r"""Vertices are added one by one, and join existing vertices with probability proportional to their degree (Barabási & Albert 1999).
 
-    For large graphs :math:`p(d) = 2m(m+1)/(d(d+1)(d+2))`, :math:`d\ge m`. Old vertices have many neighbours, which are older
-    or younger than themselves: degrees of neighbours depend on each other, which the cavity method for ensembles leaves out.
+    For large graphs :math:`p(d) = 2m(m+1)/(d(d+1)(d+2))`, :math:`d\ge m`. Degrees of neighbours are correlated, which the
+    cavity method for ensembles ignores.
 
     Examples
     --------

@@ -114,7 +114,7 @@ def _lay_out(path: Path, names: Sequence[str], places: Sequence[int], headed: bo
     """Return the layout of a file with a header, and say which columns are ignored."""
     check_header(path, names)
     if max(places) >= len(names):
-        raise InputError(f"{path} has a header of {len(names)} fields ({list_names(names)}), and its lines have more")
+        raise InputError(f"{path} has a header of {len(names)} fields ({list_names(names)}), but its lines have more")
     notes = []
     others = [name or f"column {k + 1}" for k, name in enumerate(names) if k not in places]
     if others:

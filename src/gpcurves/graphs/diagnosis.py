@@ -33,7 +33,7 @@ class Diagnosis(Shown):
     Attributes
     ----------
     graph, kernel
-        What was examined; the kernel is taken with global normalisation.
+        The graph, and the kernel with global normalisation.
     variances
         The prior variance of each vertex; their average is 1.
     sample
@@ -68,7 +68,7 @@ class Diagnosis(Shown):
 
     @cached_property
     def trust(self) -> Any:
-        """How far cycles put the cavity method off, and whether it may be trusted; None if that is not measured."""
+        """The error of the cavity method due to cycles, and whether it may be trusted; None if that was not measured."""
         return None if self.measure is None else self.measure()
 
     @property
@@ -107,7 +107,7 @@ class Diagnosis(Shown):
         )
 
     def verdict(self) -> str:
-        """Say in plain words how uneven the prior is, and what to do about it."""
+        """Return how uneven the prior is, and what to do about it, in words."""
         if self.ratio <= _EVEN:
             return (
                 f"Prior variances differ by a factor of at most {self.ratio:.2f}: global and local normalisation are "
@@ -118,8 +118,8 @@ class Diagnosis(Shown):
         words = (
             f"{start} global normalisation the prior variance differs {self.ratio:.3g}-fold over vertices, from {low:.3g} "
             f"to {high:.3g}, and {100 * self.share_outside():.0f} % of the vertices are off by more than a factor of 2. "
-            "The model then believes that the function is large at some vertices and small at others, for no reason but "
-            "the shape of the graph."
+            "The prior then makes the function large at some vertices and small at others, only because of the "
+            "shape of the graph."
         )
         if self.ratio >= _UNEVEN:
             words += " Use local normalisation, which gives every vertex the same prior variance."

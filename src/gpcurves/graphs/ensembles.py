@@ -101,7 +101,7 @@ class Ensemble(Piece, ABC, family="ensemble"):
                 degrees[generator.integers(count)] = min(int(self.sample_degrees(1, generator)[0]), count - 1)
             if is_graphical(degrees):
                 return graph_with_degrees(degrees, generator)
-        raise InputError(f"no graph of {count} vertices has degrees as {self!r} draws them: take more vertices")
+        raise InputError(f"no graph of {count} vertices has the degrees that {self!r} draws: take more vertices")
 
     __repr__ = full_repr
 
@@ -323,7 +323,9 @@ def graph_with_degrees(degrees: object, rng: np.random.Generator | int | None = 
     if counts.sum() % 2:
         raise InputError(f"no graph has these degrees: their sum must be even, got {counts.sum()}")
     if not is_graphical(counts):
-        raise InputError("no simple graph has these degrees: the largest need more neighbours than there are")
+        raise InputError(
+            "no simple graph has these degrees: the largest degrees exceed the number of possible neighbours"
+        )
     vertices, generator = check_size(len(counts), counts.mean(), rng)
     stubs = np.repeat(np.arange(vertices), counts)
     for _ in range(_count_attempts(counts)):

@@ -135,7 +135,7 @@ def _refuse_declarations(content: bytes) -> None:
     """Refuse XML with a document type, whose entities can stand for more text than any memory holds."""
 
     def refuse(*_: object) -> None:
-        raise InputError("it declares a document type (DOCTYPE), which is refused since it may do harm: remove it")
+        raise InputError("it declares a document type (DOCTYPE), which is refused for security: remove it")
 
     def stop(*_: object) -> None:
         raise StopIteration
@@ -165,7 +165,7 @@ def _parse_json(content: bytes) -> Any:
     for number, node in enumerate(nodes):
         name = _check_id(node.get("id")) if identified else number
         if name in graph:
-            raise InputError(f"its nodes must have different ids, and {str(name)[:60]!r} is given twice")
+            raise InputError(f"its nodes must have different ids, but {str(name)[:60]!r} occurs twice")
         graph.add_node(name)
         graph.nodes[name].update((key, value) for key, value in node.items() if key != "id")
     for edge in edges:
@@ -203,7 +203,7 @@ def parse_matrix(content: bytes) -> Any:
 
     rows, columns, entries, layout, field, symmetry = mminfo(io.BytesIO(content))
     if entries > len(content):  # each takes two bytes or more, unless it follows by symmetry
-        raise InputError(f"its header speaks of {entries:,} entries, and all of it has {len(content):,} bytes")
+        raise InputError(f"its header announces {entries:,} entries, but the file has only {len(content):,} bytes")
     table = _read_entries(content, {"pattern": 0, "complex": 2}.get(field, 1) + 2 * (layout == "coordinate"))
     if layout == "coordinate":
         if not np.array_equal(table[:, :2], np.rint(np.clip(table[:, :2], 1, (rows, columns)))):
@@ -214,7 +214,7 @@ def parse_matrix(content: bytes) -> Any:
     else:
         j, i = np.triu_indices(rows, int(symmetry == "skew-symmetric"))
     if len(table) != (entries if layout == "coordinate" else len(i)):
-        raise InputError(f"its header speaks of {entries:,} entries, and it has {len(table):,}")
+        raise InputError(f"its header announces {entries:,} entries, but it has {len(table):,}")
     values = np.ones(len(i)) if field == "pattern" else table[:, 0]
     if field == "complex":
         values = values + 1j * table[:, 1]

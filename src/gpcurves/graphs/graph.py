@@ -42,8 +42,8 @@ class Graph(ReadOnly):
     labels
         Names of the vertices; their numbers 0, 1, … if None.
     repair
-        Make directed edges undirected (with the mean weight of both directions) and drop self-loops, instead of refusing
-        them.
+        Make directed edges undirected (with the mean weight of both directions) and drop self-loops, instead of raising an
+        error.
 
     Attributes
     ----------
@@ -52,8 +52,7 @@ class Graph(ReadOnly):
     attributes
         Further numbers (NaN if missing) or texts (None if missing) of the vertices by name, if there are any.
     notes
-        What there was to say about the reading of a file. Neither these nor positions and attributes are part of what makes
-        graphs equal.
+        Messages from reading a file. Neither these nor positions and attributes matter for the equality of graphs.
 
     Examples
     --------
@@ -75,7 +74,7 @@ class Graph(ReadOnly):
         if named is not None and len(named) != matrix.shape[0]:
             raise InputError(f"labels must be one per vertex ({matrix.shape[0]}), got {len(named)}")
         if named is not None and len(set(named)) < len(named):
-            raise InputError("labels must differ from each other, and some are the same")
+            raise InputError("labels must differ from each other, but some are the same")
         object.__setattr__(self, "labels", named)
 
     @classmethod
@@ -91,7 +90,7 @@ class Graph(ReadOnly):
         """Build a graph from pairs of vertex numbers; each edge is given once, or once in each direction."""
         pairs = np.asarray(edges)
         if np.ma.is_masked(edges):
-            raise InputError("edges must be pairs of vertex numbers, and some are masked: leave them out")
+            raise InputError("edges must be pairs of vertex numbers, but some are masked: leave them out")
         if pairs.size == 0:
             pairs = np.empty((0, 2), dtype=np.int64)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -183,8 +182,8 @@ class Graph(ReadOnly):
     def eigen(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of `T` between -1 and 1, in ascending order, and eigenvectors as columns; all kernels share them.
 
-        By dense algebra, with time that grows as the cube of the vertices (about 2 s for 2,000); refused if memory does not
-        hold it.
+        By dense algebra, in time that grows as the cube of the number of vertices (about 2 s for 2,000); an error if memory
+        does not suffice.
         """
         from scipy.linalg import eigh
 
@@ -290,14 +289,14 @@ def check_dense(graph: Graph, matrices: int) -> None:
 
 
 def as_graph(thing: object, *, repair: bool = False, weighted: bool = True) -> Graph:
-    """Return a graph from whatever holds one: a `Graph`, NetworkX, igraph, a SciPy sparse matrix or a square array.
+    """Return a graph from any supported object: a `Graph`, NetworkX, igraph, a SciPy sparse matrix or a square array.
 
     Parameters
     ----------
     thing
         The graph. Of NetworkX and igraph, the edge attribute ``weight`` is the affinity, if there is one.
     repair
-        Make directed edges undirected, drop self-loops and add up repeated edges, instead of refusing them.
+        Make directed edges undirected, drop self-loops and add up repeated edges, instead of raising an error.
     weighted
         Whether to use the weights of edges; without them every edge counts 1.
 
@@ -372,7 +371,7 @@ def _from_networkx(graph: Any, repair: bool) -> Graph:
         raise InputError(f"the graph has several edges between the same vertices: {REPAIR} to add up their weights")
     # NetworkX would drop imaginary parts and read texts as numbers
     weights = [weight for *_, weight in graph.edges(data="weight", default=1)]
-    _check_weights(as_numbers(weights, "weights must be numbers, and some edge has another attribute 'weight'"))
+    _check_weights(as_numbers(weights, "weights must be numbers, but some edge has a 'weight' that is not a number"))
     matrix = networkx.to_scipy_sparse_array(graph, nodes, weight="weight", dtype=float, format="csr")
     built = Graph(matrix, None if nodes == list(range(len(nodes))) else nodes, repair=repair)
     details = collect_details([graph.nodes[node] for node in nodes])

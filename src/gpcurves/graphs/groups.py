@@ -69,7 +69,7 @@ def _blocks(ensemble: Ensemble, name: str) -> list[str]:
     """Return the blocks of an ensemble that a name stands for."""
     known = [f"block={number + 1}" for number in range(len(getattr(ensemble, "shares", ())))]
     if not name.startswith("block"):
-        raise InputError(f"{name!r} is for a given graph, and here graphs are drawn from {ensemble!r}")
+        raise InputError(f"{name!r} is for a given graph, but here graphs are drawn from {ensemble!r}")
     if not known:
         raise InputError(f"{ensemble!r} has no blocks: use a block model")
     if name != "blocks" and name not in known:

@@ -207,7 +207,7 @@ def _take_labels(
         raise InputError(f"{records.path} holds no labels{reason}")
     if unknown:
         what = "1 vertex has" if unknown == 1 else f"{unknown:,} vertices have"
-        notes = (*notes, f"{records.path}: {what} no value, which is taken as unknown")
+        notes = (*notes, f"{records.path}: {what} no value, and are treated as unlabelled")
     numbers = np.array(vertices, dtype=np.int64)
     numbers.setflags(write=False)
     spreads = frozen(np.array(errors)) if len(places) > 2 else None

@@ -26,7 +26,7 @@ def read_graph(
     weights: Weights = None,
     weight: str | None = None,
 ) -> Graph:
-    r"""Return the graph in a file; what there is to say about the reading is in its ``notes``.
+    r"""Return the graph in a file; its ``notes`` hold messages from reading it.
 
     Parameters
     ----------
@@ -37,14 +37,16 @@ def read_graph(
     vertices
         Number of vertices, if some have no edge and are not in an edge list.
     repair
-        Make directed edges undirected, drop self-loops and add up repeated edges, instead of refusing them.
+        Make directed edges undirected, drop self-loops and add up repeated edges, instead of raising an error.
     columns
         Of an edge list: the columns with the two ends and perhaps with the weight, by name or by position from 1 on.
     header
-        Of an edge list: whether its first line names the columns. If None this is recognised, or asked about.
+        Of an edge list: whether its first line names the columns. If None, this is detected; an ambiguous first line is an
+        error.
     weights
         Whether weights are an ``"affinity"`` (large means near), a ``"distance"`` d, of which 1/d is taken, or something to
-        ``"ignore"``. If None they are affinities, but a column with a name such as ``length`` is asked about.
+        ``"ignore"``. If None, they are affinities, but a column with a name such as ``length`` is an error that asks you to
+        choose.
     weight
         Which attribute of edges is their weight, or which column of an edge list; if None, the one called ``weight``, and the third
         column of an edge list that has three.
@@ -82,7 +84,7 @@ def read_graph(
             weight=weight,
         )
     if columns is not None or header is not None:
-        raise InputError(f"columns and headers belong to edge lists, and {file} is none")
+        raise InputError(f"columns and headers belong to edge lists, and {file} is not an edge list")
     if weight is not None and kind in (".adjlist", ".mtx"):
         raise InputError(f"weight={weight!r} (--weight) is not used: the edges of {file} have no attributes with names")
     if kind == ".adjlist":

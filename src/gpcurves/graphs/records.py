@@ -111,8 +111,8 @@ def _find_separator(path: Path, content: Iterable[str]) -> str | None:
         said = _before_comment(plain)
         if _DECIMAL_OR_NOT.fullmatch(said):
             raise InputError(
-                f"{path}: in {shorten(said)!r} a comma separates fields, or is a decimal mark: write decimal points, or "
-                "separate fields by semicolons"
+                f"{path}: in {shorten(said)!r} the comma may be a separator or a decimal mark: write decimal "
+                "points, or separate fields by semicolons"
             )
         for mark in _SEPARATORS:
             if mark in said:
@@ -133,8 +133,8 @@ def _cut_comment(path: Path, number: int, line: str, separator: str | None) -> s
         return _before_comment(line)
     if " #" in line or "\t#" in line:
         raise InputError(
-            f"{path}, line {number}: a blank and # begin a comment, or are part of a name: remove the comment, or put the "
-            "name between quotation marks"
+            f"{path}, line {number}: a blank and # may begin a comment or belong to a name: remove the comment, "
+            "or put the name between quotation marks"
         )
     return line
 

@@ -83,7 +83,8 @@ class GraphShape:
                 f"{100 * self.clustering:.2g} % of the pairs of neighbours are neighbours themselves."
             )
         second = (
-            f"The effective diameter is {self.effective_diameter:.3g}: 90 % of the connected pairs are within so many steps "
+            f"The effective diameter is {self.effective_diameter:.3g}: 90 % of the connected pairs are within "
+            "that many steps "
             f"(from {self.sources:,} vertices)."
         )
         return [first, second, str(self.tail)]

@@ -165,7 +165,7 @@ class Eigenvalues(Inputs):
         self.listed = spectrum
 
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotApplicableError("it needs the kernel and the inputs, and a bare spectrum has neither")
+        raise NotApplicableError("it needs the kernel and the inputs, which a bare spectrum does not have")
 
     draw = nodes = _refuse
     dim = property(_refuse)

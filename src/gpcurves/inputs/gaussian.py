@@ -46,7 +46,7 @@ class Gaussian(Inputs):
     dim
         Number of components.
     variance
-        Variance of each component; 1/12 unless given, that of the uniform distribution on [0, 1].
+        Variance of each component; by default 1/12, that of the uniform distribution on [0, 1].
     covariance
         A full covariance matrix instead, as nested sequences or an array.
 

@@ -28,7 +28,7 @@ _FEW_VALUES = 0.2  # a column is discrete if it has fewer different values than 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class _Finite(Inputs):
-    points: FloatArray = parameter(help="File with one input per row")
+    points: FloatArray = parameter(help="File with one input per line")
 
     enumerable = True
 
@@ -56,7 +56,7 @@ class _Finite(Inputs):
 
 
 class Sample(_Finite):
-    """Points drawn from an unknown distribution, which they stand for; its small eigenvalues are extrapolated.
+    """Points drawn from an unknown distribution, which they represent; its small eigenvalues are extrapolated.
 
     Examples
     --------

@@ -98,7 +98,7 @@ class Univariate(Inputs):
         kwds = {key: real(key, value) for key, value in parameters["kwds"].items()}
         law = family(*args, **kwds)
         if np.isnan(law.support()).any():
-            raise InputError(f"the parameters of {family.name} are outside what they may be")
+            raise InputError(f"the parameters of {family.name} are invalid")
         return cls(law)
 
     def __repr__(self) -> str:

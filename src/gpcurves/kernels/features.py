@@ -58,7 +58,7 @@ class FeatureKernel(Kernel):
         if values.ndim != 2 or len(values) != len(X):
             raise InputError(f"{complaint}, got shape {values.shape}")
         if not np.isfinite(values).all():
-            raise InputError("features must be finite, and the function returned NaN or infinity")
+            raise InputError("features must be finite, but it returned NaN or infinity")
         deviations = np.sqrt(np.atleast_1d(self.variances))
         if len(deviations) not in (1, values.shape[1]):
             raise InputError(f"there are {values.shape[1]} features, and variances of {len(deviations)}")

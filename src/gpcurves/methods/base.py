@@ -75,11 +75,20 @@ class Method(Listed, ABC, Generic[State]):
     Options: ClassVar[type[MethodOptions]] = MethodOptions
 
     def __repr__(self) -> str:
-        return f"<Method {self.name!r}, {self.title}: {self.kind.value} of {self.scope.value}>"
+        return f"<Method {self.name!r}, {self.title}: {self.relation}>"
+
+    @property
+    def relation(self) -> str:
+        """What the method is in relation to the truth, such as "lower bound of the average error"."""
+        return f"{'exact value' if self.kind is Kind.EXACT else self.kind.value} of {self.scope.value}"
 
     def _properties(self) -> list[tuple[str, object]]:
-        about = f"{self.title}: {self.kind.value} of {self.scope.value}"
-        rows = [("name", self.name), ("what it is", about), ("guarantee", self.promise), ("needs", self.needs)]
+        rows = [
+            ("name", self.name),
+            ("what it is", f"{self.title}: {self.relation}"),
+            ("guarantee", self.promise),
+            ("needs", self.needs),
+        ]
         options = ", ".join(each.name for each in parameters_of(self.Options))
         return [row for row in (*rows, ("options", options), ("source", self.source)) if row[1]]
 
@@ -89,16 +98,16 @@ class Method(Listed, ABC, Generic[State]):
             return reason
         if problem.axis not in self.axes:
             graphs = "nu" in self.axes
-            return "it is for graphs, and this is not one" if graphs else "it is not for graphs, and this is one"
+            return "it is for graphs only" if graphs else "it is not for graphs"
         if not self.uneven and (reason := problem.uneven) is not None:
             return reason
         if problem.observation.gaussian_noise is None and not (self.any_labels or problem.observation.uneven):
-            return f"it needs Gaussian noise, and labels are {problem.observation!r}"
+            return f"it needs Gaussian noise, but labels are {problem.observation!r}"
         if problem.teacher is not None and not self.misspecified:
-            return "the model must be well specified (student and teacher agree), and here they differ"
+            return "the model must be well specified, but here the teacher differs from it"
         labelled = problem.observation.gaussian_noise is None and not problem.observation.uneven
         if problem.teacher is not None and labelled and self.kind is not Kind.ESTIMATE:
-            return f"for a misspecified model it needs Gaussian noise, and labels are {problem.observation!r}"
+            return f"for a misspecified model it needs Gaussian noise, but labels are {problem.observation!r}"
         if (reason := self._design_objection(problem, None)) is not None:
             return reason
         for condition in self.conditions:
@@ -114,14 +123,14 @@ class Method(Listed, ABC, Generic[State]):
         usual = problem.design == Random() or self.scope is Scope.EVERY_DATASET or self.kind is Kind.ESTIMATE
         if usual or self.every_design(problem, quantity):
             return None
-        return f"inputs must be drawn at random, and here they are chosen by {problem.design!r}"
+        return f"inputs must be drawn at random, but here they are chosen by {problem.design!r}"
 
     def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
         """Say why this method does not give a quantity of a problem, or return None if it does."""
         if (reason := self._design_objection(problem, quantity)) is not None:
             return reason
         if quantity not in self.quantities and QUANTITIES[quantity].of_error is None:
-            return f"it gives {', '.join(self.quantities)}, and the quantity asked for is {quantity}"
+            return f"it computes {', '.join(self.quantities)} only, not {quantity}"
         reason = QUANTITIES[quantity].condition(problem)
         return None if reason is None else f"of the quantity {quantity}: {reason}"
 
@@ -174,7 +183,7 @@ class Method(Listed, ABC, Generic[State]):
         known = {each.name for each in fields(kind or self.Options)}
         for name in options:
             if name not in known:
-                why = "" if known else ": its numbers are determined"
+                why = "" if known else ": it is deterministic"
                 raise InputError(f"method {self.name!r} takes no option {name!r}{why}")
         checked, refused = self.take_options(problem, options, kind)
         for reason in refused.values():
@@ -286,7 +295,7 @@ class Formula(Method[tuple[Problem, Problem | None]]):
 
     # returns a note, if there is one
     caution: Callable[[Problem, FloatArray], str | None] = staticmethod(lambda problem, sizes: None)
-    negative = "the formula gives a negative error at n = {:g}: it means nothing there"  # a note on such values
+    negative = "the formula gives a negative error at n = {:g}: it is meaningless there"  # a note on such values
 
     def __init__(self, function: Function, spectral: bool, **about: Any) -> None:
         self.function = function
@@ -338,7 +347,7 @@ class Formula(Method[tuple[Problem, Problem | None]]):
         resolution = problem.spectrum.resolution
         noisy = problem.observation.gaussian_noise is not None and problem.noise >= resolution
         if (lost := (error < resolution) & (sizes > 0)).any() and not noisy:
-            notes.append(f"errors from n = {sizes[lost].min():g} on are below what the numerical spectrum resolves")
+            notes.append(f"errors from n = {sizes[lost].min():g} on are below the resolution of the numerical spectrum")
         if (error < 0).any():
             notes.append(self.negative.format(sizes[error < 0][0]))
         return Result(error, spectrum_error=uncertainty, notes=tuple(notes))

@@ -34,7 +34,7 @@ class CompoundOptions(MethodOptions):
 
     datasets: int | None = parameter(None, help=f"Data sets to draw  [{_DATASETS}]", check=at_least(2))
     precision: float | None = parameter(
-        None, help="Draw until the standard error is this fraction of the error", check=positive
+        None, help="Draw data sets until the standard error is this fraction of the error", check=positive
     )
     test_points: int = parameter(
         _TEST_POINTS, help="Test inputs per data set, if the average over them has no closed form", check=at_least(1)
@@ -128,11 +128,11 @@ class CompoundDataSets:
 def at_random(problem: Problem) -> str | None:
     """Return why inputs are not drawn at random from a known distribution, or None if they are."""
     if problem.ensemble is not None:
-        return "it needs a given graph, and this is an ensemble: sample a graph from it"
+        return "it needs a given graph, but this is an ensemble: sample a graph from it"
     return (
         None
         if problem.design == Random()
-        else f"inputs must be drawn at random, and here they are chosen by {problem.design!r}"
+        else f"inputs must be drawn at random, but here they are chosen by {problem.design!r}"
     )
 
 

@@ -7,7 +7,7 @@ from gpcurves.problem import Problem
 
 def needs_kernel(problem: Problem) -> str | None:
     """Return why there is no kernel, or None if there is one."""
-    return "it needs the kernel and the inputs, and a bare spectrum has neither" if problem.kernel is None else None
+    return "it needs the kernel and the inputs, which a bare spectrum does not have" if problem.kernel is None else None
 
 
 def needs_noise(problem: Problem) -> str | None:

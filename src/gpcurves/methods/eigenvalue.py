@@ -54,7 +54,7 @@ def _labelled_evenly(problem: Problem) -> str | None:
     """Return why labels are not spread as the theory assumes, or None."""
     ensemble = problem.ensemble
     if ensemble is not None and getattr(ensemble, "labelling", None) is not None:
-        return "it assumes labels that are spread evenly over vertices, and here blocks have shares of them"
+        return "it assumes labels that are spread evenly over vertices, but here blocks are labelled unequally"
     return None
 
 
@@ -70,7 +70,7 @@ class Eigenvalue(Sampled):
     kind = Kind.APPROXIMATION
     promise = "accurate for many examples per vertex, and for few if prior variances are even; not a bound"
     source = "Urry & Sollich 2013, eq. (14)"
-    needs = "a graph, or an ensemble of which graphs are drawn"
+    needs = "a graph, or an ensemble from which graphs are drawn"
     conditions = (_labelled_evenly,)
     axes = ("nu",)
     optimistic = True

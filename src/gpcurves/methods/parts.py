@@ -28,7 +28,7 @@ class Scope(Enum):
     """Of what a method is an approximation, a bound or an estimate."""
 
     AVERAGE = "the average error"
-    EVERY_DATASET = "the error of every single data set"
+    EVERY_DATASET = "the error of every data set"
     MODIFIED = "a modified error"
     OTHER_PROBLEM = "the average error of another problem"
     SPARSE = "the average error with few inducing points"
@@ -49,11 +49,11 @@ class MethodOptions:
                 continue
             if axis not in (None, problem.axis):
                 kind = "inputs that are vectors" if axis == "n" else "graphs"
-                return f"{each.name} belongs to {kind}, not to this problem"
+                return f"{each.name} applies to {kind}, not to this problem"
             if on == "ensemble" and problem.ensemble is None:
-                return f"{each.name} belongs to an ensemble of graphs, and here the graph is given"
+                return f"{each.name} applies to an ensemble of graphs, but here the graph is given"
             if on == "graph" and problem.ensemble is not None:
-                return f"{each.name} belongs to a given graph, and this is an ensemble"
+                return f"{each.name} applies to a given graph, but this is an ensemble"
         return None
 
     def to_dict(self) -> dict[str, Any]:

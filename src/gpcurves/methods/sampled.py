@@ -87,9 +87,7 @@ def average_over_groups(estimate: Estimate, names: tuple[str, ...]) -> tuple[dic
 def refuse_groups(names: tuple[str, ...], quantity: str) -> None:
     """Raise if averages over groups of vertices are asked for together with a quantity that has none."""
     if names:
-        raise InputError(
-            f"among averages squared errors over groups of vertices, and the quantity asked for is {quantity}"
-        )
+        raise InputError(f"among averages squared errors over groups of vertices, and does not apply to {quantity}")
 
 
 def remarks(sizes: FloatArray, mean: FloatArray, stderr: FloatArray, axis: str) -> list[str]:

@@ -30,7 +30,7 @@ class VarianceDistribution(Shown, ReadOnly):
     problem, nu
         What was asked; nu = 0 gives the prior variances.
     weights
-        How much each value counts, summing to 1; all the same if None.
+        The weight of each value, summing to 1; equal weights if None.
     vertex
         The vertex of each value, if the graph is given.
 

@@ -181,7 +181,7 @@ def average(experiment: Experiment, run: Run, stop: Stop, unit: str = "data sets
         done, damaged = ({}, []) if store is None else store.load(experiment.key, width)
         if damaged:
             which = ", ".join(map(str, damaged[:10])) + ", …" * (len(damaged) > 10)
-            progress.say(f"{run.store}: left out what is damaged, to be computed again: {unit} {which}")
+            progress.say(f"{run.store}: discarded damaged results, which are computed again: {unit} {which}")
         total = stop.first
 
         def estimate(interrupted: bool = False) -> Estimate:

@@ -78,7 +78,8 @@ class Store:
     def _check_version(self, version: int) -> None:
         if version not in (0, _VERSION):
             raise InputError(
-                f"{self.path} is a store of version {version}, and this gpcurves reads version {_VERSION}: name another file"
+                f"{self.path} is a store of version {version}, but this gpcurves reads version {_VERSION}: name "
+                "another file"
             )
 
     def _prepare_patiently(self) -> None:

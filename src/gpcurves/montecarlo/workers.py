@@ -106,7 +106,7 @@ def _processes(function: Function, tasks: Collection[int], workers: int) -> Iter
         except TerminatedWorkerError as error:
             if attempt + 1 == _ATTEMPTS:
                 raise NumericalError(
-                    f"local workers were killed {_ATTEMPTS} times, probably for want of memory: use fewer workers"
+                    f"local workers were killed {_ATTEMPTS} times, probably because memory ran out: use fewer workers"
                 ) from error
 
 
@@ -121,7 +121,7 @@ def _cluster(function: Function, tasks: Collection[int], address: str, timeout: 
             _count_workers(address, timeout / 3)
             client = Client(address, timeout=timeout / 3, set_as_default=False)
         except (OSError, ValueError) as error:
-            reason = str(error) or f"not a word within {timeout / 3:.0f} s"
+            reason = str(error) or f"no answer within {timeout / 3:.0f} s"
             raise InputError(f"no Dask scheduler answers at {address}: {reason}") from error
         try:
             try:
@@ -135,7 +135,9 @@ def _cluster(function: Function, tasks: Collection[int], address: str, timeout: 
             try:
                 yield from _gather(client, futures, address, timeout)
             except KilledWorker as error:
-                raise NumericalError(f"workers of {address} died while working, probably for want of memory") from error
+                raise NumericalError(
+                    f"workers of {address} died while working, probably because memory ran out"
+                ) from error
             except TimeoutError as error:
                 raise _gone(address) from error
         finally:
@@ -170,7 +172,7 @@ def _gather(client: Any, futures: Iterator[Any], address: str, timeout: float) -
         yield from batches
         without_workers = without_workers + interval if abandoned else 0.0
         if without_workers >= timeout:
-            raise NumericalError(f"all workers of {address} are gone: start some and run again")
+            raise NumericalError(f"all workers of {address} have stopped: start some and run again")
 
 
 @contextmanager
@@ -209,4 +211,4 @@ def _count_workers(address: str, timeout: float) -> int:
 
 
 def _gone(address: str) -> NumericalError:
-    return NumericalError(f"the Dask scheduler at {address} is gone: start it and run again")
+    return NumericalError(f"the Dask scheduler at {address} has stopped: start it and run again")

@@ -100,7 +100,7 @@ def _write_into(path: Path, content: bytes) -> None:
             if error.errno != errno.ENXIO:
                 raise
             if time.monotonic() > deadline:
-                raise InputError(f"cannot write {path}: nobody reads from this pipe") from error
+                raise InputError(f"cannot write {path}: no process reads from this pipe") from error
             time.sleep(0.05)
     os.set_blocking(descriptor, True)
     with os.fdopen(descriptor, "wb") as file:

@@ -55,7 +55,7 @@ def positive(name: str, value: object) -> float:
     if number <= 0:
         raise InputError(f"{name} must be greater than 0, got {number:g}")
     if number < _LEAST:
-        raise InputError(f"{name} must be at least {_LEAST:.3g}, below which digits are lost, got {number:g}")
+        raise InputError(f"{name} must be at least {_LEAST:.3g}, below which precision is lost, got {number:g}")
     return number
 
 

@@ -42,7 +42,7 @@ class Observation(Piece, ABC, family="observation"):
         if isinstance(self, kind) if kind is not None else not self.compound:
             return None
         made = "single function values" if kind is None else kind.meaning
-        return f"it is for labels of {made}, and labels are {self!r}"
+        return f"it is for labels of {made}, but labels are {self!r}"
 
     @property
     def gaussian_noise(self) -> float | None:

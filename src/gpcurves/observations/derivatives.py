@@ -51,9 +51,11 @@ class Derivatives(Functional):
 
     def unfit(self, kernel: Any, inputs: Inputs) -> str | None:
         if not isinstance(kernel, Kernel):
-            return "derivatives need inputs that are vectors, and here they are vertices of a graph"
+            return "derivatives need inputs that are vectors, but here they are vertices of a graph"
         if differentiable_terms(kernel) is None:
-            return f"derivatives are known of RBF and Matern52 kernels and of their sums, and the kernel is {kernel!r}"
+            return (
+                f"derivatives are implemented for RBF and Matern52 kernels and their sums, but the kernel is {kernel!r}"
+            )
         if isinstance(inputs, Torus) and too_many_images(kernel, inputs.dim):
             return "the lengthscales are too long for derivatives on the torus: use inputs on the box"
         return None

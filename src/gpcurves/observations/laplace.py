@@ -45,7 +45,7 @@ class LaplaceNoise(Observation):
 
     @property
     def variance(self) -> float:
-        """The variance of the noise, which a model that believes in Gaussian noise estimates."""
+        """The variance of the noise, which a model with Gaussian noise would estimate."""
         return 2 * self.scale**2
 
     @property

@@ -68,10 +68,10 @@ class Likelihood(Observation):
     labels
         The possible values of a label, such as (-1, 1) for classes; None if labels are real numbers.
     scale
-        About how far real labels lie from the function value, so that integrals over labels are accurate.
+        The typical distance of real labels from the function value, for integrals over labels.
     title
-        Its name in saved problems, that of the function unless given. A saved problem is read back if a likelihood of this name
-        has been made before: code is not saved.
+        Its name in saved problems; by default that of the function. To load a saved problem, first define a likelihood with
+        this name: code is not saved.
 
     Examples
     --------

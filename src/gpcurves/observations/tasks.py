@@ -96,10 +96,10 @@ def _check_covariance(name: str, value: object) -> FloatArray:
         raise InputError(f"{name} must have variances greater than 0 on its diagonal, got {least:g}")
     largest = float(matrix.diagonal().max())
     if (gap := float(abs(matrix - matrix.T).max())) > _ROUNDING * largest:
-        raise InputError(f"{name} must be symmetric, and two of its entries differ by {gap:.3g}")
+        raise InputError(f"{name} must be symmetric, but two of its entries differ by {gap:.3g}")
     even = (matrix + matrix.T) / 2
     if (lowest := float(np.linalg.eigvalsh(even)[0])) < -_ROUNDING * largest:
-        raise InputError(f"{name} must be positive semidefinite, and its lowest eigenvalue is {lowest:.3g}")
+        raise InputError(f"{name} must be positive semidefinite, but its lowest eigenvalue is {lowest:.3g}")
     return frozen_array(even)
 
 
@@ -131,11 +131,11 @@ class Tasks(TaskLabels):
     noise
         The noise variance of a label: one for all tasks, or one per task.
     shares
-        How labels are divided among tasks: numbers in proportion, such as counts; equal shares unless given.
+        How labels are divided among tasks, in proportion to these numbers; equal shares by default.
     names
-        Names of the tasks: "task 1", "task 2", … unless given.
+        Names of the tasks; by default "task 1", "task 2", ….
     target
-        The name of the task whose error is shown: the last one unless given.
+        The name of the task whose error is shown; by default the last one.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def _check_transitions(name: str, value: object) -> FloatArray:
         raise InputError(f"{name} must be finite and at least 0")
     sums = matrix.sum(axis=1)
     if (wrong := np.flatnonzero(abs(sums - 1) > _ROUNDING)).size:
-        raise InputError(f"{name} must have rows that sum to 1, and row {wrong[0] + 1} sums to {sums[wrong[0]]:g}")
+        raise InputError(f"{name} must have rows that sum to 1, but row {wrong[0] + 1} sums to {sums[wrong[0]]:g}")
     return frozen_array(matrix)
 
 
@@ -54,13 +54,13 @@ class TemporalDifferences(Functional):
     Parameters
     ----------
     discount
-        How much a reward one step later counts, at least 0 and below 1.
+        Discount factor of a reward one step later, at least 0 and below 1.
     variance
         The noise variance: of a reward if transitions are deterministic, of a return if they are stochastic.
     dynamics
         Whether transitions are "stochastic" or "deterministic".
     episode
-        How many states an episode has; a single endless trajectory unless given. Each starts in the stationary state.
+        Number of states in an episode, which starts in the stationary state; by default a single endless trajectory.
     transitions
         The probability of each state (column) after each state (row), for discrete inputs; a graph has its own random walk.
 
@@ -76,7 +76,7 @@ class TemporalDifferences(Functional):
 
     name = "temporal-differences"
     independent = False
-    discount: float = parameter(help="How much a reward one step later counts", check=_check_discount)
+    discount: float = parameter(help="Discount factor of a reward one step later", check=_check_discount)
     variance: float = noise_parameter()
     dynamics: Literal["stochastic", "deterministic"] = parameter(
         "stochastic", help="Whether transitions are stochastic"
@@ -111,13 +111,13 @@ class TemporalDifferences(Functional):
         if isinstance(inputs, Vertices):
             if self.transitions is not None:
                 return "a graph has its own random walk: leave out transitions"
-            return None if inputs.graph.edges else "a random walk needs edges, and this graph has none"
+            return None if inputs.graph.edges else "a random walk needs edges, but this graph has none"
         if not isinstance(inputs, Discrete):
-            return f"temporal differences need a graph or discrete inputs, and inputs are {inputs!r}"
+            return f"temporal differences need a graph or discrete inputs, but inputs are {inputs!r}"
         if self.transitions is None:
             return "discrete inputs need transitions, the probabilities of each state after each state"
         if len(self.transitions) != len(inputs.points):
-            return f"transitions are between {len(self.transitions)} states, and there are {len(inputs.points)} inputs"
+            return f"transitions are between {len(self.transitions)} states, but there are {len(inputs.points)} inputs"
         return None
 
     def weights(self, states: int, ends: object = ()) -> Any:

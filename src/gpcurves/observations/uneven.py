@@ -32,10 +32,10 @@ class UnevenNoise(Observation):
         Takes inputs, one per row, and returns the noise variance at each.
     values
         The noise variances themselves instead: one for each row of a `Sample`, point of `Discrete` inputs or vertex of a graph.
-        Rows that are the same share the average of theirs.
+        Equal rows share the average of their values.
     title
-        Name of the function in saved problems, its own unless given. A saved problem is read back if noise of this name has
-        been made before: code is not saved.
+        Name of the function in saved problems; by default its own. To load a saved problem, first define noise with this
+        name: code is not saved.
 
     Examples
     --------
@@ -75,12 +75,12 @@ class UnevenNoise(Observation):
 
     def objection(self, inputs: Any) -> str | None:
         if inputs.axis == "nu" and not inputs.enumerable:
-            return "noise per vertex needs a given graph, and this is an ensemble"
+            return "noise per vertex needs a given graph, but this is an ensemble"
         if self.function is not None:
             self.noise_at(inputs, inputs.nodes(_TRIED)[0])
             return None
         if not inputs.enumerable:
-            return f"values of the noise belong to rows or vertices, and inputs are {inputs!r}: give a function instead"
+            return f"values of the noise belong to rows or vertices, but inputs are {inputs!r}: give a function instead"
         count = len(self._places(inputs))
         what = "vertices" if inputs.axis == "nu" else "rows"
         assert self.values is not None
@@ -98,7 +98,7 @@ class UnevenNoise(Observation):
         known, asked = which[: len(places)], which[len(places) :]
         counts = np.bincount(known, minlength=len(unique))
         if (counts[asked] == 0).any():
-            raise InputError("the noise is known at the rows of the inputs alone, and some input is none of them")
+            raise InputError("the noise is known at the rows of the inputs alone, but some input is not among them")
         return np.asarray(np.bincount(known, weights=self.values, minlength=len(unique))[asked] / counts[asked])
 
     @staticmethod
@@ -108,7 +108,7 @@ class UnevenNoise(Observation):
         return points
 
     def information(self, error: FloatArray, variance: FloatArray | float) -> FloatArray:
-        raise NotApplicableError("how much a label tells depends on the input: ask for information_at")
+        raise NotApplicableError("the information in a label depends on the input: use information_at")
 
     def information_at(self, inputs: Any, X: FloatArray, error: FloatArray, variance: FloatArray | float) -> FloatArray:
         return np.asarray(1 / (self.noise_at(inputs, X) + error))
@@ -150,7 +150,9 @@ class UnevenNoise(Observation):
             except (IndexError, ValueError, TypeError):
                 continue
             return sha256(np.round(np.nan_to_num(found), 9).tobytes()).hexdigest()[:16]
-        raise InputError(f"the noise {self.title!r} cannot be saved: it takes inputs of no number of dimensions")
+        raise InputError(
+            f"the noise {self.title!r} cannot be saved: it accepts none of the input dimensions that were tried"
+        )
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any]) -> Self:

@@ -69,7 +69,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Quality:
-    """How much work to put into a figure, and how it is run: with the options of a simulation."""
+    """The computational effort for a figure, with the options of a simulation."""
 
     quick: bool = False  # fewer data sets will do
     workers: int | str = 1
@@ -149,10 +149,10 @@ def draw(name: str, **quality: Any) -> Drawn:
 
 
 def figure(name: str, *, quick: bool = True, **changes: Any) -> Drawn:
-    """Draw one figure of the papers, with parameters of your own if you like.
+    """Draw one figure of the papers, optionally with other parameters.
 
-    Claims of the paper are checked only with the paper's parameters. Figures whose curves come from problems take changes:
-    all of Sollich (1999), Figures 3 to 7 and 9 of Sollich and Halees (2002), Figures 3 and 5 of Urry and Sollich (2013).
+    Claims of the paper are checked only with the paper's parameters. These figures accept changes: all of Sollich (1999),
+    Figures 3 to 7 and 9 of Sollich and Halees (2002), Figures 3 and 5 of Urry and Sollich (2013).
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def draw_graph(
     label, title
         What the colours mean, and the title.
     colours
-        How values become colours: in steps of the root, which are finer near the smallest; signed, with white for 0; or even.
+        The colour scale: of the square root, which is finer for small values; "signed", with white for 0; or "even".
     seen
         What the black edge means.
     ax
@@ -59,7 +59,7 @@ def draw_graph(
 
     known = as_graph(graph)
     if known.vertices > MOST_VERTICES:
-        raise InputError(f"a drawing shows at most {MOST_VERTICES} vertices, and this graph has {known.vertices}")
+        raise InputError(f"a drawing shows at most {MOST_VERTICES} vertices, but this graph has {known.vertices}")
     axes = new_axes(ax, (8.4, 7.2))
     positions = known.positions
     if positions is None or not np.ptp(positions, axis=0).any():

@@ -52,7 +52,7 @@ class Spectrum(ReadOnly):
     coarse
         The same spectrum from a quarter of the nodes, if it is numerical: the difference estimates its error.
     origin
-        Where it came from, in words.
+        How it was obtained, in words.
     resolution
         Errors below this are lost in the rounding errors of a numerical spectrum.
 

@@ -288,7 +288,7 @@ def _find_dates(cells: pd.Series[Any], words: Sequence[str], decimal: str) -> Re
     swapped = best.translate(_SWAP)
     either = swapped != best and fits.get(swapped) == fits[best]
     first = "month" if best.startswith("%m") else "day"
-    order = f"the {first} first, though it could be the other way round" if either else ""
+    order = f"the {first} first, though the order is ambiguous" if either else ""
     return _dates_reading(cells, best, order, strays)
 
 

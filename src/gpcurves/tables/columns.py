@@ -134,7 +134,7 @@ def find_identity(name: str, values: FloatArray, positions: npt.NDArray[np.intp]
     if any(np.array_equal(values[known], positions[known] + start) for start in (0, 1)):
         return "an identifier, it counts the rows"
     distinct = known.all() and len(np.unique(values)) == len(values) and np.array_equal(values, np.round(values))
-    return "an identifier, a different whole number in every row" if distinct and _ID_NAME.fullmatch(name) else ""
+    return "an identifier, a different integer in every row" if distinct and _ID_NAME.fullmatch(name) else ""
 
 
 def has_few_values(values: Values) -> bool:

@@ -24,7 +24,7 @@ def read_contents(path: Path) -> bytes:
         check_claims(path, size, 0)
         if size > max(_LARGE, _FOLD * len(data)):
             fold = f"{size / len(data):.0f}-fold to {size:,} bytes"
-            raise InputError(f"cannot read {path}: it expands {fold}, as no table does; save it as .csv")
+            raise InputError(f"cannot read {path}: it expands {fold}, which no ordinary table does; save it as .csv")
     return data
 
 

@@ -46,7 +46,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     elif data.startswith(b"PK\x03\x04"):
         table, steps, decimal = _read_excel(path, data), ["Read the first sheet of the workbook."], "."
     elif data.startswith(b"\xd0\xcf\x11\xe0"):
-        raise InputError(f"cannot read {path}: it is a workbook of an old Excel, save it as .xlsx or .csv")
+        raise InputError(f"cannot read {path}: it is in an old Excel format, save it as .xlsx or .csv")
     else:
         table, steps, decimal = _read_text(path, data)
     if table.empty:
@@ -70,7 +70,7 @@ def _read_parquet(path: Path, data: bytes) -> pd.DataFrame:
             held += batch.nbytes
             if batch.nbytes > _LONGEST_CELL * max(1, batch.num_rows * batch.num_columns):
                 long = f"{batch.nbytes / batch.num_rows / batch.num_columns:,.0f} bytes"
-                raise InputError(f"cannot read {path}: its cells hold {long} on average, this is no table of values")
+                raise InputError(f"cannot read {path}: its cells hold {long} on average, this is not a table of values")
             check_claims(path, held, 0)
             batches.append(batch)
         table: pd.DataFrame = Table.from_batches(batches, file.schema_arrow).to_pandas()
@@ -122,7 +122,9 @@ def _read_sheet(path: Path, data: bytes) -> pd.DataFrame:
     for number, row in enumerate(sheet.rows):
         spanned += len(row)
         if number > _LAST_ROW or spanned > max(_FEW_SPANNED, size):
-            raise InputError(f"cannot read {path}: few of its {spanned:,} cells hold a value, remove those far out")
+            raise InputError(
+                f"cannot read {path}: few of its {spanned:,} cells hold a value, remove those far from the table"
+            )
         held = {i: _cell_value(cell) for i, cell in enumerate(row) if cell.value not in (None, "")} if row else {}
         if cells := {i: value for i, value in held.items() if value is not None}:
             rows.append(cells)

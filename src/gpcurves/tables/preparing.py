@@ -76,7 +76,7 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     steps = [str(step) for step in table.attrs.get("steps", ())]
     positions = _draw_positions(len(table), max(_MOST_LOOKED_AT, 2 * most_rows), generator)
     if len(positions) < len(table):
-        steps.append(f"Looked at {len(positions):,} rows, drawn at random from {len(table):,}.")
+        steps.append(f"Examined {len(positions):,} rows, drawn at random from {len(table):,}.")
 
     decimal = str(table.attrs.get("decimal", "."))
     used = {target, *inputs, *aside.values()}
@@ -320,7 +320,7 @@ def _drop_copies(draft: Draft) -> Draft:
     if not (copies.any() and _repeats_are_natural(inputs, rows)):
         return draft.lose(copies, "equal to another one in the target and every input")
     return draft.say(
-        f"Kept {_count(copies.sum(), 'row')} equal to another one: with values this coarse that is no sign of copies."
+        f"Kept {_count(copies.sum(), 'row')} that equal another one: with values this coarse, repeats are expected."
     )
 
 
@@ -383,7 +383,7 @@ def _encode_pool(
     unknown = np.isnan(X).any(axis=1)
     new = design.find_new(values)
     if new:
-        said.append(f"met categories that no row with a target has ({enumerate_names(new)}) and took them as 'other'")
+        said.append(f"found categories that no labelled row has ({enumerate_names(new)}) and treated them as 'other'")
     sentence = ", ".join(said)
     if gone.all() and not fill:
         raise InputError(f"no row of the pool can be used: {sentence[0].lower()}{sentence[1:]}")

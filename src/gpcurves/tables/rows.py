@@ -219,8 +219,8 @@ def check_distance(pool: FloatArray, sources: Sequence[str]) -> FloatArray:
     if furthest.max() > _MOST_DEVIATION:
         name = sources[int(np.argmax(furthest))]
         raise InputError(
-            f"the pool is {furthest.max():.0e} standard deviations of {name!r} away from your rows: "
-            "look for slips, or for other units than those of your rows"
+            f"the pool is {furthest.max():.0e} standard deviations of {name!r} away from your rows: check for "
+            "data-entry mistakes and different units"
         )
     return pool
 
@@ -245,7 +245,7 @@ def standardise_arrays(
     if len(inputs) != len(target):
         raise InputError(f"X and y must have as many rows as each other, got {len(inputs)} and {len(target)}")
     if len(target) < FEWEST_ROWS:
-        raise InputError(f"a forecast needs at least {FEWEST_ROWS} rows with a target, got {len(target)}")
+        raise InputError(f"a forecast needs at least {FEWEST_ROWS} labelled rows, got {len(target)}")
     usable = len(target)
     inputs, target, steps = draw_rows(inputs, target, most_rows, rng)
     if np.ptp(target) == 0:

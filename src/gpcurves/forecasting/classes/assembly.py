@@ -38,7 +38,7 @@ class FittedClasses:
 def fit_classes(rows: Rows, computation: Computation) -> FittedClasses:
     """Learn from rows, hold some of them out, and find out what more rows would tell."""
     with threadpool_limits(1):
-        rows_used = _thin(rows, computation.effort.fitted_rows)
+        rows_used = thin(rows, computation.effort.fitted_rows)
         labels = rows_used.labels
         members = find_members(rows_used.X, rows_used.columns.blocks, labels)
         mixture = mix(members, labels)
@@ -62,8 +62,8 @@ def fit_classes(rows: Rows, computation: Computation) -> FittedClasses:
     return FittedClasses(rows_used, tuple(members), mixture, tuple(found), curves)
 
 
-def _thin(rows: Rows, most_rows: int) -> Rows:
-    """Return at most so many rows, drawn at random; whole tables if they have groups, which must not be torn apart."""
+def thin(rows: Rows, most_rows: int) -> Rows:
+    """Return at most so many rows, drawn at random."""
     if len(rows.y) <= most_rows:
         return rows
     pick = np.sort(np.random.default_rng(1).permutation(len(rows.y))[:most_rows])
@@ -78,6 +78,9 @@ def forecast_classes(rows: Rows, computation: Computation) -> Forecast:
     relevance = measure_relevance(fit.rows, problems, curves.expectations.weights)
     computation.progress.advance(20)
     names, counts = rows.classes, rows.labels.sum(axis=0)
+    notes = _notes(rows, counts)
+    if len(fit.rows.y) < len(rows.y):
+        notes.append(f"The classifier has learnt from {len(fit.rows.y):,} of {len(rows.y):,} rows, drawn at random.")
     result = Forecast(
         target=rows.target,
         rows=rows.usable,
@@ -92,7 +95,7 @@ def forecast_classes(rows: Rows, computation: Computation) -> Forecast:
         relevance=relevance,
         deterministic=False,
         steps=rows.steps,
-        notes=tuple(_notes(rows, counts)),
+        notes=tuple(notes),
         seed=computation.seed,
         deviation=1.0,
         mean_absolute=1.0,

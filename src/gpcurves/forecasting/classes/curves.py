@@ -26,7 +26,6 @@ from gpcurves.inputs import Inputs
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
-_DRAWS = 24  # of what will be known, for each row
 _MOST_ROWS = 400  # over which expectations are averaged
 _SMALL = 0.1  # members with less weight are left out
 _KNOTS = np.array(
@@ -87,20 +86,20 @@ def expect(mixture: ClassMixture, inputs: Inputs, rows: float, computation: Comp
         information = float(np.mean([each.W.mean() for each in regression.posteriors]))
         problem = regression.member.problem(inputs, 1 / max(information, 1e-3))
         curve = simulate_curve(problem, X, test)
-        values = spread(*regression.leave_one_out(), temperature, np.random.default_rng(seed))
+        values = spread(*regression.leave_one_out(), temperature, np.random.default_rng(seed), effort.draws)
         found.append(Expectation(problem, curve, rows, *values))
         weights.append(weight)
     return Expectations(tuple(found), np.array(weights) / sum(weights))
 
 
 def spread(
-    mean: FloatArray, variance: FloatArray, temperature: float, rng: np.random.Generator
+    mean: FloatArray, variance: FloatArray, temperature: float, rng: np.random.Generator, draws: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return expected error rates and log losses at the knots, averaged over rows and what will be known."""
+    """Return expected error rates and log losses at the knots, averaged over rows and draws of what will be known."""
     if len(mean) > _MOST_ROWS:
         pick = rng.permutation(len(mean))[:_MOST_ROWS]
         mean, variance = mean[pick], variance[pick]
-    normal = rng.standard_normal((_DRAWS // 2, *mean.shape))
+    normal = rng.standard_normal(((draws + 1) // 2, *mean.shape))
     normal = np.concatenate((normal, -normal))
     errors, losses = [], []
     for share in _KNOTS:

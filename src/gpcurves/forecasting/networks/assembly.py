@@ -149,8 +149,8 @@ def forecast_observed(
     band = curves.make_band()
     now = float(band.at(np.array([float(len(observed.vertices))]))[0][0])
     notes.append(
-        "Errors at labels left out one by one are not the forecast: they compare methods on the same labels. What to expect at vertices "
-        f"without labels is the forecast, an RMSE of about {now:.3g}, which rests on tenfold cross-validation and on the fitted curves."
+        "Leave-one-out errors compare methods on the same labels; they are not the forecast. At unlabelled "
+        f"vertices expect an RMSE of about {now:.3g}, from tenfold cross-validation and the fitted curves."
     )
     remaining = measure_savings(model.posterior_, fit.route)
     computation.progress.advance(10)

@@ -127,7 +127,7 @@ def _take_table(graph: Graph, given: Any) -> dict[str, Values]:
         given = pd.DataFrame(array, columns=[f"attribute {k + 1}" for k in range(array.shape[1])])
         given.index = pd.Index([graph.label(k) for k in range(graph.vertices)])
     if not given.columns.is_unique:
-        raise InputError("attributes must have different names, and some are the same")
+        raise InputError("attributes must have different names, but some are the same")
     numbers = vertex_numbers(graph, given.index.to_numpy())
     twice = np.flatnonzero(np.bincount(numbers, minlength=graph.vertices) > 1)
     if len(twice):
@@ -145,7 +145,7 @@ def _as_values(name: str, column: pd.Series) -> Values:
         column = column.astype(float)
     values = as_values(None if missing else cell for cell, missing in zip(column, column.isna(), strict=True))
     if values is None:
-        raise InputError(f"the attribute {name!r} must be numbers or texts, and some of it is neither")
+        raise InputError(f"the attribute {name!r} must be numbers or texts, but some values are neither")
     return values
 
 

@@ -71,11 +71,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     graph
         A graph in any form that `GraphProblem` takes.
     kernel
-        "fit", which chooses by the evidence, or a covariance between vertices that is taken as it is.
+        "fit", which maximises the evidence, or a covariance between vertices, which is not fitted.
     variance
         "fit", or the prior variance of the function: a large one means that most labels are certain.
     likelihood
-        How classes depend on the function: ``Logit()`` unless given, or ``Probit(noise)``.
+        How classes depend on the function: ``Logit()``, the default, or ``Probit(noise)``.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     log_evidence_
         The logarithm of the evidence by Laplace's method; None on large graphs.
     notes_
-        What a reader of the predictions should know, in sentences.
+        Warnings about the predictions, in sentences.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         part = connected_components(self.graph_.adjacency, directed=False)[1]
         unreached = int((~np.isin(part, part[self.counted_.vertices])).sum())
         if unreached:
-            are = "vertex is in a part" if unreached == 1 else "vertices are in parts"
+            are = "vertex is in a component" if unreached == 1 else "vertices are in components"
             self.notes_ += (f"{unreached:,} {are} of the graph without labels: both classes have the same probability",)
         return self
 
@@ -212,13 +212,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack((1 - p, p))
 
     def predict(self, X: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
-        """Return the likelier class at vertices, or at all of them."""
+        """Return the more likely class at the given vertices, or at all."""
         at = self._find(X)
         return np.asarray(self.classes_[(self.means_[at] > 0).astype(np.int64)])
 
     def _find(self, X: npt.ArrayLike | None) -> IntArray:
         if not hasattr(self, "means_"):
-            raise InputError("the model has not learnt anything yet: call fit first")
+            raise InputError("this model is not fitted yet: call fit first")
         return np.arange(self.graph_.vertices) if X is None else vertex_numbers(self.graph_, X)
 
     def __repr__(self) -> str:
@@ -235,5 +235,5 @@ def _check_classes(y: npt.ArrayLike) -> npt.NDArray[Any]:
         raise InputError(f"labels must be a list with a class per vertex, got shape {labels.shape}")
     missing = labels.dtype.kind == "f" and not np.isfinite(labels).all()
     if missing or (labels.dtype.kind == "O" and any(each is None or each != each for each in labels.tolist())):
-        raise InputError("labels must be classes, and some are missing: leave out vertices whose class is not known")
+        raise InputError("labels must be classes, but some are missing: leave out vertices whose class is not known")
     return labels

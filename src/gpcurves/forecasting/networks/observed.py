@@ -104,7 +104,7 @@ class Observed:
 def vertex_numbers(graph: Graph, vertices: npt.ArrayLike) -> IntArray:
     """Return vertices as numbers: names are looked up, integers are taken as they are if there are no names."""
     if np.ma.is_masked(vertices):
-        raise InputError("vertices must be a list of numbers or names, and some are masked: leave them out")
+        raise InputError("vertices must be a list of numbers or names, but some are masked: leave them out")
     given = np.asarray(vertices)
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]

@@ -99,7 +99,7 @@ def find_posterior(
         with suppress(np.linalg.LinAlgError):  # a covariance that rounding has made indefinite explains nothing
             logs[i] = candidate.log_prior + log_evidence(block, some, settings)
     if not np.isfinite(logs).any():
-        raise NumericalError("no covariance explains the labels in double precision")
+        raise NumericalError("the labels have no covariance that double precision can factorise")
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     local = float(weights[[candidate.local for candidate in candidates]].sum())

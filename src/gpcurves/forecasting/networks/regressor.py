@@ -63,8 +63,8 @@ class LeftOut:
             return None
         name, rmse = min(better.items(), key=lambda each: each[1])
         return (
-            f"{name} predicts labels that were left out better than the fitted model (RMSE {rmse:.4g} against "
-            f"{self.process:.4g}): do the edges join vertices with similar values?"
+            f"{name} has a lower leave-one-out error than the fitted model (RMSE {rmse:.4g} against "
+            f"{self.process:.4g}): check that edges join vertices with similar values"
         )
 
 
@@ -79,15 +79,15 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     graph
         A graph in any form that `GraphProblem` takes.
     kernel
-        "fit", or a covariance between vertices that is taken as it is.
+        "fit", or a covariance between vertices, which is not fitted.
     noise
-        "fit", or the variance of one label about the function in units of the prior variance.
+        "fit", or the noise variance of a label in units of the prior variance.
     mean, variance
-        "fit", or the mean and variance of the function before there are labels, in the units of the labels.
+        "fit", or the prior mean and variance of the function, in the units of the labels.
     attributes
-        What else is known about every vertex, if it may tell about the values: a table by vertex (a DataFrame whose index names
-        the vertices, or an array with a row for each), or "auto" for the attributes of the graph itself. Texts are categories.
-        Explanations with a covariance of the attributes then join those of the graph alone.
+        Attributes of every vertex that may help to predict the values: a table by vertex (a DataFrame whose index names the
+        vertices, or an array with a row for each), or "auto" for the attributes of the graph itself. Texts are categories.
+        Models with a covariance of the attributes are then added to those of the graph alone.
 
     Attributes
     ----------
@@ -95,19 +95,19 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The graph with its vertices in the order of their names, by which all else goes; the numbers there of the vertices in
         the order in which they were given.
     posterior_
-        The explanations of the labels with their probabilities.
+        The models with their posterior probabilities.
     kernel_, noise_, mean_, variance_
         The most likely kernel, and averages over the posterior: the variance of the noise of a label, the mean and the
         variance of the function, all in the units of the labels.
     local_, attributed_
         The probabilities of local normalisation, and that the attributes matter.
     share_
-        The share of the Gaussian process in the prediction, which is averaged with label propagation if the kernel is fitted;
-        found at labels left out.
+        The weight of the Gaussian process in the prediction, which is averaged with label propagation if the kernel is
+        fitted; chosen by leave-one-out errors.
     left_out_
-        Errors at labelled vertices if each is predicted from the others, beside those of simple methods.
+        Leave-one-out errors at labelled vertices, next to those of simple methods.
     notes_
-        What a reader of the predictions should know, in sentences.
+        Warnings about the predictions, in sentences.
 
     Examples
     --------
@@ -250,9 +250,12 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         unreached = np.flatnonzero(~np.isin(part, part[labelled]))
         if len(unreached) == 0:
             return None
-        are = "vertex is in a part" if len(unreached) == 1 else "vertices are in parts"
+        are = "vertex is in a component" if len(unreached) == 1 else "vertices are in components"
         names = list_names([self.graph_.label(k) for k in unreached.tolist()])
-        return f"{len(unreached):,} {are} of the graph without labels ({names}): predicted is the mean of the labels, with a wide interval"
+        return (
+            f"{len(unreached):,} {are} of the graph without labels ({names}): their prediction is the mean of the "
+            "labels, with a wide interval"
+        )
 
     def predict(
         self, X: npt.ArrayLike | None = None, return_std: bool = False
@@ -276,27 +279,27 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def summary(self) -> str:
-        """What was fitted, in one sentence, with the errors at labels left out."""
+        """The fitted model in one sentence, with leave-one-out errors."""
         return "; ".join(self.findings)
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The parts of the summary: the kernel, whether attributes matter if there are any, and errors at labels left out."""
+        """The parts of the summary: the kernel, whether attributes matter if there are any, and leave-one-out errors."""
         left = self.left_out_
         simple = "" if left.propagation is None else f", label propagation {left.propagation:.3g}"
         kernel = f"most likely {describe_kernel(self.kernel_)}, {describe_odds(self.local_)}"
         if self.large_ is not None:  # only local normalisation was tried
-            kernel = f"{describe_kernel(self.kernel_)}, which predicts labels left out best"
+            kernel = f"{describe_kernel(self.kernel_)}, which has the lowest leave-one-out error"
         kernel = kernel if self.kernel == "fit" else f"kernel {self.kernel_!r}, as given"
         found = [kernel]
         if self.attributes_ is not None:
             found.append(describe_attributes(self.attributes_.names, self.attributed_))
         compared = f"fitted model {left.process:.3g}, mean of the labels {left.mean:.3g}{simple}"
-        return (*found, f"RMSE at labels left out one by one, to compare methods: {compared}")
+        return (*found, f"Leave-one-out RMSE, to compare methods: {compared}")
 
     def _find(self, X: npt.ArrayLike | None) -> IntArray:
         if not hasattr(self, "large_"):
-            raise InputError("the model has not learnt anything yet: call fit first")
+            raise InputError("this model is not fitted yet: call fit first")
         return self.everywhere_ if X is None else vertex_numbers(self.graph_, X)
 
     def _predict(self, at: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -84,8 +84,9 @@ class VertexAttributeKernel(GraphKernel):
     """A covariance of attributes: vertices with similar attributes have similar values, whether they are joined or not.
 
     Numbers are standardised, and each category is a column of 0 and 1, so that lengthscales are in standard deviations. Add it
-    to a kernel of the graph: ``RandomWalkKernel(p=10) + 0.5 * VertexAttributeKernel(RBF(1.0))``. Given graphs only, whose attributes
-    are not part of a saved curve; there are no messages, so that the simulation and eigenvalue theory take it.
+    to a kernel of the graph: ``RandomWalkKernel(p=10) + 0.5 * VertexAttributeKernel(RBF(1.0))``. It works on given graphs
+    only, whose attributes are not part of a saved curve, and with simulation and eigenvalue theory only, not with the
+    cavity method.
 
     Parameters
     ----------

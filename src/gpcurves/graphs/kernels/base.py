@@ -40,7 +40,7 @@ def normalise_parameter() -> Any:
 
 def variance_parameter() -> Any:
     """Return the field ``variance`` of a graph kernel, after ``normalise``."""
-    return parameter(1.0, help="Prior variance that normalisation leads to, and a factor without it", check=positive)
+    return parameter(1.0, help="Prior variance after normalisation; without normalisation, a factor", check=positive)
 
 
 def chebyshev_coefficients(function: Callable[[FloatArray], FloatArray], count: int) -> FloatArray:

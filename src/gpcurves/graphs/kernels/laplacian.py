@@ -178,7 +178,7 @@ class _ResolventPower(_LaplacianKernel):
             try:
                 return super().vertex_model()
             except NotApplicableError as error:
-                raise NotApplicableError(f"{error}; with an integer smoothness they are short") from error
+                raise NotApplicableError(f"{error}; an integer smoothness needs far fewer") from error
         factor, exponent = self.resolvent
         odd, pairs = exponent % 2, exponent // 2
         local, coupling = np.zeros((exponent + 1, exponent + 1)), np.zeros((exponent + 1, exponent + 1))

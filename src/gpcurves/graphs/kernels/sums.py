@@ -89,8 +89,8 @@ def _check_terms(name: str, value: object) -> tuple[GraphKernel, ...]:
 class GraphKernelSum(GraphKernel):
     """Independent contributions added: ``0.7 * RandomWalkKernel(p=4) + 0.3 * RandomWalkKernel(p=40)``.
 
-    Each term is normalised as it says itself, and its variance is its share of the prior variance. The simulation and eigenvalue
-    theory take any sum. The cavity method needs terms without normalisation, of which the sum is again a function of `T`.
+    Each term is normalised separately, and its variance is its share of the prior variance. Simulation and eigenvalue
+    theory support any sum. The cavity method needs terms without normalisation, whose sum is again a function of `T`.
 
     Parameters
     ----------
@@ -148,7 +148,8 @@ class GraphKernelSum(GraphKernel):
     def _reason(self) -> str:
         guilty = next(term for term in self.terms if not (term.spectral and term.normalise == "none"))
         return (
-            "messages exist for sums of kernels of the graph alone without normalisation (normalise='none'), and one term is "
+            "messages exist for sums of kernels of the graph alone without normalisation (normalise='none'), but "
+            "one term is "
             f"{guilty!r}"
         )
 

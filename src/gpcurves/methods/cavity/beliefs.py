@@ -42,7 +42,7 @@ def normalisers(kernel: GraphKernel, graph: Graph) -> tuple[FloatArray, str | No
     raw = prior_variances(links_of(graph), kernel.vertex_model()) / kernel.variance
     note = None
     if not is_forest(graph):
-        note = "prior variances are those without cycles: the true ones would take too long on this graph"
+        note = "prior variances ignore cycles: the exact ones would take too long on this graph"
     return raw if kernel.normalise == "local" else np.full(graph.vertices, raw.mean()), note
 
 
@@ -157,7 +157,7 @@ def belief_propagation(
 ) -> Beliefs:
     """Return posterior variances, and means for given targets, of all vertices of a given graph.
 
-    Exact on graphs without cycles; elsewhere an approximation that is good if cycles are long.
+    Exact on graphs without cycles; otherwise an approximation, which is accurate if cycles are long.
 
     Parameters
     ----------
@@ -170,13 +170,14 @@ def belief_propagation(
     tolerance
         Stop when no message changes by more than this, relative to its largest element.
     max_rounds
-        Stop after so many rounds, with ``converged`` false.
+        Maximum number of iterations, after which ``converged`` is False.
     damping
-        Share of the former message to keep, below 1. If changes have not shrunk in 30 rounds, one half is kept from then on.
+        Damping, the weight of the previous message, below 1. If changes have not shrunk in 30 iterations, it is one half
+        from then on.
     start
-        A former result on the same graph, from whose messages this run starts.
+        A previous result on the same graph, whose messages are the starting point.
     threads
-        How many threads share the work; the result does not depend on it.
+        Number of threads; the result does not depend on it.
 
     Examples
     --------

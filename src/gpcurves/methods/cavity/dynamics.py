@@ -362,5 +362,5 @@ def raw_diagonal(links: Links, model: VertexModel, threads: int) -> FloatArray:
     first = np.zeros((links.slots, model.packed))
     messages, converged, history, _ = iterate(links, model, (none, none), first, threads)
     if not converged:
-        raise NumericalError(f"prior variances did not converge in {len(history)} rounds of messages")
+        raise NumericalError(f"prior variances did not converge in {len(history)} iterations of belief propagation")
     return -last_pivots(links, model, messages, threads)[0] / links.degrees

@@ -37,19 +37,21 @@ class Precision(MethodOptions):
     """How precise the average is, and how an ensemble is normalised."""
 
     precision: float = parameter(
-        _PRECISION, help="Go on until the standard error is this fraction of the error", check=positive
+        _PRECISION, help="Continue until the standard error is this fraction of the error", check=positive
     )
     local: Literal["exact", "paper"] = parameter(
         "exact",
-        help="Local normalisation on an ensemble: exact, or paper for the approximate equation (29) of the paper",
+        help=(
+            "Local normalisation on an ensemble: exact, or paper (the approximate equation (29) of Urry & Sollich 2013)"
+        ),
         on="ensemble",
     )
 
     def objection(self, problem: Problem, given: Collection[str]) -> str | None:
         if "local" in given and problem.ensemble is not None and problem.kernel.normalise != "local":
-            return f"local belongs to local normalisation, and the kernel's is {problem.kernel.normalise}"
+            return f"local belongs to local normalisation, but the kernel's normalisation is {problem.kernel.normalise}"
         if "local" in given and self.local == "paper" and problem.ensemble is not None and problem.teacher is not None:
-            return "local='paper' is for a well-specified model, and here student and teacher differ"
+            return "local='paper' is for a well-specified model, but here the teacher differs from it"
         return super().objection(problem, given)
 
 
@@ -66,30 +68,34 @@ class CavityOptions(Precision):
 
     among: tuple[str, ...] = parameter(
         (),
-        help="Groups of vertices to average over besides; of an ensemble those that are given by a degree, and blocks",
+        help="Also average over these groups of vertices; on an ensemble, groups defined by degree, and blocks",
         check=lambda name, value: check_groups(value),
     )
     max_sweeps: int = parameter(
-        2000, help="On an ensemble: sweeps per replica and nu at most", check=at_least(1), on="ensemble"
+        2000, help="On an ensemble: maximum number of sweeps per replica and nu", check=at_least(1), on="ensemble"
     )
     population: int | None = parameter(
         None,
-        help="On an ensemble: vertices in each of the eight populations; their bias falls as one over this number  [chosen "
-        "from the precision]",
+        help=(
+            "On an ensemble: vertices in each of the eight populations; the bias is proportional to 1/population  "
+            "[chosen from the precision]"
+        ),
         check=at_least(2),
         on="ensemble",
     )
     replicas: int | None = parameter(
-        None, help="Replicas of an ensemble [64] or data sets on a given graph [400] at most", check=at_least(2)
+        None,
+        help="Maximum number of replicas of an ensemble [64] or data sets on a given graph [400]",
+        check=at_least(2),
     )
     tolerance: float = parameter(
-        1e-8, help="On a given graph: messages have converged if they change by less", check=real, on="graph"
+        1e-8, help="On a given graph: convergence tolerance of belief propagation", check=real, on="graph"
     )
     max_rounds: int = parameter(
-        1000, help="On a given graph: iterations of all messages at most", check=at_least(1), on="graph"
+        1000, help="On a given graph: maximum number of iterations of belief propagation", check=at_least(1), on="graph"
     )
     damping: float = parameter(
-        0.0, help="On a given graph: share of the former message to keep", check=real, on="graph"
+        0.0, help="On a given graph: damping (weight of the previous message)", check=real, on="graph"
     )
 
     def objection(self, problem: Problem, given: Collection[str]) -> str | None:
@@ -111,7 +117,7 @@ def _has_edges(problem: Problem) -> str | None:
 def has_messages(problem: Problem) -> str | None:
     """Return why a kernel has no messages, or None."""
     if problem.teacher is not None and problem.true_kernel is None:
-        return "the true function must come from a kernel between vertices, and here it is one function"
+        return "the true function must come from a kernel between vertices, but here it is one function"
     kernels = [problem.kernel] if problem.teacher is None else [problem.kernel, problem.true_kernel]
     try:
         if problem.ensemble is not None and problem.ensemble.mean_degree > 0:
@@ -120,7 +126,7 @@ def has_messages(problem: Problem) -> str | None:
     except GPCurvesError as error:
         return str(error)
     if problem.teacher is not None and 0 in sizes:
-        return "of a misspecified model both kernels must couple neighbours, and one is a multiple of the identity"
+        return "of a misspecified model both kernels must couple neighbours, but one is a multiple of the identity"
     return None
 
 
@@ -162,12 +168,12 @@ class Cavity(Sampled):
         if problem.ensemble is not None or is_large(problem):
             return None
         vertices = f"{problem.examples_per_size:,} vertices"
-        return f"on {vertices} the simulation is quick, and exact; name it among the methods to compute it"
+        return f"on {vertices} simulation is fast and exact; to run the cavity method anyway, name it in methods"
 
     def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
         if problem.observation.uneven and quantity in self.quantities and quantity != MSE.name:
             return (
-                f"of the quantity {quantity}: noise must be the same everywhere, and here it is {problem.observation!r}"
+                f"of the quantity {quantity}: noise must be the same everywhere, but here it is {problem.observation!r}"
             )
         return super().quantity_objection(problem, quantity)
 
@@ -263,10 +269,10 @@ class Cavity(Sampled):
 
         _check_size(nu)
         if problem.teacher is not None:
-            raise InputError("errors at single vertices of a misspecified model are there by simulation alone")
+            raise InputError("errors at single vertices of a misspecified model are available by simulation only")
         if run.store is not None or str(run.workers).strip() != "1":
             raise InputError(
-                "workers and store belong to the simulation: the cavity method samples variances in one piece"
+                "workers and store apply to simulation only: the cavity method samples variances in a single run"
             )
         graph = problem.graph
         if isinstance(graph, Ensemble):

@@ -28,7 +28,7 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.observations.classes import Classes
 from gpcurves.problem import Problem
 
-_NOT_A_BOUND = "close to the truth for smooth spectra and inputs spread evenly; not a bound"
+_NOT_A_BOUND = "accurate in practice for smooth spectra and evenly spread inputs; not a bound"
 _NO_CHANGE = 1e-18  # a share that rounding does not see
 _FAR = 1e12
 _NOTHING = 1e-300  # below this, in units of the largest eigenvalue, nothing is left to learn
@@ -108,7 +108,7 @@ def lower_continuous(problem: Problem, n: FloatArray) -> FloatArray:
     "lc1",
     "LC corrected for integer n",
     Kind.APPROXIMATION,
-    promise="never above LC, and close to it unless the noise is low; not a bound",
+    promise="a correction of LC, never above it and close to it unless the noise is low; not a bound",
     source="Sollich & Halees 2002, eq. (28)",
     negative="the expansion breaks down at n = {:g}, where the correction exceeds LC itself",
 )
@@ -194,7 +194,7 @@ def discrete_examples(problem: Problem, error: float) -> float:
     "d",
     "Discrete",
     Kind.APPROXIMATION,
-    promise="close to UC, of which it is the version for integer n; not a bound",
+    promise="the version of UC for integer n, and close to it; not a bound",
     source="Sollich 1999, eq. (9)",
     needs="integer n",
     integers=True,

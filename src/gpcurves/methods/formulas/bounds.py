@@ -57,7 +57,7 @@ _ON_GRAPHS: dict[str, Any] = {"axes": ("n", "nu"), "aside": _is_aside}
     "Micchelli-Wahba",
     Kind.LOWER_BOUND,
     scope=Scope.EVERY_DATASET,
-    promise="no choice of n inputs gets below it, whatever the noise; tight only for small n",
+    promise="holds for every data set, at any noise; tight only for small n",
     source="Sollich & Halees 2002, eq. (18)",
     needs="integer n",
     conditions=(_given_graph,),
@@ -82,7 +82,7 @@ def _knows_budget(problem: Problem) -> str | None:
 def _needs_largest_variance(problem: Problem) -> str | None:
     if problem.largest_variance is not None:
         return None
-    return "the prior variance C(x, x) must have a known largest value: stationary kernels and discrete inputs do"
+    return "the prior variance C(x, x) must have a known maximum, as for stationary kernels and discrete inputs"
 
 
 @formula(
@@ -90,9 +90,9 @@ def _needs_largest_variance(problem: Problem) -> str | None:
     "Plaskota",
     Kind.LOWER_BOUND,
     scope=Scope.EVERY_DATASET,
-    promise="no choice of n inputs gets below it if the prior variance is uniform, no average over them otherwise",
+    promise="holds for every data set if the prior variance is uniform, otherwise for the average over data sets",
     source="Sollich & Halees 2002, eqs. (19) and (42)",
-    needs="integer n; if inputs are chosen, a prior variance with a known largest value",
+    needs="integer n; if inputs are chosen, a prior variance with a known maximum",
     conditions=(_given_graph, _knows_budget),
     integers=True,
     **_ON_GRAPHS,
@@ -113,8 +113,9 @@ def plaskota(problem: Problem, n: FloatArray) -> FloatArray:
 def plaskota_bound(problem: Problem, X: npt.ArrayLike) -> FloatArray:
     r"""Return Plaskota's lower bound on the error after the first n = 0, 1, 2, ... of the inputs that you have.
 
-    It depends on them through their prior variances alone, :math:`S = \sum_{l\le n} C(x_l,x_l)`. If the prior variance is uniform it is
-    the method "plaskota"; if not, that bounds the average over data sets, and this one yours.
+    It depends on them only through their prior variances, :math:`S = \sum_{l\le n} C(x_l,x_l)`. If the prior variance is
+    uniform, it equals the method "plaskota". Otherwise the method bounds the average over data sets, and this function your
+    data set.
 
     Parameters
     ----------
@@ -175,8 +176,10 @@ def _count_worth_observing(spectrum: Spectrum, ratio: FloatArray) -> FloatArray:
     "ov",
     "Opper-Vivarelli",
     Kind.LOWER_BOUND,
-    promise="the average error is never below it, and on homogeneous inputs (a torus, a walk-regular graph) no error of any choice "
-    "of n inputs is; tight for large noise and for large n, void as the noise vanishes",
+    promise=(
+        "holds for the average error, and for every data set if inputs are homogeneous (a torus, a walk-regular "
+        "graph); tight for large noise and for large n, vacuous as the noise vanishes"
+    ),
     source="Sollich & Halees 2002, eq. (9); for every data set docs/theory/designs.md",
     conditions=(_given_graph,),
     **_ON_GRAPHS,
@@ -192,7 +195,7 @@ def opper_vivarelli(problem: Problem, n: FloatArray) -> FloatArray:
     "lo",
     "lower Opper",
     Kind.LOWER_BOUND,
-    promise="the average error is never below it; always below OV, kept for comparison",
+    promise="holds for the average error; always below OV, kept for comparison",
     source="Sollich 1999, section 3",
     every_design=_is_homogeneous,
 )
@@ -212,7 +215,7 @@ def lower_opper(problem: Problem, n: FloatArray) -> FloatArray:
     "upper Opper",
     Kind.UPPER_BOUND,
     scope=Scope.MODIFIED,
-    promise="bounds a modified error that never exceeds twice the noise; says nothing if the error is above the noise",
+    promise="bounds a modified error that never exceeds twice the noise; uninformative if the error is above the noise",
     source="Sollich & Halees 2002, eq. (20)",
     needs="noise > 0",
     conditions=(needs_noise,),
@@ -228,10 +231,12 @@ def upper_opper(problem: Problem, n: FloatArray) -> FloatArray:
     "info",
     "information gain",
     Kind.UPPER_BOUND,
-    promise="the average error is never above it, at any noise and n; loose, meant for large n in place of UO. Of the information "
-    "gain it is a bound for every choice of n inputs if these are homogeneous",
+    promise=(
+        "holds for the average error, at any noise and n; loose, meant for large n in place of UO. As a bound on the "
+        "information gain it holds for every data set if inputs are homogeneous"
+    ),
     source="gpcurves, docs/theory/bounds.md (after Opper 1997)",
-    needs="noise > 0, a prior variance with a known largest value",
+    needs="noise > 0, a prior variance with a known maximum",
     conditions=(_given_graph, needs_noise, _needs_largest_variance),
     **_ON_GRAPHS,
     every_design=_informs_of_designs,
@@ -264,7 +269,7 @@ def most_information(problem: Problem, n: FloatArray, error: FloatArray) -> Floa
     "two",
     "Trecate-Williams-Opper",
     Kind.UPPER_BOUND,
-    promise="the average error is never above it; exact at n = 1 if the prior variance is uniform",
+    promise="holds for the average error; exact at n = 1 if the prior variance is uniform",
     source="Sollich & Halees 2002, eq. (24)",
 )
 def trecate_williams_opper(problem: Problem, n: FloatArray) -> FloatArray:

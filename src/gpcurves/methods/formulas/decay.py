@@ -56,7 +56,7 @@ class Asymptotics(Shown):
     crossover
         The number of examples from which on noise dominates; 0 if it does from the start, infinite without noise.
     origin
-        Where exponents and prefactors come from, in words.
+        How exponents and prefactors were obtained, in words.
 
     Examples
     --------
@@ -125,7 +125,9 @@ class Asymptotics(Shown):
         if self.family == "finite":
             count = f"{self.problem.spectrum.count:,.0f}"
             if self.crossover == math.inf:
-                return [f"The kernel has only {count} eigenfunctions: without noise {count} examples leave no error."]
+                return [
+                    f"The kernel has only {count} eigenfunctions: without noise {count} examples determine the function."
+                ]
             return [
                 f"The kernel has only {count} eigenfunctions: with many more examples than that the error is "
                 f"{self.prefactor:.3g}/n, and ten times more data divide it by 10."
@@ -161,13 +163,13 @@ class Asymptotics(Shown):
 def asymptotics(problem: Problem | Spectrum, noise: float | None = None) -> Asymptotics:
     """Return how the error falls with many examples: exponents, prefactors, and the crossover between them.
 
-    Exact for Matérn and RBF kernels on the torus and the box, up to what LC neglects. Elsewhere the exponent follows from the
-    smoothness of the kernel, if that is known, and the rest is fitted to the spectrum; ``origin`` says what was done.
+    For Matérn and RBF kernels on the torus and the box these are the exact limits of LC. Otherwise the exponent follows
+    from the smoothness of the kernel, if that is known, and the rest is fitted to the spectrum; ``origin`` says which.
 
     Parameters
     ----------
     problem
-        A problem on vectors with Gaussian noise; or a bare spectrum, which needs ``noise`` besides.
+        A problem on vectors with Gaussian noise; or a bare spectrum, which also needs ``noise``.
     noise
         Noise variance, for a bare spectrum only.
 
@@ -193,9 +195,9 @@ def asymptotics(problem: Problem | Spectrum, noise: float | None = None) -> Asym
 def objection(problem: Problem) -> str | None:
     """Say why there are no laws of decay for a problem, or return None if there are."""
     if problem.axis != "n":
-        return "they are for inputs that are vectors, and this is a graph"
+        return "they are for vector inputs only, and this is a graph"
     if problem.observation.gaussian_noise is None:
-        return f"they need Gaussian noise, and labels are {problem.observation!r}"
+        return f"they need Gaussian noise, but labels are {problem.observation!r}"
     return METHODS["lc"].objection(problem.believed) if problem.teacher is None else "the model must be well specified"
 
 

@@ -138,7 +138,7 @@ def degenerate_best(problem: Problem, n: Sizes) -> FloatArray:
     r"""Return the lowest error that any single data set of n examples has in the degenerate scenario.
 
     That is the minimum of :math:`\sum_\alpha\lambda_\alpha\sigma^2/(\sigma^2+n_\alpha\mathrm{tr}\Lambda)` over
-    integers :math:`n_\alpha` that sum to n, SH02 (32). What another example at one input gains falls with every example
+    integers :math:`n_\alpha` that sum to n, SH02 (32). The gain of another example at an input falls with every example
     there, so the n largest gains make the best data set. Without noise it is the bound of Micchelli and Wahba.
 
     Parameters
@@ -157,7 +157,7 @@ def degenerate_best(problem: Problem, n: Sizes) -> FloatArray:
     """
     at = sizes("n", n)
     if (at % 1 != 0).any():
-        raise InputError(f"n must be integers of examples, got {at[at % 1 != 0][0]:g}")
+        raise InputError(f"n must be integers, got {at[at % 1 != 0][0]:g}")
     spectrum, most = problem.spectrum, int(at.max())
     values = -np.diff(spectrum.beyond(np.arange(most + 1.0)))
     k = np.arange(1, most + 1)  # how many examples an input has

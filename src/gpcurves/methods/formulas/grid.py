@@ -48,7 +48,7 @@ def _is_other_problem(problem: Problem) -> bool:
     "regular grid",
     Kind.EXACT,
     scope=Scope.OTHER_PROBLEM,
-    promise="exact if the inputs are a regular grid: the error that evenly spread inputs leave",
+    promise="exact for inputs on a regular grid",
     source="gpcurves, docs/theory/designs.md",
     needs="a torus with an RBF or Matérn kernel, integer n",
     conditions=(needs_kernel, _has_waves),

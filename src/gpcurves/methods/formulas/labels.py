@@ -19,7 +19,7 @@ from gpcurves.quantities import Quantity, define
 def _classes(problem: Problem) -> str | None:
     if isinstance(problem.observation, Classes):
         return None
-    return f"labels must be classes, such as Probit(), and here they are {problem.observation!r}"
+    return f"labels must be classes, such as Probit(), but here they are {problem.observation!r}"
 
 
 RATE = define(Quantity("error-rate", "error rate on labels", "error rate", "share of wrong labels", True, _classes))
@@ -28,7 +28,7 @@ SIGNS = define(
         "sign-error-rate",
         "error rate on signs",
         "sign error rate",
-        "share of places at which the likelier class is not the predicted one",
+        "share of inputs at which the more likely class is not the predicted one",
         True,
         _classes,
     )

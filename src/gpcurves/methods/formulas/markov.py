@@ -34,7 +34,7 @@ def _rough_line(problem: Problem) -> str | None:
     "ou-exact",
     "Ornstein-Uhlenbeck, exact",
     Kind.EXACT,
-    promise="the exact average error: between examples the process depends on its two neighbours alone",
+    promise="the exact average error, since the process between two examples depends on these two only",
     source="gpcurves, docs/theory/exact.md",
     needs="the kernel OU on Torus(1) or Box(1), no noise, integer n",
     conditions=(needs_kernel, _rough_line),

@@ -31,7 +31,7 @@ def _one_dimensional(problem: Problem) -> str | None:
     "wv",
     "Williams-Vivarelli",
     Kind.UPPER_BOUND,
-    promise="the average error is never above it; stays at about the noise level for large n",
+    promise="holds for the average error; stays near the noise variance for large n",
     source="Sollich & Halees 2002, eqs. (21) to (23)",
     needs="one-dimensional inputs, a stationary kernel, integer n",
     conditions=(needs_kernel, _one_dimensional),

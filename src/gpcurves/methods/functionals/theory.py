@@ -137,7 +137,7 @@ class FunctionalTheory(Method[tuple[Problem, Modes | Waves]]):
         problem, modes = state
         notes: tuple[str, ...] = ()
         if modes.unseen > 1e-9 * problem.true_variance:
-            notes = (f"labels tell nothing about a part of the function with the variance {modes.unseen:.3g}",)
+            notes = (f"labels carry no information about a part of the function with variance {modes.unseen:.3g}",)
         if modes.missing > _RESOLVED:
             notes += ("the lengthscale is too short for the nodes that stand for the inputs: simulate instead",)
         assert isinstance(problem.observation, Functional)

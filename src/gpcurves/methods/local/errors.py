@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ErrorMap(Shown, ReadOnly):
-    """The error at every place after n examples, averaged over data sets.
+    """The error at every input after n examples, averaged over data sets.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class ErrorMap(Shown, ReadOnly):
     error, prior
         The mean squared error at each place, and that before anything is learnt.
     weights, training
-        How much each place counts in the average error, and how often it is labelled; both sum to 1.
+        The weight of each place in the average error, and its share of the labels; both sum to 1.
     problem, size
         What was asked; the size is n, or on a graph the number of examples per vertex.
 
@@ -110,7 +110,7 @@ def local_errors(
     nu
         Examples per vertex of a graph, instead of n.
     at
-        Further places, one per row, which do not count in the average.
+        Further places, one per row, with weight 0 in the average.
     **options
         Those of the method ``local``: ``nodes`` and ``rank``.
 

@@ -34,7 +34,7 @@ class LocalOptions(MethodOptions):
         axis="n",
     )
     rank: int = parameter(
-        _RANK, help="Features that represent the kernel between places, at most", check=at_least(1), axis="n"
+        _RANK, help="Maximum number of features that represent the kernel between places", check=at_least(1), axis="n"
     )
 
     def count(self, problem: Problem) -> int:
@@ -52,7 +52,7 @@ def _given_graph(problem: Problem) -> str | None:
     if problem.axis == "n":
         return None
     if not isinstance(problem.graph, Graph):
-        return "it needs a given graph, and this is an ensemble"
+        return "it needs a given graph, but this is an ensemble"
     return has_messages(problem) if problem.graph.vertices > MOST_DENSE else None
 
 

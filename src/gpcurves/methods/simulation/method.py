@@ -53,10 +53,14 @@ class GraphSizes(MethodOptions):
     """How many graphs of an ensemble are drawn, and how large they are."""
 
     vertices: int | None = parameter(
-        None, help="Size of the graphs of an ensemble  [500]", check=at_least(1), axis="nu", on="ensemble"
+        None,
+        help="Number of vertices of each random graph of an ensemble  [500]",
+        check=at_least(1),
+        axis="nu",
+        on="ensemble",
     )
     graphs: int | None = parameter(
-        None, help="How many graphs of an ensemble to draw  [20]", check=at_least(2), axis="nu", on="ensemble"
+        None, help="Number of random graphs to draw from an ensemble  [20]", check=at_least(2), axis="nu", on="ensemble"
     )
 
     def size(self, problem: Problem) -> int:
@@ -90,31 +94,38 @@ class SimulationOptions(DataSetSizes):
     """
 
     precision: float | None = parameter(
-        None, help="Draw until the standard error is this fraction of the error", check=positive
+        None, help="Draw data sets until the standard error is this fraction of the error", check=positive
     )
     test_points: int | None = parameter(
         None,
-        help=f"Test inputs per data set, if the average over them has no closed form  [{_TEST_POINTS}, and {TEST_POINTS} if labels "
-        "have no Gaussian noise]",
+        help=(
+            f"Test inputs per data set, if the average over them has no closed form  [{_TEST_POINTS}, and "
+            f"{TEST_POINTS} if labels are not Gaussian]"
+        ),
         check=at_least(1),
         axis="n",
     )
     inference: Literal["ep", "laplace", "gibbs"] | None = parameter(
         None,
-        help="How to infer the function if labels have no Gaussian noise: expectation propagation, Laplace's method or Gibbs "
+        help="How to infer the function if labels are not Gaussian: expectation propagation, Laplace's method or Gibbs "
         "sampling  [ep for classes, gibbs for heavy tails]",
     )
     also: tuple[str, ...] = parameter(
         (),
-        help="Further averages: training (error against the noisy training targets), empirical (posterior variance at the "
-        "training inputs)",
+        help=(
+            "Further averages to compute: training (error against the noisy training targets), empirical (posterior "
+            "variance at the training inputs)"
+        ),
         check=_also,
         axis="n",
     )
     among: tuple[str, ...] = parameter(
         (),
-        help="Groups of vertices to average over besides: isolated, ends, dangling, giant, small, degree=K, component=K; all "
-        "communities of a graph: louvain, spectral:K, attribute:NAME; all blocks of a block model: blocks",
+        help=(
+            "Also average over these groups of vertices: isolated, ends, dangling, giant, small, degree=K, "
+            "component=K; all communities of a graph: louvain, spectral:K, attribute:NAME; all blocks of a block model: "
+            "blocks"
+        ),
         check=lambda name, value: check_groups(value),
         axis="nu",
     )
@@ -122,9 +133,9 @@ class SimulationOptions(DataSetSizes):
     def objection(self, problem: Problem, given: Collection[str]) -> str | None:
         reason = super().objection(problem, given)
         if reason is None and "also" in given and self.also and problem.teacher is not None:
-            return "training and empirical errors are only defined if student and teacher agree"
+            return "training and empirical errors are defined for a well-specified model only"
         if reason is None and "also" in given and self.also and problem.observation.gaussian_noise is None:
-            return f"training and empirical errors need Gaussian noise, and labels are {problem.observation!r}"
+            return f"training and empirical errors need Gaussian noise, but labels are {problem.observation!r}"
         if reason is None and "inference" in given and self.inference is not None:
             return self._inference_objection(problem)
         return reason
@@ -142,7 +153,7 @@ class SimulationOptions(DataSetSizes):
 def _known_function(problem: Problem) -> str | None:
     """Return why the true function cannot be evaluated, or None."""
     if problem.teacher is not None and problem.teacher.coefficients is not None:
-        return "the true function is given by coefficients, and its values at inputs are not known"
+        return "the true function is given by coefficients, so its values at inputs are not known"
     return None
 
 
@@ -194,12 +205,12 @@ class Simulation(Sampled):
 
     def quantity_objection(self, problem: Problem, quantity: str) -> str | None:
         if quantity == "nlpd" and problem.design != Random():
-            return f"nlpd is of the next of random inputs, and here they are chosen by {problem.design!r}"
+            return f"nlpd is defined for random inputs only, but here they are chosen by {problem.design!r}"
         handled = problem.axis == "nu" and not problem.observation.uneven
         if quantity in SCORES and not handled and (reason := problem.uneven) is not None:
             return f"of the quantity {quantity}: {reason}"
         if problem.observation.gaussian_noise is None and quantity in SCORES:
-            return f"{quantity} needs Gaussian noise, and labels are {problem.observation!r}"
+            return f"{quantity} needs Gaussian noise, but labels are {problem.observation!r}"
         return super().quantity_objection(problem, quantity)
 
     def measure(self, state: Any, sizes: FloatArray, quantity: str) -> Result:
@@ -349,7 +360,7 @@ def spare_dense_algebra(problem: Problem) -> str | None:
     if problem.axis == "n" or problem.ensemble is not None or not is_large(problem):
         return None
     return (
-        f"dense algebra on {problem.examples_per_size:,} vertices takes long; name it among the methods to compute it"
+        f"dense algebra on {problem.examples_per_size:,} vertices is slow; to run simulation anyway, name it in methods"
     )
 
 

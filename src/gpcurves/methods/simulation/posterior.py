@@ -151,19 +151,19 @@ class Posterior(Shown):
 def posterior(
     problem: Problem, examples: object, labels: object, *, mean: Mean = 0.0, inference: str | None = None
 ) -> Posterior:
-    """Return what is known about the function after labels at given inputs; without any, the prior.
+    """Return the posterior of the function given labels at some inputs; without labels, the prior.
 
     Parameters
     ----------
     problem
-        Kernel, inputs and noise or kind of label: what the student believes, whether or not there is a teacher.
+        Kernel, inputs and noise or kind of label, as the model assumes them; a teacher is ignored.
     examples
         Training inputs, one per row; on a given graph names of vertices, or their numbers if they have no names.
     labels
         A label for each example: a number, or a class -1 or 1.
     mean
-        The prior mean: a number, or a function of inputs. A mean that is known changes no learning curve; a linear function that is not
-        is a kernel, `Linear`, added to the other.
+        The prior mean: a number, or a function of inputs. A known mean does not change a learning curve; for an unknown
+        linear trend add the kernel `Linear`.
     inference
         For labels other than numbers with Gaussian noise: "ep" or "laplace".
 
@@ -198,7 +198,7 @@ def posterior(
         return Posterior(problem, X, y, mean, "exact")
     capable = [each for each in observation.inferences if each in ("ep", "laplace")]
     if observation.classes and (callable(mean) or mean != 0.0):
-        raise InputError("a mean belongs to labels that are numbers: add a kernel for what classes have in common")
+        raise InputError("a mean applies to numeric labels only: for classes, add a constant kernel")
     return Posterior(problem, X, y, mean, check_name("inference", inference or capable[0], capable))
 
 

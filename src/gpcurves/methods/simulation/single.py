@@ -76,7 +76,7 @@ def posterior_variance(problem: Problem, examples: object, at: object) -> FloatA
     array([0.048, 0.965])
     """
     if problem.teacher is not None:
-        raise InputError("the error at a point is the posterior variance only if student and teacher agree")
+        raise InputError("the error at a point is the posterior variance only for a well-specified model")
     X = read_inputs(problem, "examples", examples)
     return posterior(problem, X, np.zeros(len(X))).variance(at)
 
@@ -100,12 +100,12 @@ def one_data_set(
 
 @dataclass(frozen=True, eq=False)
 class PredictionVectors:
-    """Prediction vectors of a data set on a graph, and how strongly the teacher excites each.
+    """Prediction vectors of a data set on a graph, and the weight of each under the true process.
 
     Attributes
     ----------
     weights
-        Diagonal of the covariance of the pseudo-outputs, one per example; 1 for a matched teacher.
+        Diagonal of the covariance of the pseudo-outputs, one per example; 1 for a well-specified model.
     vectors
         Prediction vectors as columns, of shape (vertices, examples).
     examples
@@ -139,7 +139,7 @@ class PredictionVectors:
         return int(np.argmax(abs(self.vectors[:, example])))
 
     def localisation(self, example: int) -> float:
-        """Return on how many vertices a prediction vector lives: one over the sum of its fourth powers, normalised."""
+        """Return the number of vertices that a prediction vector is spread over (its participation ratio)."""
         share = self.vectors[:, example] ** 2
         return float(share.sum() ** 2 / (share @ share))
 
@@ -150,7 +150,7 @@ def prediction_vectors(problem: Problem, examples: object) -> PredictionVectors:
     Parameters
     ----------
     problem
-        On a given graph, with noise; with a teacher, or matched without one.
+        On a given graph, with noise; with or without a teacher.
     examples
         Numbers of the vertices at which there is an example, with repeats.
 

@@ -38,7 +38,7 @@ def _different(name: str, value: Any) -> tuple[tuple[float, ...], ...]:
     rows = tuple(map(tuple, points(name, value).tolist()))
     for at, row in enumerate(rows):
         if (first := rows.index(row)) < at:
-            raise InputError(f"{name} must be different inputs, and row {at} repeats row {first}: give each once")
+            raise InputError(f"{name} must be different inputs, but row {at} repeats row {first}: give each once")
     return rows
 
 

@@ -31,7 +31,9 @@ class TheoryOptions(InducingOptions):
     """Inducing points, and how often they are drawn."""
 
     draws: int = parameter(
-        _DRAWS, help="How often the theory draws inducing inputs", check=lambda name, value: integer(name, value, 2)
+        _DRAWS,
+        help="Number of random sets of inducing inputs to average over",
+        check=lambda name, value: integer(name, value, 2),
     )
 
 
@@ -156,7 +158,7 @@ class InducingTheory(InducingMethod):
     """The theory for a kind of approximation; the error is averaged over draws of the inducing inputs."""
 
     kind = Kind.APPROXIMATION
-    promise = "close to the average error of this approximation, averaged over the inducing inputs; not a bound"
+    promise = "accurate in practice for the average error of this approximation; not a bound"
     Options = TheoryOptions
     approximation: ClassVar[Literal["sor", "fitc"]] = "sor"
     claims_residual: ClassVar[bool]
@@ -188,9 +190,7 @@ class InducingTheory(InducingMethod):
         trace = estimate.mean("unexplained")
         result = summarise_pairs(n, m, estimate, "believed", trace, experiment.problem)
         if "nodes" in experiment.__dict__ and (off := experiment.nodes.resolved) > RESOLVED:
-            note = (
-                f"the kernel varies too fast for the nodes of this theory, by {100 * off:.2g} %: compare a simulation"
-            )
+            note = f"the kernel varies too fast for the nodes of this theory (error {100 * off:.2g} %): compare a simulation"
             result = replace(result, notes=(*result.notes, note))
         return result
 

@@ -142,7 +142,7 @@ class SparseDataSets:
 def _one_by_one(problem: Problem) -> str | None:
     if problem.design.nested:
         return None
-    return f"inputs must be chosen one after the other, and {problem.design!r} chooses all of them at once"
+    return f"inputs must be chosen one after the other, but {problem.design!r} chooses all of them at once"
 
 
 class SparseSimulation(InducingMethod):
@@ -225,7 +225,7 @@ class PartiallyIndependentConditionals(SparseSimulation):
     """
 
     name = "pitc"
-    promise = f"{SparseSimulation.promise}; there is no theory, which would cost as much"
+    promise = f"{SparseSimulation.promise}; a theory would cost as much as simulation"
     title = "Partially independent training conditional, simulated"
     source = "Quinonero-Candela & Rasmussen 2005"
     approximation = "pitc"

@@ -47,7 +47,7 @@ class Mix(Shown):
     counts, names, costs
         Numbers of labels, names and costs per label of the tasks.
     cost, error
-        What the labels cost together, and the error that they leave on the target.
+        The total cost of the labels, and the resulting error on the target.
     goal
         The error that was asked for.
     alone
@@ -137,7 +137,7 @@ def cheapest_mix(problem: Problem, error: float, costs: object) -> Mix:
     Parameters
     ----------
     problem
-        With labels of several tasks: `Tasks` or `Fidelities`; the shares of the labels do not matter.
+        With labels of several tasks: `Tasks` or `Fidelities`; their shares of the labels are ignored.
     error
         The mean squared error to reach on the target, against the noise-free function.
     costs

@@ -126,7 +126,7 @@ def task_errors(problem: Problem, counts: object) -> FloatArray:
     Parameters
     ----------
     problem
-        With labels of several tasks: `Tasks` or `Fidelities`; the shares of the labels do not matter.
+        With labels of several tasks: `Tasks` or `Fidelities`; their shares of the labels are ignored.
     counts
         Numbers of labels, one per task, in a row; or several such rows.
 
@@ -151,7 +151,7 @@ def task_errors(problem: Problem, counts: object) -> FloatArray:
 
 
 def _one_graph(problem: Problem) -> str | None:
-    return "it needs a given graph, and this is an ensemble" if problem.ensemble is not None else None
+    return "it needs a given graph, but this is an ensemble" if problem.ensemble is not None else None
 
 
 @register

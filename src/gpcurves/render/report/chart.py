@@ -56,17 +56,27 @@ class Curve:
     @property
     def names(self) -> list[tuple[str, str, str]]:
         """The name, the colour and the kind of mark of everything that is drawn, for a legend."""
-        chosen = "if you choose the vertices" if self.forecast.unit.are_labels else "if you choose the inputs"
         found = [("forecast", "var(--blue)", "line"), ("90 % interval", "var(--band)", "area")]
         if self.is_main:
             found += [
                 ("cross-validation, ± standard error", "var(--ink)", "dot"),
-                (chosen, "var(--green)", "dashed"),
                 ("power law, for comparison", "var(--quiet)", "dotted"),
             ]
+        if self.has_chosen:
+            found.append((self.chosen, "var(--green)", "dashed"))
         if self.has_floor:
             found.append((self.floor, "var(--purple)", "line"))
         return found
+
+    @property
+    def has_chosen(self) -> bool:
+        """Whether it is known what choosing inputs would save."""
+        return self.is_main and len(self.forecast.remaining) > 1
+
+    @property
+    def chosen(self) -> str:
+        """What the curve for chosen inputs is called."""
+        return "if you choose the vertices" if self.forecast.unit.are_labels else "if you choose the inputs"
 
     @property
     def has_floor(self) -> bool:
@@ -113,15 +123,15 @@ class Curve:
 
     def _others(self, plot: Plot) -> tuple[list[str], list[tuple[str, float, str]]]:
         """Return the power law and the curve for chosen inputs, and what stands at their ends."""
-        later = self.n[self.n >= self.forecast.rows]
-        chosen = self.forecast.designed(later)[self.quantity.key].to_numpy()
         law = self.forecast.power_law_at(self.n)
-        curves = [
-            plot.path(self.n, law, "stroke: var(--quiet); stroke-width: 1.5; stroke-dasharray: 2 4"),
-            plot.path(later, chosen, "stroke: var(--green); stroke-width: 1.8; stroke-dasharray: 7 4"),
-        ]
-        names = [each[0] for each in self.names]
-        return curves, [(names[3], chosen[-1], "var(--green)"), (names[4], law[-1], "var(--quiet)")]
+        curves = [plot.path(self.n, law, "stroke: var(--quiet); stroke-width: 1.5; stroke-dasharray: 2 4")]
+        ends = [("power law, for comparison", float(law[-1]), "var(--quiet)")]
+        if self.has_chosen:
+            later = self.n[self.n >= self.forecast.rows]
+            chosen = self.forecast.designed(later)[self.quantity.key].to_numpy()
+            curves.append(plot.path(later, chosen, "stroke: var(--green); stroke-width: 1.8; stroke-dasharray: 7 4"))
+            ends.append((self.chosen, float(chosen[-1]), "var(--green)"))
+        return curves, ends
 
     def _seen(self, plot: Plot) -> list[str]:
         """Return cross-validated errors with their standard errors."""

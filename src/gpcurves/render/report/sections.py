@@ -155,11 +155,13 @@ def chart(report: Report, drawings: Iterable[str]) -> str:
         for name, colour, kind in report.curve.names
     )
     said = (
-        f"The forecast and its {term('interval')}, with {term('validation', 'cross-validated')} errors (points, ± standard error), a "
-        f"{term('power')} for comparison, and the curve for {term('chosen')}."
+        f"The forecast and its {term('interval')}, with {term('validation', 'cross-validated')} errors (points, ± standard error), and a "
+        f"{term('power')} for comparison."
         if report.curve.is_main
         else f"The forecast and its {term('interval')}."
     )
+    if report.curve.has_chosen:
+        said += f" The dashed curve is for {term('chosen')}."
     return (
         f"<figure><h2>Learning curve</h2>{''.join(drawings)}<p class='reading' id='reading' aria-live='off'></p><ul class='legend'>{legend}</ul>"
         f"<figcaption>{said}</figcaption><div class='tools' id='downloads' hidden><span>Download:</span></div></figure>"
@@ -197,7 +199,7 @@ def errors(report: Report) -> str:
     quantity = forecast.quantity
     frame = forecast.to_frame(report.n, measure.name)
     split = forecast.split(frame["n"].to_numpy())
-    reducible = (100 * (1 - split["noise"] / (split["noise"] + split["removable"]))).tolist()
+    reducible = (100 * (1 - split["noise"] / (split["noise"] + split["reducible"]))).tolist()
     numbers = quantity.shown * frame[[quantity.key, "low", "high"]].to_numpy()
     texts = [f"{text}{quantity.unit}" for text in aligned(numbers.ravel().tolist())]
     rows: list[list[str]] = []
@@ -267,6 +269,8 @@ def describe_dependence(share: float, lengthscale: float, units: float) -> str:
 def choosing(report: Report) -> str:
     """Return what choosing inputs, or vertices, would save."""
     forecast, unit = report.forecast, report.unit
+    if len(forecast.remaining) < 2:  # what choosing would save is not known
+        return ""
     quantity, n = forecast.quantity, int(max(forecast.rows, min(2 * forecast.rows, unit.sight)))
     random, chosen = (float(frame[quantity.key].iloc[0]) for frame in (forecast.at([n]), forecast.designed([n])))
     saved, things = 1 - chosen / random, "vertices" if unit.are_labels else "inputs"

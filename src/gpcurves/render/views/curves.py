@@ -44,12 +44,13 @@ _SEQUENCE = ("#440154", "#31688e", "#35b779", "#e8c319")
 _DASHES = ("dash", "dot", "dashdot", "longdash")
 _EITHER = ("solid", "dot", "solid", "dash")
 """Approximations that follow each other in a picture often coincide: the second is seen on top of the first."""
-TRUTH, ASIDE, SPARSE = "simulated truth", "for a modified problem", "few inducing points"
+TRUTH, ASIDE, SPARSE, EXACT = "simulated truth", "for a modified problem", "few inducing points", "exact"
 _LOOKS: dict[str, tuple[float, list[tuple[str, str]]]] = {
     "approximations": (2.2, [(colour, dash) for dash in ("", "dashdot", "longdash") for colour in PALETTE]),
     "lower bounds": (1.4, [(colour, dash) for colour in ("#46525c", "#8795a1") for dash in _DASHES]),
     "upper bounds": (1.4, [(colour, dash) for colour in ("#a0522d", "#d08a5b") for dash in _DASHES]),
     SPARSE: (2.0, [(colour, dash) for dash in ("", "dashdot") for colour in reversed(PALETTE)]),
+    EXACT: (1.8, [(colour, dash) for colour in ("#7a4f9a", "#b08fc7") for dash in ("solid", "dashdot", "longdash")]),
     ASIDE: (1.6, [(colour, dash) for colour in ("#8a8a2a", "#b5b554") for dash in ("dot", "dashdot", "longdash")]),
     TRUTH: (1.5, [(colour, "solid") for colour in ("#000000", *PALETTE)]),
 }
@@ -348,9 +349,8 @@ def _guarantees(curves: Curves) -> str:
     names = dict.fromkeys(curve.method for curve in curves.values() if curve.method in METHODS)
     rows = []
     for method in (METHODS[name] for name in names):
-        relation = f"{method.kind.value} {'for' if method.kind is Kind.EXACT else 'of'} {method.scope.value}"
         name = Html(f"{tagged('b', method.name)}<br>{as_html(method.title)}")
-        rows.append([name, relation, method.promise, method.source])
+        rows.append([name, method.relation, method.promise, method.source])
     return table("What each method guarantees", ("method", "what it is", "guarantee", "source"), rows)
 
 
@@ -368,7 +368,9 @@ def heading_of(name: str) -> str:
         return TRUTH
     if method.scope is Scope.SPARSE:
         return SPARSE
-    return ASIDE if method.kind is Kind.EXACT or method.scope is Scope.MODIFIED else f"{method.kind.value}s"
+    if method.scope in (Scope.MODIFIED, Scope.OTHER_PROBLEM):
+        return ASIDE
+    return EXACT if method.kind is Kind.EXACT else f"{method.kind.value}s"
 
 
 def strokes(curves: Curves) -> dict[str, Stroke]:

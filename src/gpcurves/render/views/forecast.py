@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from gpcurves.forecasting.measures import RMSE, ErrorMeasure, ForecastGoal
+from gpcurves.forecasting.measures import ErrorMeasure, ForecastGoal
 from gpcurves.forecasting.questions import Answers, Questions
 from gpcurves.forecasting.result import NOTHING, Forecast, Goal
 from gpcurves.forecasting.units import Unit
@@ -61,7 +61,7 @@ class ForecastView(View):
     @cached_property
     def needed(self) -> RequiredN | None:
         """The rows that the goal needs; None without a goal."""
-        return None if self.aim is None else self.result.required_n(self.aim.rmse)
+        return None if self.aim is None else self.result.require(self.aim)
 
     @property
     def headline(self) -> str:
@@ -69,7 +69,7 @@ class ForecastView(View):
         label = self.verdict.label.capitalize()
         if label != "More data helps" or self.needed is None or (self.needed.estimate or 0) <= self.result.rows:
             return label
-        aim = "" if self.aim is None else f" for {self.measure.phrase(self.aim.rmse)}"
+        aim = "" if self.aim is None else f" for {self.measure.phrase(self.aim.error)}"
         count = self.unit.say_number(rounded(self.needed.estimate or 0))
         return self.unit.say(f"{label}: about {count} rows") + aim
 
@@ -100,32 +100,37 @@ class ForecastView(View):
         table, later = forecast.at(n), n[n >= forecast.rows]
         low, high = (table[end].to_numpy() for end in ("low", "high"))
         seen = forecast.cross_validation
-        rmse = np.sqrt(seen.mse)
-        factor = np.exp(seen.log_stderr / 2)  # by which the root is off, up or down
-        bars = (rmse * (1 - 1 / factor), rmse * (factor - 1))
+        quantity, error, bars = forecast.quantity, seen.error, seen.bars
         say = self.unit.say
         counted = "number of labels" if self.unit.are_labels else "number of labelled rows"
         x = Axis(counted, n[0] / 1.05, n[-1] * 1.05, True, say("rows"))
-        y = self._error_axis(np.concatenate((low, rmse)), np.concatenate((high, rmse)))
-        chosen = forecast.designed(later)["rmse"].to_numpy()
+        y = self._error_axis(np.concatenate((low, error)), np.concatenate((high, error)))
+        chosen = forecast.designed(later)[quantity.key].to_numpy()
         scene = Scene(x, y, self.headline, marks=[Area(n, low, high, _BAND, label="90 % interval", layer=0)])
         scene.add_upright(forecast.rows, Stroke("#bbbbbb", width=1))
         scene.marks += [
-            Line(n, np.sqrt(forecast.power_law(n)), _POWER, name="power law", label="power law, for comparison"),
-            Line(later, chosen, _CHOSEN, name="chosen", label=self._chosen_label, layer=3),
-            Line(n, table["rmse"].to_numpy(), _ESTIMATE, name="forecast", label="forecast", layer=4),
+            Line(n, forecast.power_law_at(n), _POWER, name="power law", label="power law, for comparison"),
+            Line(n, table[quantity.key].to_numpy(), _ESTIMATE, name="forecast", label="forecast", layer=4),
             Points(
-                seen.n, rmse, _SEEN, *bars, name="cross-validation", label="cross-validation, ± standard error", layer=5
+                seen.n,
+                error,
+                _SEEN,
+                *bars,
+                name="cross-validation",
+                label="cross-validation, ± standard error",
+                layer=5,
             ),
             Text(forecast.rows, y.at(0.01), say(f"you have {forecast.rows:,} rows"), _NOW),
         ]
-        aim = self.aim
-        if aim is not None and y.low < aim.rmse < y.high:
-            scene.add_level(aim.rmse, Stroke(_GOAL, width=1.4), "goal")
-        if y.low < forecast.noise_rmse < y.high and not forecast.deterministic:
-            scene.add_level(forecast.noise_rmse, Stroke(_NOISE, "dashdot", 1), "noise")
-            said = f"noise floor (irreducible error), about {forecast.noise_rmse:.3g}"
-            scene.label_level(forecast.noise_rmse, said, _NOISE)
+        if len(forecast.remaining) > 1:  # what choosing inputs would save is known
+            scene.marks.append(Line(later, chosen, _CHOSEN, name="chosen", label=self._chosen_label, layer=3))
+        # a goal for another quantity than the one that is drawn has no place here
+        aim = self.aim if self.aim is not None and self.aim.measure.quantity == quantity else None
+        if aim is not None and y.low < aim.error < y.high:
+            scene.add_level(aim.error, Stroke(_GOAL, width=1.4), "goal")
+        if y.low < forecast.floor < y.high and not forecast.deterministic:
+            scene.add_level(forecast.floor, Stroke(_NOISE, "dashdot", 1), "noise")
+            scene.label_level(forecast.floor, f"{quantity.floor}, about {quantity.write(forecast.floor)}", _NOISE)
         if aim is not None and self.needed is not None:
             _mark_goal(scene, aim, self.needed, self.measure, self.unit)
         return scene
@@ -146,18 +151,25 @@ class ForecastView(View):
 
     def _error_axis(self, lows: FloatArray, highs: FloatArray) -> Axis:
         low, high = max(float(lows.min()), float(highs.max()) / 1e4), float(highs.max())
-        if self.aim is not None:  # a goal far away is not worth a picture of nothing else
-            low, high = min(low, max(self.aim.rmse, low / 10)), max(high, min(self.aim.rmse, high * 10))
+        quantity = self.result.quantity
+        if (
+            self.aim is not None and self.aim.measure.quantity == quantity
+        ):  # a goal far away is not worth a picture of nothing else
+            low, high = min(low, max(self.aim.error, low / 10)), max(high, min(self.aim.error, high * 10))
         target = " ".join(self.result.target.split())
         target = target if len(target) <= _LONGEST_NAME else f"{target[: _LONGEST_NAME - 1]}…"
         where = "at unlabelled vertices" if self.unit.are_labels else "on new rows"
-        return Axis(f"RMSE of {target}, {where}", low / 1.15, high * 1.15, True, "RMSE")
+        return Axis(f"{quantity.word} of {target}, {where}", low / 1.15, high * 1.15, True, quantity.word)
 
 
 def _mark_goal(scene: Scene, aim: ForecastGoal, needed: RequiredN, measure: ErrorMeasure, unit: Unit) -> None:
     """Mark the interval of rows that reach a goal and the estimate, or say where the goal is if that is out of sight."""
-    x, y, goal = scene.x, scene.y, aim.rmse
-    called = measure.write_goal(goal) if measure is RMSE else f"{measure.noun.split()[-1]} {measure.write_goal(goal)}"
+    x, y, goal = scene.x, scene.y, aim.error
+    called = (
+        measure.write_goal(goal)
+        if measure.name == aim.measure.quantity.key
+        else f"{measure.noun.split()[-1]} {measure.write_goal(goal)}"
+    )
     if not y.low < goal < y.high:
         below = goal <= y.low
         said = f"the goal of {called} is far {'below' if below else 'above'} this picture"
