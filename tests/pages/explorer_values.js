@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { torusCovariance } from "../../src/gpcurves/render/explorer/covariance.js";
 import * as formulas from "../../src/gpcurves/render/explorer/formulas.js";
+import { gaussianSpectrum } from "../../src/gpcurves/render/explorer/gaussian.js";
 import * as graphs from "../../src/gpcurves/render/explorer/graph.js";
 import { gridError } from "../../src/gpcurves/render/explorer/grid.js";
 import { plainCovariance } from "../../src/gpcurves/render/explorer/covariance.js";
@@ -10,7 +11,7 @@ import { makeRandom } from "../../src/gpcurves/render/explorer/random.js";
 import { drawer } from "../../src/gpcurves/render/explorer/worker.js";
 import { DEFAULTS } from "../../src/gpcurves/render/explorer/state.js";
 import { Average, oneDataSet } from "../../src/gpcurves/render/explorer/simulate.js";
-import { gaussianSpectrum, torusSpectrum } from "../../src/gpcurves/render/explorer/spectrum.js";
+import { torusSpectrum } from "../../src/gpcurves/render/explorer/spectrum.js";
 
 const spectrumOf = ({ kernel, dim, gaussian = null, teacher = null }) =>
   gaussian === null ? torusSpectrum(kernel, dim, teacher) : gaussianSpectrum(kernel, dim, gaussian, teacher);

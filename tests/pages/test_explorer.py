@@ -137,6 +137,10 @@ def busy(browser: Browser) -> float:
     [
         ("kernel=matern32&dim=3", "lengthscale noise variance dim most"),
         ("inputs=gaussian&dim=10", "lengthscale inputVariance dim"),
+        (
+            "inputs=gaussian&dim=2&kernel=ou&wrong=1&trueKernel=matern32",
+            "lengthscale trueLengthscale inputVariance dim",
+        ),
         ("wrong=1&trueKernel=matern52", "lengthscale trueLengthscale trueVariance trueNoise"),
         ("labels=classes&kernel=ou", "lengthscale noise variance"),
         ("tab=learn&examples=0.1,0.5", "lengthscale noise variance seed"),
@@ -236,7 +240,8 @@ def test_copied_code_and_csv_give_the_same_numbers(browser: Browser, page: str) 
         "kernel=ou&dim=2",
         "wrong=1&noise=0.2",
         "labels=classes&kernel=matern32",
-        "inputs=gaussian&dim=4&variance=2",
+        "inputs=gaussian&dim=4&variance=2&kernel=matern52",
+        "inputs=gaussian&dim=10&wrong=1&trueKernel=ou",
     ]
     for state in states:
         browser.open(f"{page}#{state}&most=200")
@@ -263,7 +268,7 @@ def test_copied_code_and_csv_give_the_same_numbers(browser: Browser, page: str) 
 @pytest.mark.parametrize(
     "state",
     [
-        "wrong=1&inputs=gaussian&trueKernel=rbf",
+        "wrong=1&inputs=gaussian&kernel=ou&trueKernel=rbf",
         "labels=classes",
         "dim=2",
         "tab=learn&kernel=ou",

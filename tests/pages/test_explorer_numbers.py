@@ -92,34 +92,62 @@ def test_theory_at_random_settings() -> None:
     compare_torus(settings, [each | {"name": name} for each, name in zip(teachers, smoother, strict=True)])
 
 
-def test_theory_of_gaussian_inputs() -> None:
-    settings = [(0.3, 1, 1 / 12, 0.1), (0.05, 2, 0.5, 1e-4), (0.6, 7, 2.0, 1.0), (1.2, 10, 1 / 12, 1e-2)]
-    requests = [
-        {
-            "what": "curves",
-            "problem": {"kernel": kernel("rbf", scale), "dim": dim, "noise": noise, "gaussian": variance},
-            "n": N,
-            "methods": METHODS,
-        }
-        for scale, dim, variance, noise in settings
-    ]
-    for (scale, dim, variance, noise), found in zip(settings, ask(requests), strict=True):
-        problem = gpc.Problem(gpc.RBF(scale), gpc.Gaussian(dim, variance), noise)
+GAUSSIAN = [
+    (kernel("rbf", 0.3), 1, 1 / 12, 0.1),
+    (kernel("rbf", 1.2, 2.0), 10, 0.5, 1e-4),
+    (kernel("ou", 0.01), 1, 10.0, 1e-6),
+    (kernel("matern52", 2.0, 0.2), 1, 0.01, 1e-6),
+    (kernel("matern32", 0.1), 2, 1 / 12, 1e-3),
+    (kernel("matern52", 0.3, 3.0), 3, 0.2, 0.05),
+    (kernel("ou", 0.6), 10, 1 / 12, 1.0),
+]
+"""Kernel, dimension, variance of the inputs and noise, with the longest and the shortest lengthscales that the sliders reach."""
+
+
+def compare_gaussian(settings: list[tuple[dict[str, Any], int, float, float]], teachers: list[dict[str, Any]]) -> None:
+    """Compare every curve of the theory tab with Gaussian inputs at these settings."""
+    sizes, requests = [*N, 1_000_000], []
+    for (own, dim, spread, noise), teacher in zip(settings, teachers, strict=True):
+        problem = {"kernel": own, "dim": dim, "noise": noise, "gaussian": spread}
+        requests += [
+            {"what": "curves", "problem": problem, "n": sizes, "methods": METHODS},
+            {"what": "misspecified", "problem": problem | {"teacher": teacher, "trueNoise": 0.3 * noise}, "n": sizes},
+            {"what": "classes", "problem": problem, "n": sizes},
+        ]
+    answers = ask(requests)
+    for i, ((own, dim, spread, noise), teacher) in enumerate(zip(settings, teachers, strict=True)):
+        curves, misspecified, classes = answers[3 * i : 3 * i + 3]
+        student, inputs = python_kernel(own), gpc.Gaussian(dim, spread)
+        matched, labels = (gpc.Problem(student, inputs, each) for each in (noise, gpc.Probit(noise)))
         for name in METHODS:
-            close(found[name], gpc.learning_curve(problem, name, N).error)
+            close(curves[name], gpc.learning_curve(matched, name, sizes).error)
+        truth = gpc.Teacher(python_kernel(teacher), noise=0.3 * noise)
+        taught = gpc.Problem(student, inputs, noise, teacher=truth)
+        expected = gpc.learning_curve(taught, "lc", sizes).error
+        # the power that a smooth teacher has in high eigenfunctions is below the rounding errors of its sum
+        np.testing.assert_allclose(misspecified, expected, rtol=1e-9, atol=1e-14 * expected[0])
+        for method in ("lc", "uc"):
+            close(classes[method], gpc.learning_curve(labels, method, sizes).error)
 
 
-def test_a_wrong_lengthscale_with_gaussian_inputs() -> None:
-    """The package integrates numerically here, and the explorer has a closed form."""
-    base: dict[str, Any] = {"kernel": kernel("rbf", 0.3), "dim": 1, "noise": 0.1, "gaussian": 1 / 12, "trueNoise": 0.05}
-    sizes = [0, 1, 10, 100]
-    teachers = (kernel("rbf", 0.15, 2.0), kernel("rbf", 0.8))
-    problems: list[dict[str, Any]] = [base | {"teacher": each} for each in teachers]
-    found = ask([{"what": "misspecified", "problem": each, "n": sizes} for each in problems])
-    for problem, errors in zip(problems, found, strict=True):
-        truth = gpc.Teacher(python_kernel(problem["teacher"]), noise=0.05)
-        asked = gpc.Problem(gpc.RBF(0.3), gpc.Gaussian(1), 0.1, teacher=truth)
-        close(errors, gpc.learning_curve(asked, "lc", sizes).error)
+def test_theory_of_gaussian_inputs() -> None:
+    names = itertools.cycle(["ou", "rbf", "matern52", "matern32", "rbf"])
+    compare_gaussian(GAUSSIAN, [kernel(name, 0.25, 2.0) for name, _ in zip(names, GAUSSIAN, strict=False)])
+
+
+@pytest.mark.slow
+def test_gaussian_inputs_at_random_settings() -> None:
+    rng = np.random.default_rng(6)
+
+    def draw() -> dict[str, Any]:
+        name = str(rng.choice(["rbf", "ou", "matern32", "matern52"]))
+        return kernel(name, float(np.exp(rng.uniform(np.log(0.01), np.log(2)))), float(np.exp(rng.uniform(-2, 2))))
+
+    settings = [
+        (draw(), int(rng.integers(1, 11)), float(10 ** rng.uniform(-2, 1)), float(10 ** rng.uniform(-6, 1)))
+        for _ in range(40)
+    ]
+    compare_gaussian(settings, [draw() for _ in settings])
 
 
 def grid_error(plain: dict[str, Any], dim: int, noise: float, points: int) -> float:

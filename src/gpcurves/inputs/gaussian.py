@@ -3,7 +3,8 @@ r"""Gaussian inputs.
 With an RBF kernel each independent direction contributes :math:`(1-\beta)\beta^q`, :math:`\beta^{-1} = 1 + r/2 +
 \sqrt{r^2/4 + r}`, :math:`r = l^2/\sigma_x^2` (Sollich & Halees 2002, eq. (45)). If inputs are correlated or there are several
 lengthscales, the directions are those that make kernel metric and input covariance diagonal at once, and :math:`1/r` are
-the eigenvalues of their product.
+the eigenvalues of their product. Matérn kernels on independent components of one variance go by `spectra.oscillator`, others by
+quadrature.
 """
 
 from __future__ import annotations
@@ -18,13 +19,21 @@ import scipy
 
 from gpcurves.errors import InputError
 from gpcurves.inputs.base import TENSOR_DIM, Inputs, Nodes, Overlap, check_dimension, polynomial_nodes, product_nodes
-from gpcurves.kernels import RBF, Kernel, as_rbf
+from gpcurves.kernels import RBF, Kernel, Stationary, as_rbf, is_matern
 from gpcurves.numerics.cholesky import factorise
 from gpcurves.numerics.parameters import parameter
 from gpcurves.numerics.quadrature import distance_rule, gauss_legendre
 from gpcurves.numerics.validation import FloatArray, as_numbers, positive
 from gpcurves.spectra import CLOSED_FORM, Spectrum
 from gpcurves.spectra.lattice import Profile, lattice_spectrum, simplex
+from gpcurves.spectra.nystrom import Truth
+from gpcurves.spectra.oscillator import (
+    LARGEST_SMOOTHNESS,
+    MOST_DIMENSIONS,
+    Radial,
+    level_powers,
+    oscillator_spectrum,
+)
 from gpcurves.spectra.spectrum import UNDERFLOW
 
 
@@ -100,8 +109,36 @@ class Gaussian(Inputs):
         return np.asarray(normal @ factorise(self.matrix).T)
 
     def spectrum(self, kernel: Kernel) -> Spectrum:
+        if (rbf := as_rbf(kernel)) is not None:
+            return self._geometric(rbf)
+        radial = self._radial(kernel)
+        return self.numerical_spectrum(kernel) if radial is None else oscillator_spectrum(radial, self.dim)
+
+    def taught_spectrum(self, kernel: Kernel, truth: Truth) -> Spectrum:
+        """Return the eigenvalues with the power of the teacher's functions, which blocks give for Matérn kernels and RBFs."""
+        radial, true = self._radial(kernel), self._radial(truth.kernel)
+        if radial is None or true is None:
+            return self.numerical_spectrum(kernel, truth)
+        if math.isfinite(radial.smoothness):
+            return oscillator_spectrum(radial, self.dim, true)
         rbf = as_rbf(kernel)
-        return self.numerical_spectrum(kernel) if rbf is None else self._geometric(rbf)
+        assert rbf is not None
+        spectrum = self._geometric(rbf)
+        powers = level_powers(radial, self.dim, true, spectrum.size)
+        listed = np.zeros(spectrum.size)
+        listed[: len(powers)] = powers / spectrum.multiplicities[: len(powers)]
+        return spectrum.with_power(listed)
+
+    def _radial(self, kernel: object) -> Radial | None:
+        """Return a Matérn kernel or an RBF in units of the inputs, if neither prefers a direction; None for others."""
+        known = as_rbf(kernel) or kernel if isinstance(kernel, Kernel) else None
+        if not isinstance(known, Stationary) or not (isinstance(known, RBF) or is_matern(known)):
+            return None
+        nu = known.smoothness
+        resolved = nu is not None and (math.isinf(nu) or nu <= LARGEST_SMOOTHNESS) and self.dim <= MOST_DIMENSIONS
+        if nu is None or not resolved or not known.isotropic or self.covariance is not None:
+            return None
+        return Radial(nu, float(known.lengthscales(1)[0]) / math.sqrt(self.variance), known.variance)
 
     def _geometric(self, kernel: RBF) -> Spectrum:
         scale = kernel.lengthscales(self.dim)

@@ -17,6 +17,7 @@ from gpcurves.kernels.stationary import Matern52 as Matern52
 from gpcurves.kernels.stationary import RationalQuadratic as RationalQuadratic
 from gpcurves.kernels.stationary import Stationary as Stationary
 from gpcurves.kernels.stationary import as_rbf as as_rbf
+from gpcurves.kernels.stationary import is_matern as is_matern
 from gpcurves.kernels.stationary import is_stationary as is_stationary
 from gpcurves.kernels.stationary import line_covariance as line_covariance
 from gpcurves.kernels.stretched import GammaExponential as GammaExponential

@@ -424,6 +424,11 @@ def line_covariance(kernel: Kernel, distance: FloatArray) -> LineCovariance:
     return value, loss, origin
 
 
+def is_matern(kernel: Kernel) -> bool:
+    """Tell whether a kernel is one of the Matérn family."""
+    return isinstance(kernel, _MaternFamily)
+
+
 def as_rbf(kernel: Kernel) -> RBF | None:
     """Return an RBF kernel, or a product of several, as one RBF; None for any other kernel."""
     if isinstance(kernel, RBF):

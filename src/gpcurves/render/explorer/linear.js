@@ -21,6 +21,41 @@ export function cholesky(matrix, n) {
   return L;
 }
 
+/**
+ * The columns of a lower triangle, one after the other, rotated until they are orthogonal (one-sided Jacobi): their squared norms are
+ * the eigenvalues of LLᵀ, small ones with as many digits as large ones, and they point along its eigenvectors.
+ * @param {Float64Array} L @param {number} n
+ */
+export function rotateColumns(L, n) {
+  const columns = new Float64Array(n * n), norms = new Float64Array(n);
+  for (let i = 0; i < n; i++) for (let j = 0; j <= i; j++) columns[j * n + i] = L[i * n + j];
+  for (let sweep = 0, turned = true; turned && sweep < 40; sweep++) {
+    turned = false;
+    for (let p = 0; p < n; p++) {
+      norms[p] = 0;
+      for (let k = p * n; k < (p + 1) * n; k++) norms[p] += columns[k] * columns[k];
+    }
+    for (let p = 0; p < n; p++) {
+      for (let q = p + 1; q < n; q++) {
+        let product = 0;
+        for (let k = 0; k < n; k++) product += columns[p * n + k] * columns[q * n + k];
+        if (!(Math.abs(product) > 1e-13 * Math.sqrt(norms[p] * norms[q]))) continue;
+        turned = true;
+        const zeta = (norms[q] - norms[p]) / (2 * product), t = Math.sign(zeta || 1) / (Math.abs(zeta) + Math.hypot(1, zeta));
+        const c = 1 / Math.hypot(1, t), s = c * t;
+        for (let k = 0; k < n; k++) {
+          const one = columns[p * n + k], two = columns[q * n + k];
+          columns[p * n + k] = c * one - s * two;
+          columns[q * n + k] = s * one + c * two;
+        }
+        norms[p] -= t * product;
+        norms[q] += t * product;
+      }
+    }
+  }
+  return columns;
+}
+
 /** Replace B, with n rows and m columns, by L⁻¹B. @param {Float64Array} L @param {number} n @param {Float64Array} B @param {number} m */
 export function solveLower(L, n, B, m) {
   for (let i = 0; i < n; i++) {

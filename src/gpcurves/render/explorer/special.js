@@ -49,8 +49,9 @@ function legendre(count) {
   return { nodes, weights };
 }
 
-/** The rules with 16 and with 8 points on [-1, 1]. */
+/** The rules with 16, 8 and 48 points on [-1, 1]. */
 export const GAUSS = legendre(16);
+export const LONG_GAUSS = legendre(48);
 export const SHORT_GAUSS = legendre(8);
 
 /**

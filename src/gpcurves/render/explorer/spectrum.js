@@ -1,4 +1,4 @@
-// Eigenvalues of a kernel under uniform inputs on the torus or Gaussian inputs, squeezed into a few hundred nodes.
+// Eigenvalues of a kernel under uniform inputs on the torus, squeezed into a few hundred nodes.
 //
 // Smooth sums over all eigenvalues are analytic in ln λ up to Im ln λ = ±π, so that the eigenvalues in a bin of width 2 in
 // ln λ are replaced by 20 Chebyshev nodes (see gpcurves/spectra/measure.py). Far out on the torus the lattice of
@@ -19,7 +19,8 @@ const SHARPNESS = 6.5; // widths of the soft boundary on both sides of its middl
 const WIDEST = 20; // of the boundary, in units of the lattice; 2 would do for double precision
 const SMOOTH_LINE = 1000, SMOOTH_SHELLS = 8100, MOST_SHELLS = 50_000;
 const DEGREE = 20, WIDTH = 2;
-const UNDERFLOW = 690, NEGLIGIBLE = 65; // in the logarithm, below the largest eigenvalue
+export const UNDERFLOW = 690;
+const NEGLIGIBLE = 65; // in the logarithm, below the largest eigenvalue
 
 /** @type {Map<string, Shells>} */
 const known = new Map();
@@ -157,7 +158,7 @@ function orderedWaves(kernel, dim, most) {
 }
 
 /** @param {Float64Array} values descending @param {Float64Array} number @param {number} rest the sum of what is not listed @returns {Ordered} */
-function inOrder(values, number, rest) {
+export function inOrder(values, number, rest) {
   const before = new Float64Array(values.length + 1), roots = new Float64Array(values.length + 1);
   const after = new Float64Array(values.length + 1);
   for (let i = 0; i < values.length; i++) {
@@ -169,53 +170,8 @@ function inOrder(values, number, rest) {
   return { values, before, roots, after, count: before[values.length] };
 }
 
-/**
- * Spectrum of an RBF under Gaussian inputs (Sollich & Halees 2002, eq. 45), with the power of the functions of another RBF.
- *
- * The powers M_s of all eigenfunctions of level s have the generating function
- * Σ M_s t^s = c [(ω(1-t) + (1+t)/2v)(ω(1+t) + (1-t)(1/2v + 2/l₀²))]^(-d/2), by Mehler's formula; ω is their frequency.
- * @param {Kernel} kernel @param {number} dim @param {number} inputVariance @param {Kernel | null} [teacher] @returns {Spectrum}
- */
-export function gaussianSpectrum(kernel, dim, inputVariance, teacher = null) {
-  const ratio = kernel.lengthscale ** 2 / inputVariance;
-  const decay = Math.log1p(ratio / 2 + Math.sqrt((ratio * ratio) / 4 + ratio)); // ln 1/β
-  const origin = Math.log(kernel.variance) + dim * Math.log(-Math.expm1(-decay));
-  const levels = Math.min(Math.ceil(UNDERFLOW / decay), 200_000);
-  const values = new Float64Array(levels + 1), number = new Float64Array(levels + 1);
-  number[0] = 1;
-  for (let s = 0; s <= levels; s++) {
-    values[s] = Math.exp(origin - s * decay);
-    if (s > 0) number[s] = (number[s - 1] * (s + dim - 1)) / s;
-  }
-  const powers = teacher === null ? values.map((value, s) => value * number[s]) : levelPowers(kernel, decay, dim, inputVariance, teacher, levels);
-  const squeezed = new Squeezer(origin);
-  for (let s = 0; s <= levels; s++) squeezed.add(origin - s * decay, number[s], Math.log(powers[s] / number[s]));
-  const list = inOrder(values, number, 0);
-  return { ...squeezed.finish(), ordered: () => list };
-}
-
-/**
- * @param {Kernel} kernel @param {number} decay @param {number} dim @param {number} inputVariance @param {Kernel} teacher
- * @param {number} levels
- */
-function levelPowers(kernel, decay, dim, inputVariance, teacher, levels) {
-  const beta = Math.exp(-decay), own = 1 / (2 * inputVariance);
-  const frequency = -Math.expm1(-2 * decay) / (2 * beta * kernel.lengthscale ** 2);
-  const wide = own + 2 / teacher.lengthscale ** 2;
-  const first = (own - frequency) / (own + frequency), second = (frequency - wide) / (frequency + wide);
-  const front = Math.sqrt(2 * frequency / inputVariance) / Math.sqrt((own + frequency) * (frequency + wide));
-  const powers = new Float64Array(levels + 1);
-  powers[0] = teacher.variance * front ** dim;
-  const sum = first + second, product = first * second;
-  for (let s = 0; s < levels; s++) {
-    const earlier = s > 0 ? powers[s - 1] : 0;
-    powers[s + 1] = -((s + dim / 2) * sum * powers[s] + (s - 1 + dim) * product * earlier) / (s + 1);
-  }
-  return powers.map((power) => Math.max(power, 0)); // rounding leaves noise where nothing is left
-}
-
 /** Collects eigenvalues by their logarithms and replaces crowds by Chebyshev nodes. */
-class Squeezer {
+export class Squeezer {
   /** @param {number} top logarithm of the largest eigenvalue */
   constructor(top) {
     this.top = top;
@@ -240,6 +196,18 @@ class Squeezer {
     bin.log.push(log);
     bin.number.push(number);
     bin.power.push(power);
+  }
+
+  /**
+   * Add eigenvalues that are as good as zero, and what the true functions have beyond all that was added.
+   * @param {number} mass @param {number} total the whole power; 0 if it is the eigenvalues themselves
+   */
+  lose(mass, total) {
+    this.lost += mass;
+    if (total === 0) return;
+    let known = this.lostPower;
+    this.bins.forEach((bin) => bin.power.forEach((power) => (known += power)));
+    if (total - known > 1e-11 * total) this.lostPower += total - known; // less is what rounding leaves of sums that agree
   }
 
   finish() {

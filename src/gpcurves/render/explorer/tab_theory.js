@@ -3,7 +3,7 @@ import { Chart, makeLegend } from "./chart.js";
 import { button, choices, copyable, downloadCsv, downloadPicture, h, slider, table, toggle } from "./dom.js";
 import { KERNELS } from "./kernels.js";
 import { FIELDS, within } from "./state.js";
-import { computeTheory, objection, outsideRegion, sizesUpTo } from "./theory.js";
+import { computeTheory, outsideRegion, sizesUpTo } from "./theory.js";
 import { answer, explanation, fallInWords, quantityName, say, sayCount, theoryCommand, theoryPython } from "./words.js";
 import { PRECISION, start } from "./worker.js";
 
@@ -58,7 +58,6 @@ export function theoryTab(change, about) {
   const quantity = choices("quantity", "Show", { "error-rate": "Wrong labels", "sign-error-rate": "Wrong signs", mse: "Squared error" }, forward);
   const wrong = toggle("wrong", "The model is wrong: data come from another process", forward);
   const truthBox = h("div", { class: "sub" }, ...truth.map((each) => each.element));
-  const complaint = h("p", { role: "alert", class: "complaint" });
   const controls = h(
     "form",
     { class: "controls", "aria-label": "Problem", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
@@ -71,7 +70,6 @@ export function theoryTab(change, about) {
     quantity.element,
     wrong.element,
     truthBox,
-    complaint,
   );
 
   const chart = new Chart("Learning curves");
@@ -227,10 +225,6 @@ export function theoryTab(change, about) {
       truthBox.hidden = classes || !state.wrong;
       at.element.hidden = state.solve === "n";
       goal.element.hidden = state.solve === "error";
-      const reason = objection(state);
-      complaint.textContent = reason ?? "";
-      panel.classList.toggle("stale", reason !== null);
-      if (reason !== null) return;
       theory = computeTheory(state, false);
       draw();
       tell();

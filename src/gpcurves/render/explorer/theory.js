@@ -1,9 +1,10 @@
 // The theory tab without its page: from settings to curves, the region that bounds leave, solutions and words.
 import { KERNELS } from "./kernels.js";
 import * as formulas from "./formulas.js";
+import { gaussianSpectrum } from "./gaussian.js";
 import { gridError, gridSizes } from "./grid.js";
 import { bracketedRoot } from "./special.js";
-import { gaussianSpectrum, torusSpectrum } from "./spectrum.js";
+import { torusSpectrum } from "./spectrum.js";
 import { FIELDS } from "./state.js";
 
 /**
@@ -20,14 +21,6 @@ const POINTS = 60;
 export const studentKernel = (s) => ({ name: s.kernel, lengthscale: s.lengthscale, variance: s.variance });
 /** @param {State} s @returns {Kernel} */
 export const teacherKernel = (s) => ({ name: s.trueKernel, lengthscale: s.trueLengthscale, variance: s.trueVariance });
-
-/** Why settings do not go together, or null. @param {State} s */
-export function objection(s) {
-  if (s.inputs === "gaussian" && (s.kernel !== "rbf" || (s.wrong && s.labels === "numbers" && s.trueKernel !== "rbf"))) {
-    return "Gaussian inputs have a closed form for the RBF kernel only. Choose RBF, or uniform inputs; the package itself takes any kernel.";
-  }
-  return null;
-}
 
 /** @type {Map<string, Spectrum>} */
 const cache = new Map();

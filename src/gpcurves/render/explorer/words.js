@@ -144,7 +144,8 @@ export function fallInWords(s) {
 export function explanation(s) {
   const student = studentKernel(s), n = focus(s);
   const spectrum = spectrumOf(s, student, s.wrong && s.labels === "numbers" ? teacherKernel(s) : null);
-  const where = s.inputs === "torus" ? "the Fourier transform of the kernel at all integer vectors" : "(1−β)ᵈ βˢ with multiplicity (d+s−1)!/(s!(d−1)!)";
+  const onGaussian = s.kernel === "rbf" ? "(1−β)ᵈ βˢ with multiplicity (d+s−1)!/(s!(d−1)!)" : "the first ones from matrices between oscillator functions, one for each degree of spherical harmonics, and Weyl's law for the others";
+  const where = s.inputs === "torus" ? "the Fourier transform of the kernel at all integer vectors" : onGaussian;
   const lines = [`Eigenvalues λ of the kernel: ${where}. The largest is ${say(spectrum.largest, 4)}; all add up to tr Λ = ${say(spectrum.trace, 4)}, the error without examples.`];
   if (s.labels === "classes") {
     const variance = formulas.probitVariance(s.noise, spectrum.trace), h = Math.exp(formulas.anyLabelParameter(spectrum, variance, n)), error = formulas.g(spectrum, h);
