@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -87,15 +88,20 @@ class Points:
         return ingredients(self.factor, self.spread, self.scatter, self.gap, drop, self.above, self.tails) ** 2
 
 
-def read(file: Path) -> Points:
-    """Read what `collect` wrote."""
-    found = [
+def select(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], int, int]]:
+    """Return each forecast at a multiple with a truth above a ten-millionth of the variance: its row, place and multiple."""
+    return [
         (row, i, factor)
-        for row in read_lines(file)
+        for row in rows
         if "failed" not in row
         for i, factor in enumerate(FACTORS)
         if row["true"].get(str(factor * row["rows"]), 0.0) > 1e-7 * np.exp(row["variance"])
     ]
+
+
+def read(file: Path) -> Points:
+    """Read what `collect` wrote."""
+    found = select(read_lines(file))
     number = Counter(tasks.kind(name) for name in {row["task"] for row, _, _ in found})
     emphasis = {kind: count**-RARE * (SIMULATORS if kind == "simulators" else 1.0) for kind, count in number.items()}
 

@@ -1,6 +1,6 @@
 """Forecasts of the tasks, before they are combined: one row for each task, number of rows and draw.
 
-    python -m benchmarks.forecast.collect FILE [--third] [--draws 1]
+    python -m benchmarks.forecast.collect FILE [--third | --further] [--draws 1]
 
 Writes what the rows say (the curve of the model and its spread, cross-validation, rivals) with the true curve beside it, one
 line of JSON for each. A run that was stopped goes on where it was.
@@ -115,6 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--third", action="store_true", help="only the tasks to iterate on")
+    parser.add_argument("--further", action="store_true", help="only the tasks for the last score")
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
@@ -122,8 +123,9 @@ def main() -> None:
     done = {(row["task"], row["rows"], row["draw"]) for row in read_lines(asked.file)} if asked.file.exists() else set()
     cases = [
         (name, count, draw, curve)
-        for name, curve in sorted(true.items(), key=lambda each: not tasks.third(each[0]))
+        for name in sorted(tasks.further() if asked.further else tasks.names(), key=lambda name: not tasks.third(name))
         if tasks.third(name) or not asked.third
+        for curve in [true.get(name, {})]
         for count in SIZES
         if str(2 * count) in curve
         for draw in range(asked.draws)

@@ -1,23 +1,26 @@
 """Score forecasts against true learning curves, with what people do instead beside them.
 
-    python -m benchmarks.forecast.score FILE
+    python -m benchmarks.forecast.score FILE [FURTHER]
 
 FILE is what `collect` wrote. Errors are |ln(forecast / true MSE)| at 2, 4, 8 and 16 times the rows: median and 90th percentile.
 Constants of the forecast were fitted to the same tasks, so each task is scored with constants fitted to all other tables
 (`calibrate.leave_out`): nothing of a task is in its own score but the choice of ingredients. Rivals get intervals of the same
 kind: a width for each multiple, fitted to the other tasks.
+
+FURTHER is what `collect --further` wrote: forecasts of tasks that were chosen when everything was fixed. They are scored as the package
+made them, and the widths of rivals come from FILE.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.forecast.calibrate import Points, leave_out, read
+from benchmarks.forecast.calibrate import Points, leave_out, read, select
 from benchmarks.forecast.collect import FACTORS, read_lines
-from benchmarks.forecast.rivals import FORMS
 
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 
@@ -42,43 +45,72 @@ def line(name: str, error: np.ndarray, factor: np.ndarray, score: np.ndarray, in
         for k in FACTORS
         if (factor == k).any()
     ]
-    return f"{name:28s} {'  '.join(parts)}   {score.mean():6.2f}   {inside.mean():.2f}"
+    total = f"{np.median(np.abs(error)):.3f} /{np.quantile(np.abs(error), 0.9):5.2f}"
+    return f"{name:28s} {'  '.join(parts)}   {total}   {score.mean():6.2f}   {inside.mean():.2f}"
 
 
 def main() -> None:
-    points = read(Path(sys.argv[1]))
-    estimate, low, high = leave_out(points)
+    file, *further = map(Path, sys.argv[1:])
+    points = read(file)
+    if further:
+        rows, fresh = read_lines(further[0]), read(further[0])
+        estimate, low, high = made(rows)
+        ends = {name: from_others(points, fresh, name) for name in fresh.rivals}
+        compare(fresh, (estimate, low, high), ends)
+    else:
+        rows = read_lines(file)
+        estimate, low, high = leave_out(points)
+        widths = {name: rival_widths(points, said - points.truth) for name, said in points.rivals.items()}
+        compare(points, (estimate, low, high), widths)
+    required(rows)
+
+
+def made(rows: list[dict[str, Any]]) -> np.ndarray:
+    """Return estimate and ends of intervals as the package made them, in the order of `read`."""
+    kept = [(row, i) for row, i, _ in select(rows)]
+    return np.array([[row["band"][line][i] for row, i in kept] for line in range(3)])
+
+
+def from_others(others: Points, points: Points, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return intervals around a rival: quantiles of its errors on other tasks, at the same multiple."""
+    errors = others.rivals[name] - others.truth
+    ends = {k: np.quantile(errors[others.factor == k], (0.05, 0.95)) for k in set(points.factor)}
+    low, high = np.array([ends[k] for k in points.factor]).T
+    return low, high
+
+
+def compare(points: Points, own: tuple[np.ndarray, ...], widths: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
+    """Print the table: of all tasks, and of each kind."""
+    estimate, low, high = own
     print(f"{len(set(points.task))} tasks, {len(points.task)} forecasts at a multiple of the rows")
-    print(f"{'':28s} {'  '.join(f'{k:2d}x med/p90 ' for k in FACTORS)}   interval score, coverage of 90 %")
+    print(
+        f"{'':28s} {'  '.join(f'{k:2d}x med/p90 ' for k in FACTORS)}    all med/p90   interval score, coverage of 90 %"
+    )
+    inside = (low <= points.truth) & (points.truth <= high)
+    score = interval_score(low, high, points.truth)
     for kind in ("all", *sorted(set(points.kind))):
         here = np.full(len(points.kind), True) if kind == "all" else points.kind == kind
         print(f"-- {kind}: {len(set(points.task[here]))} tasks")
-        truth = points.truth[here]
-        inside = (low <= points.truth) & (points.truth <= high)
-        score = interval_score(low, high, points.truth)
         print(line("forecast", (estimate - points.truth)[here], points.factor[here], score[here], inside[here]))
-        for name in (*FORMS, "simulation of the best fit"):
-            error = points.rivals[name] - points.truth
-            below, above = rival_widths(points, error)
-            ends = points.rivals[name] - above, points.rivals[name] - below
+        for name, said in points.rivals.items():
+            below, above = widths[name]
+            ends = said - above, said - below
             hit = (ends[0] <= points.truth) & (points.truth <= ends[1])
             cost = interval_score(*ends, points.truth)
-            print(line(name, error[here], points.factor[here], cost[here], hit[here]))
-        assert len(truth)
+            print(line(name, (said - points.truth)[here], points.factor[here], cost[here], hit[here]))
     by_task = [inside[points.task == task].mean() for task in set(points.task)]
     print(f"tasks whose intervals hold less than 75 %: {np.mean(np.array(by_task) < 0.75):.1%}")
-    required(read_lines(Path(sys.argv[1])))
 
 
-def required(rows: list[dict[str, object]]) -> None:
+def required(rows: list[dict[str, Any]]) -> None:
     """Print how far required numbers of rows are off where the curve is not flat, with the constants of the package."""
     off, enough, wrong, open_goals = [], [], 0, 0
     for row in rows:
         if "failed" in row:
             continue
-        true = {int(n): mse for n, mse in row["true"].items()}  # type: ignore[attr-defined]
-        count, usable = int(row["rows"]), int(row["usable"])  # type: ignore[call-overload]
-        for factor, (estimate, _, _, assured) in row["required"].items():  # type: ignore[attr-defined]
+        true = {int(n): mse for n, mse in row["true"].items()}
+        count, usable = int(row["rows"]), int(row["usable"])
+        for factor, (estimate, _, _, assured) in row["required"].items():
             n = int(factor) * count
             if count not in true or true[n] > 0.9 * true[count]:
                 continue  # flat, or not known
