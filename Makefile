@@ -63,9 +63,11 @@ bench: .venv/installed  ## hot paths against what one would do instead; fails if
 	$(BIN)/python -m benchmarks
 
 benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people do instead, on 350 tables and functions; truth takes hours once
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.truth
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/forecasts.json
-	$(BIN)/python -m benchmarks.forecast.score build/forecasts.json
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.truth --most 800
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/forecasts.jsonl
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/further.jsonl --further
+	$(BIN)/python -m benchmarks.forecast.score build/forecasts.jsonl
+	$(BIN)/python -m benchmarks.forecast.score build/forecasts.jsonl build/further.jsonl
 
 benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates beside what people do instead, on 120 tables with classes; may be stopped and resumed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth
