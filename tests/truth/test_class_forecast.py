@@ -147,7 +147,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "texts as numbers": (lambda: overlapping(), {"task": "numbers"}, "if these are classes, ask for --task classes"),
     "no such task": (lambda: overlapping(), {"task": "regression"}, "unknown task 'regression'"),
-    "a function": (lambda: overlapping(), {"deterministic": True}, "deterministic: for numbers only, and the target has classes"),
+    "a function": (lambda: overlapping(), {"deterministic": True}, "deterministic: for numbers only, but the target is a class"),
 }  # fmt: skip
 
 
@@ -223,7 +223,7 @@ def test_the_command_line_refuses_a_goal_of_the_other_kind(tmp_path: Path) -> No
     overlapping().to_csv(data, index=False)
     words = ("plan", str(data), "--target", "kind")
     assert (
-        "--goal-rmse is for numbers, and --task is classes"
+        "--goal-rmse is for numbers, but --task is classes"
         in command(*words, "--task", "classes", "--goal-rmse", "1")[2]
     )
     assert "--goal-error-rate must be below 1" in command(*words, "--goal-error-rate", "5")[2]

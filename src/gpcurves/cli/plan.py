@@ -74,11 +74,9 @@ def _parts() -> list[Option]:
             "--goal-error-rate",
             section=goal,
             metavar="X",
-            help="Of classes: share of wrong ones to reach, 0.05 for 5 %.",
+            help="Error rate to reach, if the target is a class: 0.05 for 5 %.",
         ),
-        Option(
-            "--goal-log-loss", section=goal, metavar="X", help="Of classes: log loss of the probabilities to reach."
-        ),
+        Option("--goal-log-loss", section=goal, metavar="X", help="Log loss to reach, if the target is a class."),
         Option(
             "--next",
             type=INTEGER,
@@ -287,7 +285,8 @@ def _check_task(given: Given, goal: dict[str, float] | None) -> None:
     (name,) = goal or (None,)
     if task is not None and name is not None and (name in _OF_CLASSES) != (task == "classes"):
         raise InputError(
-            f"--goal-{name.replace('_', '-')} is for {'numbers' if task == 'classes' else 'classes'}, and --task is {task}"
+            f"--goal-{name.replace('_', '-')} is for {'numbers' if task == 'classes' else 'classes'}, but --task "
+            f"is {task}"
         )
 
 

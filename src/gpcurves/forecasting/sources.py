@@ -56,7 +56,7 @@ def refuse_for_classes(**choices: Any) -> None:
     """Refuse what has a meaning for numbers only."""
     given = [name for name, value in choices.items() if value is not None]
     if given:
-        raise InputError(f"{enumerate_names(given, quote=False)}: for numbers only, and the target has classes")
+        raise InputError(f"{enumerate_names(given, quote=False)}: for numbers only, but the target is a class")
 
 
 def recognise_array(y: Any, task: Task | None) -> tuple[bool, tuple[str, ...]]:

@@ -125,7 +125,7 @@ def _notes(rows: Rows, counts: FloatArray) -> list[str]:
     notes = []
     if rows.groups is not None:
         notes.append(
-            f"Numbers of rows are numbers of groups here: {rows.usable:,} groups with {rows.rate:.3g} rows each on average. "
+            f"n counts groups instead of rows: {rows.usable:,} groups with {rows.rate:.3g} rows each on average. "
             "Errors are for rows of new groups."
         )
     few = [
@@ -137,9 +137,9 @@ def _notes(rows: Rows, counts: FloatArray) -> list[str]:
             if len(few) > 1
             else f"The class {few[0].split(' (')[0]} has fewer than {_FEW} rows"
         )
-        notes.append(f"{which}. How often they are recognised cannot be told from so few.")
+        notes.append(f"{which}. Their error rates cannot be estimated from so few rows.")
     notes.append(
-        "The error rate is that of giving every new row its likeliest class, and the log loss that of the predicted probabilities; "
-        "mistakes of all kinds count alike."
+        "The error rate is for predicting the most likely class of every new row, and the log loss is that of "
+        "the predicted probabilities; all mistakes count equally."
     )
     return notes
