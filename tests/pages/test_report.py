@@ -22,7 +22,8 @@ from gpcurves.render.formats import FORMATS, check_output, list_suffixes, output
 from gpcurves.render.plotly import figure
 from gpcurves.render.scene import Axis, Line, Points, Text, move_apart, plain
 from gpcurves.render.views import View, view_of
-from gpcurves.render.views.curves import REGION, heading_of, region, spans_decades, strokes
+from gpcurves.render.views.curves import REGION, region, spans_decades
+from gpcurves.render.views.looks import heading_of, strokes
 from pictures import assert_drawn
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +39,7 @@ def test_the_picture_says_what_it_shows(curves: gpc.CurveSet) -> None:
     display = curves.plot()
     ax = display.ax_
     assert ax.get_yscale() == "log"
-    assert ax.get_title() == "RBF(lengthscale=0.01), Torus(dim=1), noise 0.05"
+    assert ax.get_title() == "RBF kernel, lengthscale 0.01; uniform inputs on the circle; noise variance 0.05"
     assert ax.get_xlabel() == "number of examples n"
     known = [m for m in gpc.METHODS.values() if "n" in m.axes and m.compound is None and not m.special]
     assert set(display.lines_) == {method.name for method in known if not method.second} - {
@@ -109,7 +110,9 @@ def test_every_curve_of_a_sweep_has_its_own_style_and_label(count: int) -> None:
     display = curves.plot()
     assert set(display.lines_) == set(curves)
     assert set(curves) <= {text.get_text() for text in display.ax_.get_legend().get_texts()}
-    assert display.ax_.get_title() == "RBF(lengthscale=0.1), Torus(dim=1)"  # what the problems share
+    assert (
+        display.ax_.get_title() == "RBF kernel, lengthscale 0.1; uniform inputs on the circle"
+    )  # what the problems share
     assert region(curves) is None  # bounds of several problems allow nothing together
 
 

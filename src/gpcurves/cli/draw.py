@@ -10,6 +10,7 @@ from gpcurves.errors import InputError
 from gpcurves.methods.simulation.single import one_data_set
 from gpcurves.numerics.display import Display
 from gpcurves.render.drawing import draw_graph
+from gpcurves.render.wording import in_words
 
 
 def _parts() -> list[Part]:
@@ -45,6 +46,6 @@ def draw(given: Given) -> None:
     graph, counts, error = one_data_set(problem, nu, vertices=size, rng=given["rng"])
     label = "posterior variance" if problem.teacher is None else "squared error, averaged over teachers"
     examples = f"{int(counts.sum())} examples (ν = {nu:g}), mean error {error.mean():.3g}"
-    title = f"{problem.describe()}\n{examples}"
+    title = f"{in_words(problem)}\n{examples}"
     output.write(given, draw_graph(graph, error, marked=counts, label=label, title=title))
     output.say(given, graph.describe())

@@ -9,7 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Backend = Literal["matplotlib", "plotly"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,9 +73,24 @@ class Shown:
     renderer: ClassVar[Callable[[], ModuleType]]
     """Returns the module that has ``plot``, ``save`` and ``notebook``; the package sets it."""
 
-    def plot(self, ax: Any = None, **options: Any) -> Display:
-        """Draw the result into ``ax``, or into a new figure; returns what was drawn."""
-        shown: Display = Shown.renderer().plot(self, ax, **options)
+    @overload
+    def plot(self, ax: Any = None, *, backend: Literal["matplotlib"] = "matplotlib", **options: Any) -> Display: ...
+    @overload
+    def plot(self, ax: None = None, *, backend: Literal["plotly"], **options: Any) -> go.Figure: ...
+    def plot(self, ax: Any = None, *, backend: Backend = "matplotlib", **options: Any) -> Display | go.Figure:
+        """Draw the result with Matplotlib, into ``ax`` or into a new figure, or as an interactive figure of Plotly.
+
+        Parameters
+        ----------
+        ax
+            Axes of Matplotlib to draw into; those of a new figure if None.
+        backend
+            "matplotlib" returns a `Display`, which has the axes, the figure and its parts by name. "plotly" returns a figure of
+            Plotly, which answers to the mouse.
+        **options
+            What this kind of result can show besides, such as the ``goals`` of curves or the ``goal`` of a forecast.
+        """
+        shown: Display | go.Figure = Shown.renderer().plot(self, ax, backend=backend, **options)
         return shown
 
     def save(self, path: str | Path, **options: Any) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+WIDTH, SMALL = 9.0, 8.5  # inches of every figure, so that letters have one size on a page; the size of small ones
 DASH, DOT = (0, (5, 2)), (0, (1, 1.5))
 Choice = TypeVar("Choice")
 
@@ -180,13 +181,25 @@ def figure(name: str, *, quick: bool = True, **changes: Any) -> Drawn:
 
 
 class Sheet:
-    """Rows and columns of panels, each of a size in inches, which remember the numbers behind every line."""
+    """Rows and columns of panels on a page of fixed width, which remember the numbers behind every line."""
 
-    def __init__(self, rows: int = 1, columns: int = 1, size: tuple[float, float] = (5.2, 4.2)) -> None:
+    def __init__(self, rows: int = 1, columns: int = 1, height: float | None = None) -> None:
         from matplotlib.figure import Figure
 
-        self.figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+        each = (4.6 if columns == 1 else 3.7) if height is None else height
+        self.figure = Figure(figsize=(WIDTH, each * rows), layout="constrained")
         self.panels = [Panel(self.figure.add_subplot(rows, columns, number + 1)) for number in range(rows * columns)]
+
+    def legend(self, panels: Sequence[Panel] = (), columns: int = 4, **options: Any) -> None:
+        """Say below all panels what the lines in them mean, those of a label once; all panels unless some are given."""
+        found: dict[str, Any] = {}
+        for panel in panels or self.panels:
+            handles, labels = panel.axes.get_legend_handles_labels()
+            if panel.axes.get_legend() is not None:  # of curves, which have one of their own
+                panel.axes.get_legend().remove()
+            found |= {label: handle for label, handle in zip(labels, handles, strict=True) if label not in found}
+        look = {"loc": "outside lower center", "ncols": columns, "frameon": False, "fontsize": SMALL}
+        self.figure.legend(**({"handles": list(found.values()), "labels": list(found)} | look | options))
 
     def finish(self, claims: Sequence[Claim]) -> Drawn:
         """Return the figure with the table of what was drawn."""
@@ -207,6 +220,7 @@ class Panel:
         self.insets: list[Panel] = []
         axes.grid(True, which="major", color="#e4e4e4", linewidth=0.6)
         axes.set_axisbelow(True)
+        axes.tick_params(labelsize=9)
 
     def setup(self, title: str = "", x: str = "$n$", y: str = r"$\epsilon$", **settings: Any) -> None:
         """Set title, labels and whatever matplotlib's ``axes.set`` takes, such as ``yscale="log"``."""
@@ -226,14 +240,16 @@ class Panel:
         """Draw a learning curve and remember it."""
         self.line(label, curve.sizes, curve.error, curve.stderr, **style)
 
-    def curves(self, curves: CurveSet, title: str, *, legend: bool = True) -> None:
+    def curves(self, curves: CurveSet, title: str) -> None:
         """Draw learning curves of one problem as `CurveSet.plot` does, and remember them."""
         curves.plot(self.axes, title=title)
-        self.axes.set(xlabel="number of examples $n$", ylabel=r"generalisation error $\epsilon$")
-        if not legend:
-            self.axes.get_legend().remove()
         for name, curve in curves.items():
             self.remember(name, curve.sizes, curve.error, curve.stderr)
+
+    def name(self, text: str, x: float, y: float, colour: str = "#444444", **look: Any) -> None:
+        """Write beside a line what it is."""
+        place = {"xytext": (4, 3), "textcoords": "offset points", "color": colour, "fontsize": SMALL}
+        self.axes.annotate(text, (x, y), **(place | look))
 
     def picture(self, label: str, points: Any, values: Any) -> None:
         """Draw values on a square grid of points as colours, and remember them by the number of the point."""
@@ -254,11 +270,11 @@ class Panel:
     def inset(self, bounds: tuple[float, float, float, float], title: str = "inset") -> Panel:
         """Return smaller axes inside these: left, bottom, width and height as fractions."""
         inner = Panel(self.axes.inset_axes(bounds))
-        inner.axes.set_title(title, fontsize=8)
-        inner.axes.tick_params(labelsize=7)
+        inner.axes.set_title(title, fontsize=SMALL)
+        inner.axes.tick_params(labelsize=8)
         self.insets.append(inner)
         return inner
 
     def legend(self, **options: Any) -> None:
         """Show what the lines mean."""
-        self.axes.legend(**{"frameon": False, "fontsize": 9} | options)
+        self.axes.legend(**{"frameon": False, "fontsize": SMALL, "loc": "upper right"} | options)

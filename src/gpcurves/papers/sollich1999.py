@@ -16,6 +16,7 @@ import numpy.typing as npt
 import gpcurves as gpc
 from gpcurves.numerics.validation import FloatArray, Sizes
 from gpcurves.papers.gallery import Claim, Drawn, Figuring, Quality, Sheet, check, figure_of
+from gpcurves.render.wording import parts_of, shared_words
 
 MARKS = 30  # how many points of the simulation are drawn
 CAPTION = (
@@ -85,14 +86,18 @@ def compare(
 
 def draw_comparisons(claims: Sequence[Claim], *comparisons: Comparison) -> Drawn:
     """Draw one comparison, or several beside each other: all of the theory, and some points of the simulation."""
-    sheet = Sheet(1, len(comparisons), size=(10, 5.4) if len(comparisons) == 1 else (7, 5))
+    several, shared = len(comparisons) > 1, shared_words(compared.truth.problem for compared in comparisons)
+    sheet = Sheet(1, len(comparisons), height=4.4 if several else 5.8)
     for panel, compared in zip(sheet.panels, comparisons, strict=True):
         truth = compared.truth
         few = slice(None, None, max(1, (len(truth.n) - 1) // MARKS))
         stderr = None if truth.stderr is None else truth.stderr[few]
         points = replace(truth, sizes=truth.n[few], error=truth.error[few], stderr=stderr, details={})
-        shown = gpc.CurveSet.of(*compared.theory.values(), points)
-        panel.curves(shown, truth.problem.describe(), legend=compared is comparisons[-1])
+        title = "; ".join(", ".join(part) for part in parts_of(truth.problem) if ", ".join(part) not in shared)
+        panel.curves(gpc.CurveSet.of(*compared.theory.values(), points), title if several else shared)
+    if several:
+        sheet.figure.suptitle(shared, fontsize=10.5)
+        sheet.legend(columns=3)
     return sheet.finish(claims)
 
 

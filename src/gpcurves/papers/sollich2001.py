@@ -69,16 +69,17 @@ def figure_1(quality: Quality) -> Drawn:
     factor of 10 with each degree, that of the teacher much less. With noise the error goes down in steps, each to the power of
     the degrees not yet learnt (dotted).
     """
-    sheet = Sheet(1, 1, size=(8, 5))
+    sheet = Sheet()
     n = np.geomspace(1, 1e6, quality.choose(400, 120))
     (panel,) = sheet.panels
-    panel.setup("student of a steep prior, noise 0.01", x=EXAMPLES, y=ERROR, xscale="log", yscale="log")
+    panel.setup("Model with a steep prior, noise variance 0.01", x=EXAMPLES, y=ERROR, xscale="log", yscale="log")
     curve = gpc.learning_curve(degrees_problem(0.1, 0.01, 0.01), "lc", n)
     panel.curve("misspecified, LC", curve, color=BLUE)
     for degree in (0, 1, 2):
         left = np.full(2, TAUGHT[degree + 1 :].sum())
         panel.line(f"power above degree {degree}", n[[0, -1]], left, color="#8a8a8a", linestyle=DOT, linewidth=1)
-    panel.legend()
+        panel.name(f"all degrees up to {degree} learnt", n[-1], left[0], ha="right", xytext=(0, 3))
+    panel.name("misspecified, LC", n[0], curve.error[0], BLUE, xytext=(40, -6))
     return sheet.finish(plateaux(curve))
 
 
@@ -88,17 +89,18 @@ def figure_2(quality: Quality) -> Drawn:
     degree that it is about to learn, so that the error has a maximum whenever the examples are as many as the functions up to
     a degree (dotted). More assumed noise removes the maxima (dashed).
     """
-    sheet = Sheet(1, 1, size=(8, 5))
+    sheet = Sheet()
     n = np.geomspace(2, 1e6, quality.choose(2000, 700))
     (panel,) = sheet.panels
-    panel.setup("student of a very steep prior", x=EXAMPLES, y=ERROR, xscale="log", yscale="log")
+    panel.setup("Model with a very steep prior", x=EXAMPLES, y=ERROR, xscale="log", yscale="log")
     low = gpc.learning_curve(degrees_problem(1e-3, 1e-10, 1e-10), "lc", n)
     high = gpc.learning_curve(degrees_problem(1e-3, 0.5, 1e-10), "lc", n)
     panel.curve("assumed noise 1e-10", low, color=ORANGE)
     panel.curve("assumed noise 0.5", high, color=GREEN, linestyle=DASH)
     for size in LEARNT[1:]:
-        panel.line(f"{size:.0f} functions", np.full(2, size), np.array([0.05, 20.0]), color="#8a8a8a", linestyle=DOT)
-    panel.legend()
+        panel.line(f"{size:.0f} functions", np.full(2, size), np.array([1e-4, 20.0]), color="#8a8a8a", linestyle=DOT)
+        panel.name(f"{size:,.0f} functions", size, 1e-4)
+    panel.legend(loc="center left", handles=panel.axes.lines[:2])
     maxima = maxima_of(low)
     claims = [check("number of overfitting maxima", len(maxima), at_least=2, expected="several")]
     for size in LEARNT[1:3]:
@@ -115,17 +117,19 @@ def figure_3(quality: Quality) -> Drawn:
     student's eigenvalues fall so fast that the number of waves it learns grows as the root of ln n, and the error falls as one
     over it. A student with the teacher's kernel learns as a power of n.
     """
-    sheet = Sheet(1, 2, size=(6.4, 5))
+    sheet = Sheet(1, 2)
     left, right = sheet.panels
     n = np.geomspace(1e2, 1e14, quality.choose(100, 40))
     teacher = gpc.Teacher(gpc.OU(0.1), 0.1)
     wrong = gpc.learning_curve(gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), 0.1, teacher), "lc", n)
     right_model = gpc.learning_curve(gpc.Problem(gpc.OU(0.1), gpc.Torus(1), 0.1), "lc", n)
-    left.setup("RBF student, OU teacher", x=EXAMPLES, y=ERROR, xscale="log", yscale="log")
+    left.setup("RBF model, OU truth", x=EXAMPLES, y=ERROR, xscale="log", yscale="log")
     left.curve("misspecified", wrong, color=ORANGE)
     left.curve("well specified", right_model, color=BLUE, linestyle=DASH)
-    left.legend()
+    left.legend(loc="lower left")
     root = np.sqrt(np.log(n / 0.1))
-    right.setup("times the root of the logarithm", x=EXAMPLES, y=r"$\epsilon\,\sqrt{\ln(n/\sigma^2)}$", xscale="log")
+    right.setup(
+        "Error times the root of the logarithm", x=EXAMPLES, y=r"$\epsilon\,\sqrt{\ln(n/\sigma^2)}$", xscale="log"
+    )
     right.line("misspecified", n, wrong.error * root, color=ORANGE)
     return sheet.finish(slow(wrong, right_model))

@@ -12,10 +12,12 @@ import gpcurves as gpc
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Quality, Sheet, check, figure_of
 from gpcurves.papers.sollich1999 import Comparison, compare, draw_comparisons
+from gpcurves.render.wording import in_words, say
 
 figure = partial(figure_of, "Sollich & Halees 2002", "sollich2002")
 LOWER, UPPER = ["plaskota", "ov"], ["two"]
 USUAL = ["lc", "uc", *LOWER, *UPPER]
+EXAMPLES = "number of examples $n$"
 ROUGH_LINE = gpc.Problem(gpc.OU(0.01), gpc.Torus(dim=1), noise=0.05)
 ROUGH_PLANE = gpc.Problem(gpc.OU(0.1), gpc.Torus(dim=2), noise=0.05)
 SMOOTH_LINE = gpc.Problem(gpc.RBF(0.01), gpc.Torus(dim=1), noise=0.05)
@@ -38,7 +40,7 @@ def figure_1(quality: Quality) -> Drawn:
     sheet, claims = Sheet(1, 2), []
     for panel, kernel, power in zip(sheet.panels, (gpc.OU(0.1), gpc.RBF(0.1)), (1, 2), strict=True):
         values = gpc.sample_prior(gpc.Problem(kernel, gpc.Box(dim=2), noise=0.0), points, rng=3).reshape(side, side)
-        panel.setup(repr(kernel), x="$x_1$", y="$x_2$")
+        panel.setup(", ".join(say(kernel, "kernel")), x="$x_1$", y="$x_2$")
         panel.picture("value by place", points, values)
         claims += roughness(kernel, values, power)
     return sheet.finish(claims)
@@ -55,13 +57,15 @@ def figure_2(quality: Quality) -> Drawn:
     few, many = (gpc.posterior_variance(problem, inputs[:n], x) for n in (2, 100))
     sheet, looks = Sheet(1, 2), (("2 and 100 examples", 1.08), ("100 examples, enlarged", 0.056))
     for panel, (title, top) in zip(sheet.panels, looks, strict=True):
-        panel.setup(title, x="$x$", y=r"$\epsilon(x, D)$", ylim=(0, top), xlim=(0, 1))
+        panel.setup(title, x="input $x$", y=r"error at $x$", ylim=(0, top), xlim=(0, 1))
         if top > 1:
-            panel.line("$n=2$", x[:, 0], few, color=BLUE)
-            panel.axes.plot(inputs[:2], [0.02, 0.02], "^", color=BLUE, clip_on=False)
-        panel.line("$n=100$", x[:, 0], many, color=ORANGE)
-        panel.line(r"$\sigma^2$", [0, 1], [0.05, 0.05], color="black", linestyle=DASH, linewidth=1)
-        panel.legend(loc="center", bbox_to_anchor=(0.6, 0.45))
+            panel.line("2 examples", x[:, 0], few, color=BLUE)
+            panel.axes.plot(
+                inputs[:2], [0, 0], "^", color=BLUE, clip_on=False, zorder=5, label="inputs of the 2 examples"
+            )
+        panel.line("100 examples", x[:, 0], many, color=ORANGE, zorder=3)
+        panel.line(r"noise variance $\sigma^2$", [0, 1], [0.05, 0.05], color="black", linestyle=DASH, linewidth=1)
+    sheet.legend()
     return sheet.finish(dents(problem, inputs[:2], x, many))
 
 
@@ -134,9 +138,11 @@ def figure_8(quality: Quality) -> Drawn:
     lc, lc1 = (gpc.learning_curve(problem, name, 300) for name in ("lc", "lc1"))
     sheet = Sheet()
     (panel,) = sheet.panels
-    panel.setup(problem.describe(), y=r"$\epsilon_{LC}$ and $-100\,\epsilon_1$", xlim=(0, 300), ylim=(0, 1.05))
-    panel.line(r"$\epsilon_{LC}$", lc.n, lc.error, color=BLUE)
-    panel.line(r"$-100\,\epsilon_1$", lc.n, -100 * (lc1.error - lc.error), color=PINK, linestyle=DASH)
+    panel.setup(in_words(problem), x=EXAMPLES, y="average squared error", xlim=(0, 300), ylim=(0, 1.05))
+    panel.line(r"LC", lc.n, lc.error, color=BLUE)
+    panel.line(
+        r"correction for integer $n$, times $-100$", lc.n, -100 * (lc1.error - lc.error), color=PINK, linestyle=DASH
+    )
     panel.legend()
     return sheet.finish(small(lc, lc1, quality))
 
@@ -156,17 +162,22 @@ def figure_10(quality: Quality) -> Drawn:
     """Plaskota's bound (solid) and the lowest error of any single data set of the degenerate scenario (dashed),
     for the spectra of Figures 5 and 7 (RBF kernel, lengthscale 0.3, four dimensions) and two noise levels.
     """
-    sheet, ratios, gaps = Sheet(size=(9.4, 5.0)), {}, {}
+    sheet, ratios, gaps = Sheet(), {}, {}
     panel, n = sheet.panels[0], np.arange(301)
-    panel.setup("RBF(lengthscale=0.3), four dimensions", yscale="log", xlim=(0, 300))
+    panel.setup(
+        "RBF kernel, lengthscale 0.3; four dimensions", EXAMPLES, "average squared error", yscale="log", xlim=(0, 300)
+    )
     both, levels = {"uniform": gpc.Torus(dim=4), "Gaussian": gpc.Gaussian(dim=4)}, (0.05, 0.001)
     cases = {f"{name}, {noise}": four_dimensions(inputs, noise) for name, inputs in both.items() for noise in levels}
     for colour, (label, problem) in zip((BLUE, ORANGE, GREEN, PINK), cases.items(), strict=True):
         bound, best = gpc.learning_curve(problem, "plaskota", n).error, gpc.degenerate_best(problem, n)
-        panel.line(f"{label}: Plaskota", n, bound, color=colour)
-        panel.line(f"{label}: best data set", n, best, color=colour, linestyle=DASH)
+        panel.line(f"{label}: Plaskota", n, bound, color=colour, linewidth=2.6, alpha=0.75)
+        panel.line(f"{label}: best data set", n, best, color="black", linestyle=DASH, linewidth=1)
+        panel.name(
+            f"{label.replace(', ', ' inputs, noise ')}", n[-1], bound[-1], colour, va="center", annotation_clip=False
+        )
         ratios[label], gaps[label] = best / bound, best - bound
-    panel.legend(title="inputs and noise", loc="upper left", bbox_to_anchor=(1.01, 1))
+    panel.legend(handles=panel.axes.lines[:2], labels=["Plaskota's bound", "best data set"])
     return sheet.finish(nearly_reached(ratios, gaps, four_dimensions(both["uniform"], 0.0)))
 
 

@@ -36,23 +36,29 @@ def figure_1(quality: Quality) -> Drawn:
     """
     sheet, walks = Sheet(1, 2), (1, 2, 5, 10, 20, 50, 200, 1000)
     left, right = sheet.panels
-    left.setup("3-regular tree, $a=2$", x="distance $l$", y="$C_{l,p}$", xlim=(0, 15))
+    left.setup("3-regular tree, $a=2$", x="distance $l$", y="correlation $C_{l,p}$", xlim=(0, 15))
     for p, colour in zip(walks, shades(len(walks)), strict=True):
         left.line(f"$p={p}$", np.arange(min(p, 15) + 1), tree.tree_kernel(3, p)[:16], color=colour)
     left.line(r"$p\to\infty$", np.arange(16), tree.tree_limit(3, np.arange(16)), color="black", linestyle=DASH)
     left.legend()
     lengths, threshold = np.unique(np.geomspace(1, 60, quality.choose(18, 9)).astype(int)), tree.cycle_threshold(3, 500)
-    right.setup("neighbours, $V=500$", x="$p/a$", y="$K_{1,p}$ and $C_{1,p}$", xscale="log")
+    right.setup("Neighbours", x="$p/a$", y="correlation of neighbours", xscale="log")
     graphs = [REGULAR.sample(500, rng=seed) for seed in range(quality.choose(5, 1))]
-    for a, colour, marker in ((2, BLUE, "o"), (4, ORANGE, "s")):
+    for a, colour, size in ((2, BLUE, 7), (4, ORANGE, 3)):
         on_tree = np.array([tree.tree_kernel(3, a * p, a)[1] for p in lengths.tolist()])
         kernels = [gpc.RandomWalkKernel(a * p, a, "global") for p in lengths.tolist()]
         on_graphs = [[tree.mean_correlation(graph, kernel) for graph in graphs] for kernel in kernels]
         right.line(f"$C_{{1,p}}$, tree, $a={a}$", lengths, on_tree, color=colour)
-        dots: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": "", "markersize": 3, "zorder": 4}
-        right.line(f"$K_{{1,p}}$, graphs, $a={a}$", lengths, np.mean(on_graphs, axis=1), **dots)
-    right.axes.axvline(threshold, color="black", linestyle=DOT, label=r"$\log V/\log(d-1)$")
-    right.legend()
+        dots: dict[str, Any] = {
+            "color": colour,
+            "marker": "o",
+            "linestyle": "",
+            "markersize": size,
+            "fillstyle": "none",
+        }
+        right.line(f"$K_{{1,p}}$, graphs of 500, $a={a}$", lengths, np.mean(on_graphs, axis=1), **dots)
+    right.axes.axvline(threshold, color="black", linestyle=DOT, label=r"cycles matter: $\log V/\log(d-1)$")
+    right.legend(loc="lower right", frameon=True, edgecolor="none", framealpha=0.95)
     apart = np.mean(on_graphs, axis=1) - on_tree
     return sheet.finish([*claim.grows_to_a_limit(walks), *claim.cycles_matter(lengths, apart, on_tree, threshold)])
 
@@ -85,30 +91,30 @@ def figure_2(quality: Quality) -> Drawn:
 def figure_3(quality: Quality) -> Drawn:
     """Error against examples per vertex for the globally normalised random walk kernel (p = 10, a = 2) and
     several noise levels: simulation on graphs of 500 vertices (quick: 300), cavity method, eigenvalue theory.
-    Left: 3-regular graphs. Centre: Erdős-Rényi graphs with mean degree 3. Right: power law with exponent 2.5 and
-    cutoff 2.
+    3-regular graphs, Erdős-Rényi graphs with mean degree 3, and a power law with exponent 2.5 and cutoff 2.
     """
-    sheet, claims = Sheet(1, 3), []
-    for panel, ensemble in zip(sheet.panels, (REGULAR, POISSON, POWER), strict=True):
+    sheet, claims = Sheet(2, 2), []
+    for panel, ensemble in zip(sheet.panels, (REGULAR, POISSON, POWER), strict=False):
         levels = levels_of(ensemble, "global", STYLES, quality)
         by_noise(panel, TITLES[ensemble], levels)
         if not quality.changes:
             claims += [claim.agreement(ensemble, levels), *claim.eigenvalues_fail(ensemble, levels)]
+    key(sheet.panels[-1], levels, STYLES)
     return sheet.finish(claims)
 
 
 @figure("4", "Curves for long walks collapse when the examples are scaled")
 def figure_4(quality: Quality) -> Drawn:
     """Learning curves on random 3-regular graphs (a = 2, noise 0.1) for walks of p steps, with the number of
-    examples scaled. Left: eigenvalue theory for infinitely large graphs, and the master curve of long walks.
-    Right: simulation on graphs of 500 vertices.
+    examples scaled. Left: eigenvalue theory for infinitely large graphs approaches the master curve as walks get
+    longer. Right: simulation on graphs of 500 vertices, where longer walks would meet cycles, and theory (dotted).
     """
     sheet, scaled = Sheet(1, 2), np.geomspace(0.1, 1000, quality.choose(41, 21))
     left, right = sheet.panels
     looks: dict[str, Any] = {"x": r"$\nu p^{3/2}$", "y": ERROR, "xscale": "log", "yscale": "log", "ylim": (1e-3, 1.3)}
     walks, few = (5, 10, 15, 20, 50, 100, 200, 500), (5, 10, 15, 20)
-    left.setup("eigenvalue theory", **looks)
-    right.setup("simulation", **looks)
+    left.setup("Eigenvalue theory", **looks)
+    right.setup("Simulation, and theory for the same $p$ (dotted)", **looks)
     theory, truth = {}, {}
     for p, colour in zip(walks, shades(len(walks)), strict=True):
         problem = walk_problem(REGULAR, "global", 0.1, p=p)
@@ -116,35 +122,41 @@ def figure_4(quality: Quality) -> Drawn:
         left.line(f"$p={p}$", scaled, theory[p].error, color=colour)
         if p in few:
             truth[p] = simulate(problem, scaled / p**1.5, quality, graphs=quality.choose(20, 6), vertices=500)
-            right.line(f"$p={p}$", scaled, truth[p].error, truth[p].stderr, color=colour)
+            right.line(f"$p={p}$", scaled, truth[p].error, truth[p].stderr, color=colour, linewidth=2.2)
+            right.line(f"theory, $p={p}$", scaled, theory[p].error, color="black", linestyle=DOT, linewidth=1.4)
     master = gpc.learning_curve(walk_problem(REGULAR, "global", 0.1, p=1000), "master", nu=scaled / 1000**1.5)
     for panel in sheet.panels:
         panel.line("master curve", scaled, master.error, color="black", linestyle=DASH)
-        panel.legend(loc="lower left")
+    sheet.legend([left], columns=5)
     return sheet.finish(claim.collapse(scaled, theory, truth, master))
 
 
 @figure("5", "Learning curves with local normalisation", takes_changes=True)
 def figure_5(quality: Quality) -> Drawn:
     """As Figure 3 for the locally normalised kernel, on Erdős-Rényi (left) and power law graphs (right). Above:
-    simulation and cavity method; inset: what isolated vertices contribute (dotted). Below: both normalisations
-    by the cavity method. The cavity method is the exact one here, and not the paper's equation (29).
+    simulation and cavity method. Middle: both normalisations by the cavity method, which is the exact one here and not
+    the paper's equation (29). Below: what isolated vertices contribute (dotted); the paper has it as an inset.
     """
-    sheet, claims = Sheet(2, 2), []
-    for ensemble, above, below in zip((POISSON, POWER), sheet.panels[:2], sheet.panels[2:], strict=True):
+    sheet, claims = Sheet(3, 2, height=3.3), []
+    for ensemble, above, below in zip((POISSON, POWER), sheet.panels[:2], sheet.panels[2:4], strict=True):
         levels = levels_of(ensemble, "local", ("simulation", "cavity"), quality)
         wider = {noise: quality.change(walk_problem(ensemble, "global", noise), but="noise") for noise in levels}
         other = {noise: curve_of(problem, "cavity", quality) for noise, problem in wider.items()}
         by_noise(above, f"{TITLES[ensemble]}, local normalisation", levels)
         if ensemble is POISSON:
-            isolated_inset(above, levels)
-        below.setup(f"{TITLES[ensemble]}, both", x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
+            isolated(sheet.panels[4], levels)
+        below.setup(f"{TITLES[ensemble]}, both normalisations", x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
         for noise, curves in levels.items():
             below.curve(f"local, {power_of_ten(noise)}", curves["cavity"], color=colour_of(noise), linestyle=DASH)
             below.curve(f"global, {power_of_ten(noise)}", other[noise], color=colour_of(noise))
-        key(below, levels, {"local": {"linestyle": DASH}, "global": {"linestyle": "-"}})
         if not quality.changes:
             claims += [claim.agreement(ensemble, levels), *claim.shoulder(ensemble, levels, other)]
+    lines = {
+        "middle: local": {"linestyle": DASH},
+        "middle: global": {"linestyle": "-"},
+        "below: isolated": {"linestyle": DOT},
+    }
+    key(sheet.panels[5], levels, {name: STYLES[name] for name in ("simulation", "cavity")} | lines)
     return sheet.finish([*claims, *quality.claims(lambda: [claim.simplified(quality)])])
 
 
@@ -194,15 +206,17 @@ def figure_8(quality: Quality) -> Drawn:
 @figure("9", "How much the error differs between vertices")
 def figure_9(quality: Quality) -> Drawn:
     """Variance of the posterior variances over the vertices of a graph, for locally (stars) and globally
-    (circles) normalised kernels (p = 10, a = 2, noise 0.1), simulated on graphs of 500 vertices (quick: 300).
+    (circles) normalised kernels (p = 10, a = 2, noise 0.1), simulated on graphs of 500 vertices (quick: 300). From
+    about four examples per vertex on, global normalisation leaves only the rare pairs of vertices without any label.
     Left: Erdős-Rényi graphs with mean degree 3. Right: power law with exponent 2.5 and cutoff 2.
     """
     sheet, claims = Sheet(1, 2), []
-    nu = np.concatenate(([0.0], np.geomspace(0.01, 10, quality.choose(25, 13))))
+    nu = np.concatenate(([0.0], np.geomspace(0.01, 10, quality.choose(40, 13))))
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y="variance of the error over vertices", xscale="log", yscale="log")
-        problems, graphs = [walk_problem(ensemble, how, 0.1) for how in ("local", "global")], quality.choose(50, 20)
-        curves = (simulate(problem, nu, quality, graphs=graphs, datasets=2) for problem in problems)
+        problems = [walk_problem(ensemble, how, 0.1) for how in ("local", "global")]
+        amounts = quality.choose({"graphs": 80, "datasets": 5}, {"graphs": 20, "datasets": 2})
+        curves = (simulate(problem, nu, quality, **amounts) for problem in problems)
         local, overall = (curve.details["variance"] for curve in curves)
         for name, variance, marker, colour in (("local", local, "*", ORANGE), ("global", overall, "o", BLUE)):
             panel.line(name, nu[1:], variance[1:], marker=marker, color=colour, linewidth=1)
@@ -218,7 +232,7 @@ def figure_10(quality: Quality) -> Drawn:
     """
     sheet, walks = Sheet(), (10, 30, 100, 300, 1000, 3000)
     (panel,) = sheet.panels
-    panel.setup("3-regular tree, $a=2$", x=r"$l/\sqrt{p}$", y=r"$p\,\rho_{l,p}$", xlim=(0, 4))
+    panel.setup("3-regular tree, $a=2$", r"distance $l/\sqrt{p}$", r"weight of the shell, $p\,\rho_{l,p}$", xlim=(0, 4))
     for p, colour in zip(walks, shades(len(walks)), strict=True):
         shown = np.arange(p + 1) <= 4 * np.sqrt(p)
         panel.line(f"$p={p}$", np.arange(p + 1)[shown] / np.sqrt(p), tree.shell_profile(3, p)[shown], color=colour)
@@ -283,7 +297,7 @@ def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Qualit
         panel.setup(TITLES[ensemble], x=PER_VERTEX, y=ERROR, xscale="log", yscale="log")
         for noise in quality.choose(*NOISES):
             problem = walk_problem(ensemble, student, noise, teacher)
-            graphs = quality.choose((15, 40), (6, 70))[noise < 1e-3]
+            graphs = quality.choose((20, 300), (6, 70))[noise < 0.005]
             amounts = {"vertices": quality.choose(500, 250), "graphs": graphs, "datasets": 1}
             levels[noise] = simulate(problem, nu, quality, among=["dangling"], **amounts)
             panel.curve(power_of_ten(noise), levels[noise], color=colour_of(noise))
@@ -294,26 +308,30 @@ def draw_crossed(student: Normalisation, teacher: Normalisation, quality: Qualit
             options["rng"] = 2
             limit = gpc.learning_curve(problem, "cavity", nu=nu, **options, **quality.running)
             panel.curve(f"cavity, {power_of_ten(noise)}", limit, **STYLES["cavity"])
-        panel.legend(title="noise (dashed: cavity)")
         claims += claim.maximum(ensemble, levels[1e-4], levels[0.01], student)
         claims += claim.maximum_by_messages(ensemble, levels[1e-4], limit)
+    handles = [line for line in sheet.panels[0].axes.lines if not str(line.get_label()).startswith("cavity")]
+    handles.append(sheet.panels[0].axes.lines[1])
+    labels = [f"simulation, {line.get_label()}" for line in handles[:-1]]
+    sheet.legend(handles=handles, labels=[*labels, "cavity method"], columns=3)
     return sheet.finish(claims)
 
 
 def draw_excited(student: Normalisation, teacher: Normalisation, seed: int, quality: Quality) -> Drawn:
     """Draw the weights of prediction vectors and the vector of the largest, and check on which vertices such vectors live."""
-    sheet = Sheet(1, 2, size=(6.4, 5.2))
+    sheet = Sheet(1, 2, height=4.0)
     left, right = sheet.panels
     vectors = vectors_on(seed, student, teacher)
     first = int(vectors.largest()[0])
     numbers = np.arange(len(vectors.weights))
-    left.setup(f"student {student}, teacher {teacher}", x="example", y=r"$\langle zz^T\rangle_{\mu\mu}$", yscale="log")
+    title = f"Model {student}, truth {teacher}"
+    left.setup(title, x="example", y=r"excitation $\langle zz^T\rangle_{\mu\mu}$", yscale="log")
     left.line("matched", numbers, np.ones(len(numbers)), color="black")
     left.line("mismatched", numbers, vectors.weights, color=ORANGE, linewidth=1)
     ring = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": GREEN, "markeredgewidth": 2}
     left.axes.plot(first, vectors.weights[first], "o", **ring)
-    left.legend()
-    title, graph = "prediction vector of the largest spike", vectors.problem.graph
+    left.legend(loc="lower left")
+    title, graph = "Prediction vector of the largest spike", vectors.problem.graph
     gpc.draw_graph(graph, vectors.vectors[:, first], colours="signed", label="", title=title, ax=right.axes)
     right.remember("prediction vector", np.arange(len(vectors.vectors)), vectors.vectors[:, first])
     return sheet.finish(claim.spikes(vectors, student, teacher, quality.choose(60, 30)))
@@ -333,12 +351,13 @@ def power_of_ten(noise: float) -> str:
 
 
 def key(panel: Panel, levels: Iterable[float], styles: dict[str, dict[str, Any]]) -> None:
-    """Explain colours by the noise level and lines by the method."""
+    """Explain colours by the noise level and lines by the method, in place of a panel."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], **({"color": "#8a8a8a"} | style), label=name) for name, style in styles.items()]
     handles += [Line2D([], [], color=colour_of(noise), linewidth=2.5, label=power_of_ten(noise)) for noise in levels]
-    panel.legend(handles=handles, loc="lower left", fontsize=8)
+    panel.axes.set_axis_off()
+    panel.legend(handles=handles, loc="center", fontsize=10)
 
 
 def colour_of(noise: float) -> str:
@@ -352,7 +371,6 @@ def by_noise(panel: Panel, title: str, levels: NoiseLevels) -> None:
     for noise, curves in levels.items():
         for method, curve in curves.items():
             panel.curve(f"{method}, {power_of_ten(noise)}", curve, **({"color": colour_of(noise)} | STYLES[method]))
-    key(panel, levels, {method: STYLES[method] for method in next(iter(levels.values()))})
 
 
 def histogram(panel: Panel, values: FloatArray, limit: gpc.VarianceDistribution, edges: FloatArray) -> None:
@@ -366,13 +384,12 @@ def histogram(panel: Panel, values: FloatArray, limit: gpc.VarianceDistribution,
     panel.remember("cavity", middle, weights)
 
 
-def isolated_inset(panel: Panel, levels: NoiseLevels) -> None:
+def isolated(panel: Panel, levels: NoiseLevels) -> None:
     """Show what vertices without neighbours contribute to the error."""
-    panel.axes.set_ylim(top=1e4)
-    panel.axes.set_yticks(10.0 ** np.arange(-5, 1))
-    inset = panel.inset((0.52, 0.67, 0.46, 0.27), "isolated vertices (dotted)")
-    inset.axes.set(xscale="log", yscale="log", xlim=(0.3, 30))
+    panel.setup(
+        "Erdős-Rényi: isolated vertices (dotted)", x=PER_VERTEX, y=ERROR, xscale="log", yscale="log", xlim=(0.3, 30)
+    )
     for noise, curves in levels.items():
         curve, level, colour = curves["cavity"], power_of_ten(noise), colour_of(noise)
-        inset.line(f"cavity, {level}", curve.nu, curve.error, color=colour)
-        inset.line(f"isolated, {level}", curve.nu, part(curve, "isolated"), color=colour, linestyle=DOT)
+        panel.line(f"cavity, {level}", curve.nu, curve.error, color=colour)
+        panel.line(f"isolated, {level}", curve.nu, part(curve, "isolated"), color=colour, linestyle=DOT)

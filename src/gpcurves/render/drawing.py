@@ -15,7 +15,7 @@ from gpcurves.render.mpl import new_axes, words
 
 MOST_VERTICES, MOST_NAMES = 5_000, 80  # in the largest graph that is drawn, and in the largest with names of vertices
 _PIVOTS, _ROUNDS = 50, 80
-_EDGE, _SEEN = "#b8c0c8", "#000000"
+_EDGE, _RIM, _SEEN = "#a4aeb8", "#6b7680", "#000000"  # of edges, and around vertices without and with examples
 
 
 def draw_graph(
@@ -72,8 +72,8 @@ def draw_graph(
         *positions.T,
         s=size,
         c=values,
-        linewidths=np.where(has, 1.1, 0.15),
-        edgecolors=np.where(has, _SEEN, _EDGE),
+        linewidths=np.where(has, 1.3, 0.4),
+        edgecolors=np.where(has, _SEEN, _RIM),
         zorder=2,
         **_colours(values, colours),
     )
@@ -90,7 +90,7 @@ def draw_graph(
     axes.autoscale_view()
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set_title(words(repr(known) if title is None else title), fontsize=10, wrap=True)
+    axes.set_title(words(f"Graph of {known.describe()}" if title is None else title), fontsize=10, wrap=True)
     return Display(axes, axes.figure, {"vertices": points})
 
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
 
 from gpcurves.numerics.display import Display
+from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.scene import Area, Bars, Cells, Line, Mark, Points, Scene, Text
 
 _DASHES: dict[str, Any] = {
@@ -19,6 +24,7 @@ _SIZE = (9.0, 4.7)  # inches of a picture without its legend
 _LONGEST, _LONGEST_TITLE = 90, 600  # letters of a text
 _SMALL = 8.5  # font size of the legend and of words inside the picture
 _LINE_HEIGHT, _ROW = 13.0, 0.18  # points between lines of the caption, and inches between rows of the legend
+_PARTS: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()  # what the last scene drew on each axes
 
 
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
@@ -39,6 +45,7 @@ def draw(scene: Scene, ax: Any = None, result: Any = None) -> Display:
         ax.set(**{f"{name}label": words(axis.label), f"{name}lim": (axis.low, axis.high)})
     ax.tick_params(which="minor", labelbottom=False, labelleft=False)
     parts = [(mark, _draw(mark, ax)) for mark in scene.marks]
+    _PARTS[ax] = [part for _, part in parts]
     ax.grid(True, which="major", color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
     caption = textwrap.fill(
@@ -50,10 +57,25 @@ def draw(scene: Scene, ax: Any = None, result: Any = None) -> Display:
         look = {"ha": "center", "va": "bottom", "fontsize": 9, "color": "#444444", "annotation_clip": False}
         ax.annotate(caption, (0.5, 1.0), (0, 5), xycoords="axes fraction", textcoords="offset points", **look)
     listed = [(mark, part) for mark, part in parts if mark.label]
-    rows = _list_marks(listed, ax) if listed else 0
+    for mark, part in listed:
+        part.set_label(words(mark.label))  # for a legend of the user's own
+    lines = max((len(each) for each in scene.x.tick_lines), default=1)
+    rows = _list_marks(listed, ax, 5.0 + 1.4 * (lines - 1)) if listed else 0
     if own:
         ax.figure.set_figheight(_SIZE[1] + _ROW * rows)
     return Display(ax, ax.figure, {mark.name: part for mark, part in parts if mark.name}, result)
+
+
+def erase(ax: Any) -> None:
+    """Remove what a scene has drawn on these axes; what others drew there stays."""
+    for part in _PARTS.pop(ax, []):
+        part.remove()
+
+
+def has_scene(ax: Any) -> bool:
+    """Tell whether axes show a scene, and nobody cleared them since."""
+    owners = {(part[0] if isinstance(part, tuple) else part).axes for part in _PARTS.get(ax, [])}
+    return ax in owners
 
 
 def words(text: str, longest: int = _LONGEST) -> str:
@@ -74,7 +96,11 @@ def _draw(mark: Any, ax: Any) -> Any:
         case Points():
             bars = None if mark.below is None or mark.above is None else (mark.below, mark.above)
             look = {"color": mark.colour, "markersize": mark.size, "linewidth": 1, "zorder": mark.layer}
-            return ax.errorbar(mark.x, mark.y, bars, fmt={"circle": "o", "diamond": "D"}[mark.symbol], **look)
+            points = ax.errorbar(mark.x, mark.y, bars, fmt={"circle": "o", "diamond": "D"}[mark.symbol], **look)
+            seen = _within(mark.x, *ax.get_xlim()) & _within(mark.y, *ax.get_ylim())
+            points[0].set_data(np.where(seen, mark.x, np.nan), mark.y)
+            points[0].set_clip_on(False)  # the frame would cut those on it
+            return points
         case Bars(edges=edges):
             look = {"align": "edge", "color": mark.colour, "zorder": mark.layer}
             return ax.bar(edges[:-1], mark.heights, edges[1:] - edges[:-1], **look)
@@ -87,7 +113,22 @@ def _draw(mark: Any, ax: Any) -> Any:
             shift = {"left": 4, "center": 0, "right": -4}[mark.across], {"bottom": 3, "center": 0, "top": -3}[mark.up]
             look = {"color": mark.colour, "ha": mark.across, "va": mark.up, "fontsize": _SMALL}
             look |= {"zorder": mark.layer + 4, "textcoords": "offset points", "annotation_clip": False}
-            return ax.annotate(words(mark.text), (mark.x, mark.y), shift, **look)
+            text = ax.annotate(words(mark.text), (mark.x, mark.y), shift, **look)
+            if mark.halo:
+                text.set_path_effects([_halo()])
+            return text
+
+
+def _within(values: FloatArray, low: float, high: float) -> npt.NDArray[np.bool_]:
+    edge = 1e-9 * (high - low)
+    return (values >= low - edge) & (values <= high + edge)
+
+
+def _halo() -> Any:
+    """Return what keeps words apart from the lines behind them."""
+    from matplotlib.patheffects import withStroke
+
+    return withStroke(linewidth=2.5, foreground="white", alpha=0.85)
 
 
 def _inches(ax: Any) -> float:
@@ -95,8 +136,8 @@ def _inches(ax: Any) -> float:
     return float(ax.figure.get_figwidth() * ax.get_position().width * 1.1)
 
 
-def _list_marks(shown: list[tuple[Mark, Any]], ax: Any) -> int:
-    """List marks under the axes, in one column per heading if the picture is wide enough; return the number of rows."""
+def _list_marks(shown: list[tuple[Mark, Any]], ax: Any, below: float) -> int:
+    """List marks so far below the axes, in one column per heading if the picture is wide enough; return the number of rows."""
     from matplotlib.lines import Line2D
 
     blank = Line2D([], [], linestyle="none")
@@ -111,7 +152,7 @@ def _list_marks(shown: list[tuple[Mark, Any]], ax: Any) -> int:
     rows = max(map(len, columns))
     entries = [entry for column in columns for entry in [*column, *[(blank, "")] * (rows - len(column))]]
     legend = ax.legend(
-        *zip(*entries, strict=True), loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=5.0,
+        *zip(*entries, strict=True), loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=below,
         ncols=len(columns), frameon=False, fontsize=_SMALL, columnspacing=1.4,
     )  # fmt: skip
     for text in legend.get_texts():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,8 @@ def embed(scene: Scene) -> str:
     return picture
 
 
-def figure(scene: Scene) -> Any:
-    """Return a scene as a figure of Plotly."""
+def figure(scene: Scene, *, titled: bool = False) -> Any:
+    """Return a scene as a figure of Plotly; a page has the title and the caption above it, a notebook in it."""
     import plotly.graph_objects as go
 
     drawn = go.Figure()
@@ -41,18 +42,40 @@ def figure(scene: Scene) -> Any:
     overhang = max((len(text.text) for text in texts if text.x == scene.x.high), default=0)
     groups = [mark.group or mark.label for mark in scene.marks if mark.label]
     rows = 1 + max((groups.count(group) for group in groups), default=0)
+    title = _title(scene) if titled else ""
+    above = 22 * (1 + title.count("<br>")) if title else 0
+    if title:
+        drawn.update_layout(
+            title={
+                "text": title,
+                "font": {"size": 15},
+                "x": 0,
+                "xref": "paper",
+                "y": 1,
+                "yref": "container",
+                "yanchor": "top",
+                "pad": {"t": 14},
+            }
+        )
     drawn.update_layout(
         template="plotly_white",
         xaxis=_axis(scene.x),
         yaxis=_axis(scene.y),
-        height=_HEIGHT + _ROW * rows,
-        margin={"t": 20, "l": 60, "r": 20 + 7 * overhang, "b": 45},
+        height=_HEIGHT + _ROW * rows + above,
+        margin={"t": 20 + above, "l": 60, "r": 20 + 7 * overhang, "b": 45},
         legend={"orientation": "h", "y": -0.18, "yanchor": "top", "font": {"size": 12}, "groupclick": "toggleitem"},
         hovermode="closest",
         bargap=0,
         showlegend=bool(groups),
     )
     return drawn
+
+
+def _title(scene: Scene) -> str:
+    """Return the title, with the caption under it in smaller letters."""
+    lines = [_text(line) for line in textwrap.wrap(scene.title, 90)]
+    small = [f"<span style='font-size:12px'>{_text(line)}</span>" for line in textwrap.wrap(scene.caption, 120)]
+    return "<br>".join(lines + small)
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
@@ -93,7 +116,7 @@ def _trace(mark: Any) -> dict[str, Any]:
             return _scatter(*around) | look | {"opacity": mark.opacity}
         case Points():
             symbol = {"color": mark.colour, "size": 1.6 * mark.size, "symbol": mark.symbol}
-            trace = _scatter(mark.x, mark.y) | {"mode": "markers", "marker": symbol}
+            trace = _scatter(mark.x, mark.y) | {"mode": "markers", "marker": symbol, "cliponaxis": False}
             if mark.below is not None and mark.above is not None:
                 sides = {"array": np.nan_to_num(mark.above).tolist(), "arrayminus": np.nan_to_num(mark.below).tolist()}
                 trace["error_y"] = {"type": "data", "color": mark.colour, "width": 2, "thickness": 1, **sides}
@@ -128,4 +151,5 @@ def _annotation(mark: Text, scene: Scene) -> dict[str, Any]:
         "xshift": {"left": 3, "center": 0, "right": -3}[mark.across],
         "yshift": {"bottom": 1, "center": 0, "top": -1}[mark.up],
         "font": {"color": mark.colour, "size": 11},
+        **({"bgcolor": "rgba(255,255,255,0.7)", "borderpad": 0} if mark.halo else {}),
     }

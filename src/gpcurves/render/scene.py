@@ -17,6 +17,7 @@ from gpcurves.numerics.validation import FloatArray
 _STEPS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7), (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9))
 """Leading digits of the numbers on a logarithmic axis, from few to many."""
 _ENOUGH, _MOST = 5, 12  # so many numbers on an axis let a reader find a value; more would touch each other
+_SMALLEST = 1e-4  # decades from here down are written as powers of ten, and then so are the others beside them
 _GAP, _LETTER = 0.034, 0.0105  # height of a line of text and width of a letter, as shares of the axes
 
 
@@ -38,7 +39,9 @@ class Axis:
         second = [[plain(round(tick * self.per_unit))] if self.per_unit else [] for tick in self.ticks]
         if self.per_root:
             second = [[plain(float(f"{self.per_root * math.sqrt(tick):.3g}"))] for tick in self.ticks]
-        return [[plain(tick), *more] for tick, more in zip(self.ticks, second, strict=True)]
+        ticks = self.ticks
+        powers = self.log and min(ticks) < _SMALLEST and all(math.log10(tick).is_integer() for tick in ticks)
+        return [[plain(tick, powers=powers), *more] for tick, more in zip(ticks, second, strict=True)]
 
     def fraction(self, value: float | FloatArray) -> FloatArray:
         """Return how far along the axis values are: 0 at the low end, 1 at the high end."""
@@ -77,9 +80,9 @@ def _even(low: float, high: float) -> list[float]:
     return [float(f"{k * step:.12g}") for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def plain(value: float) -> str:
-    """Write a number beside an axis: 0.02, 10,000, or 2·10⁻⁷ if it is very small or large."""
-    if value == 0 or 1e-4 <= abs(value) < 1e7:
+def plain(value: float, *, powers: bool = False) -> str:
+    """Write a number beside an axis: 0.02, 10,000, or 2·10⁻⁷ if it is very small or large, or powers of ten are wanted."""
+    if value == 0 or (1e-4 <= abs(value) < 1e7 and not (powers and not 0.1 <= abs(value) <= 10)):
         return f"{value:,.10g}"
     digits, _, power = f"{value:.9e}".partition("e")
     lead = f"{float(digits):g}"
@@ -168,6 +171,7 @@ class Text(Mark):
     colour: str
     across: Literal["left", "center", "right"] = "left"
     up: Literal["bottom", "center", "top"] = "bottom"
+    halo: bool = True  # a white edge, which keeps it apart from lines behind it
 
 
 @dataclass(eq=False)
@@ -267,7 +271,7 @@ class Scene:
         return int(inside.sum())
 
 
-def move_apart(heights: FloatArray, gap: float = _GAP) -> FloatArray:
+def move_apart(heights: FloatArray, gap: float = 0.045) -> FloatArray:
     """Move heights apart, as little as needed, until neighbours are a gap away from each other."""
     order = np.argsort(heights)
     placed = heights[order]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,16 +18,19 @@ from gpcurves.errors import InputError
 from gpcurves.goals import Goal
 from gpcurves.graphs import Graph
 from gpcurves.inducing import InducingGoal
-from gpcurves.methods import METHODS, Kind, Scope
+from gpcurves.methods import METHODS, Kind
 from gpcurves.methods.base import Formula
 from gpcurves.methods.formulas.decay import asymptotics, objection
+from gpcurves.numerics.display import Display
 from gpcurves.numerics.validation import FloatArray, positive
-from gpcurves.problem import Problem
 from gpcurves.quantities import MSE, QUANTITIES, Quantity
+from gpcurves.render.mpl import draw, erase, has_scene
 from gpcurves.render.page import Html, as_html, document, listed, sentences, table, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Area, Axis, Line, Mark, Points, Scene, Stroke, plain
 from gpcurves.render.views import View, groups, inducing
+from gpcurves.render.views.looks import Curves, heading_of, kind_of, strokes
+from gpcurves.render.wording import shared_words, without_calls
 
 _SIZES = {
     "n": ("number of examples n", "n"),
@@ -36,38 +39,21 @@ _SIZES = {
 }
 _SECOND, _IN_UNITS = "; below it the number of labels", "; below it the RMSE in target units"
 _GOAL = "#B3261E"
-_LONGEST_TAG = 12  # names of curves up to this length are written beside their ends as well
+_LONGEST_TAG = 16  # names of curves are written beside their ends as well, if none is longer
 REGION = "#dfe8f1"
-# colours that colour-blind readers can tell apart
-PALETTE = ("#0072B2", "#CC79A7", "#D55E00", "#009E73", "#56B4E9", "#E69F00", "#6A3D9A")
-_SEQUENCE = ("#440154", "#31688e", "#35b779", "#e8c319")
-_DASHES = ("dash", "dot", "dashdot", "longdash")
-_EITHER = ("solid", "dot", "solid", "dash")
-"""Approximations that follow each other in a picture often coincide: the second is seen on top of the first."""
-TRUTH, ASIDE, SPARSE, EXACT = "simulated truth", "for a modified problem", "few inducing points", "exact"
-_LOOKS: dict[str, tuple[float, list[tuple[str, str]]]] = {
-    "approximations": (2.2, [(colour, dash) for dash in ("", "dashdot", "longdash") for colour in PALETTE]),
-    "lower bounds": (1.4, [(colour, dash) for colour in ("#46525c", "#8795a1") for dash in _DASHES]),
-    "upper bounds": (1.4, [(colour, dash) for colour in ("#a0522d", "#d08a5b") for dash in _DASHES]),
-    SPARSE: (2.0, [(colour, dash) for dash in ("", "dashdot") for colour in reversed(PALETTE)]),
-    EXACT: (1.8, [(colour, dash) for colour in ("#7a4f9a", "#b08fc7") for dash in ("solid", "dashdot", "longdash")]),
-    ASIDE: (1.6, [(colour, dash) for colour in ("#8a8a2a", "#b5b554") for dash in ("dot", "dashdot", "longdash")]),
-    TRUTH: (1.5, [(colour, "solid") for colour in ("#000000", *PALETTE)]),
-}
-"""Width, colours and dashes under each heading of the legend; an empty dash stands for the next of the above."""
-Curves = Mapping[str, LearningCurve]
 
 
 @dataclass(frozen=True, eq=False)
 class CurvesView(View):
     """A curve or a set of curves, with the goals to mark; the title is the problem unless given.
 
+    A goal that is a number is marked where the curves cross it; a `Goal` also knows what they need beyond their last size.
     ``deviation`` is the standard deviation of the target before there are labels, in its own units, if it is known: pictures then
     show errors in these units, too.
     """
 
     result: CurveSet | LearningCurve
-    goals: Sequence[Goal] = ()
+    goals: Sequence[Goal | float] | float = ()
     excesses: Sequence[InducingGoal] = ()
     title: str | None = None
     deviation: float | None = None
@@ -76,6 +62,12 @@ class CurvesView(View):
     def curves(self) -> CurveSet:
         """The curves by label."""
         return CurveSet({self.result.method: self.result}) if isinstance(self.result, LearningCurve) else self.result
+
+    @cached_property
+    def aims(self) -> tuple[Goal, ...]:
+        """The goals, and at which sizes the curves reach them."""
+        given = (self.goals,) if isinstance(self.goals, int | float) else self.goals
+        return tuple(goal if isinstance(goal, Goal) else _crossings(self.lines[0], goal) for goal in given)
 
     @cached_property
     def lines(self) -> tuple[CurveSet, str]:
@@ -101,9 +93,9 @@ class CurvesView(View):
 
     def to_json(self) -> str:
         data = self.result.to_dict()
-        if self.goals:
-            data[f"required_{self.curves.axis}"] = [entry for goal in self.goals for entry in _entries(goal)]
-            data["sentence"] = " ".join(goal.sentence for goal in self.goals)
+        if self.aims:
+            data[f"required_{self.curves.axis}"] = [entry for goal in self.aims for entry in _entries(goal)]
+            data["sentence"] = " ".join(goal.sentence for goal in self.aims if goal.sentence)
         if self.excesses:
             data["required_m"] = [
                 {name: None if value != value else value for name, value in asdict(goal).items()}
@@ -116,29 +108,35 @@ class CurvesView(View):
         """The title given, or what the problems of all curves have in common."""
         if self.title is not None:
             return self.title
-        return ", ".join(_shared(curve.problem for curve in self.curves.values())) or "several problems"
+        return shared_words(self.curves.problems) or "Several problems"
 
     def scene(self) -> Scene:
         if inducing.is_plane(self.curves):
             (plane,) = self.curves.values()
             return inducing.plane_scene(plane, self.heading, self.excesses)
         curves, axis = self.lines
-        x, y = _size_axis(curves, axis), _error_axis(curves, self.goals)
+        x, y = _size_axis(curves, axis), _error_axis(curves, self.aims)
         if self.deviation is not None:
             unit = positive("deviation", self.deviation) / math.sqrt(_prior_variance(self.curves))
             y = replace(y, label=f"{y.label}{_IN_UNITS}", per_root=unit)
-        said = [*(goal.sentence for goal in self.goals), *map(str, self.excesses[:2])]  # a page has them all
+        said = [
+            *(goal.sentence for goal in self.aims if goal.sentence),
+            *map(str, self.excesses[:2]),
+        ]  # a page has them all
         scene = Scene(x, y, self.heading, " ".join(said))
         sparse = any(curve.m is not None for curve in self.curves.values())  # bounds are of the full GP
         if not sparse and (allowed := region(curves)) is not None:
             edges = np.maximum(allowed[1], y.low / 10), allowed[2]
-            scene.marks.append(Area(allowed[0], *edges, REGION, label="allowed by the bounds", layer=0))
+            capped = any(heading_of(curve.method) == "upper bounds" for curve in curves.values())
+            words = "allowed by the bounds" if capped else "allowed by the bounds, at most the prior variance"
+            scene.marks.append(Area(allowed[0], *edges, REGION, label=words, layer=0))
         looks = strokes(curves)
         for label, curve in curves.items():
             scene.marks += _marks(label, curve, looks[label], y)
         lines = [mark for mark in scene.marks if isinstance(mark, Line)]
-        scene.name_ends([line for line in lines if len(line.name) <= _LONGEST_TAG] if len(lines) > 1 else [])
-        for goal in self.goals:  # a line, and a mark where each curve crosses it within the picture
+        if len(lines) > 1 and max(len(line.name) for line in lines) <= _LONGEST_TAG:
+            scene.name_ends(lines)
+        for goal in self.aims:  # a line, and a mark where each curve crosses it within the picture
             if not y.low < goal.error < y.high:
                 continue
             name = f"goal {goal.error:g}"
@@ -150,13 +148,26 @@ class CurvesView(View):
         inducing.mark_goals(scene, self.excesses, axis)
         return scene
 
+    def draw(self, ax: Any = None) -> Display:
+        """Draw the curves; on axes that have curves already, all of them anew, so that each has a look and a label of its own."""
+        view = self
+        if ax is not None and has_scene(ax) and (before := _ON_AXES.get(ax)) is not None:
+            erase(ax)
+            both = _together(before.curves, self.curves)
+            view = replace(
+                self, result=both, goals=(*before.aims, *self.aims), excesses=(*before.excesses, *self.excesses)
+            )
+        display = draw(view.scene(), ax, view.result)
+        _ON_AXES[display.ax_] = view
+        return display
+
     def page(self) -> str:
         parts = [
             f"<h1>Learning curves: {as_html(' and '.join(each.short for each in shown_in(self.curves)))} against {_SIZES[self.lines[1]][0][:-2]}</h1>",
             f"<p class='problem'>{as_html(self.heading)}</p>",
-            sentences([*(goal.sentence for goal in self.goals), *map(str, self.excesses)]),
+            sentences([*(goal.sentence for goal in self.aims if goal.sentence), *map(str, self.excesses)]),
             embed(self.scene()),
-            _goal_table(self.goals, self.curves.axis),
+            _goal_table(self.aims, self.curves.axis),
             listed("How fast the error falls", _decay(self.curves)),
             _numbers(*self.lines),
             inducing.claims(self.curves),
@@ -168,6 +179,26 @@ class CurvesView(View):
 
     def notebook(self) -> str:
         return f"{tagged('p', self.heading)}{_numbers(*self.lines)}"
+
+
+_ON_AXES: WeakKeyDictionary[Any, CurvesView] = WeakKeyDictionary()  # what was last drawn on each axes
+
+
+def _together(before: CurveSet, after: CurveSet) -> CurveSet:
+    """Put sets of curves together; a curve that is in both is there once, and labels of the user's own stay if they can."""
+    old = {label: curve for label, curve in before.items() if not any(curve is other for other in after.values())}
+    skipped = {**before.skipped, **after.skipped}
+    own = any(list(curves) != list(CurveSet.of(*curves.values())) for curves in (before, after))
+    if own and set(old).isdisjoint(after):
+        return CurveSet({**old, **after}, skipped)
+    return CurveSet.of(*old.values(), *after.values(), skipped=skipped)
+
+
+def _crossings(curves: CurveSet, error: float) -> Goal:
+    """Return where curves cross an error between their sizes."""
+    found = {label: curve.reaches(positive("goals", error)) for label, curve in curves.items()}
+    missing = {label: "not at the sizes shown" for label, size in found.items() if size is None}
+    return Goal(float(error), curves.axis, {k: size for k, size in found.items() if size is not None}, missing, "")
 
 
 def _decay(curves: CurveSet) -> list[str]:
@@ -188,19 +219,6 @@ def _entries(goal: Goal) -> list[dict[str, Any]]:
     return [{"error": goal.error, "method": label} | answer for label, answer in answers.items()]
 
 
-def _shared(problems: Iterable[Problem]) -> list[str]:
-    """Return what descriptions have in common: whole parts, and the class of a part whose parameters differ."""
-    shared = []
-    described = [re.split(r", (?![^(]*\))", problem.describe()) for problem in problems]  # kernel, inputs, noise
-    for parts in zip(*described, strict=False):
-        classes = {part.partition("(")[0] for part in parts}
-        if len(set(parts)) == 1:
-            shared.append(parts[0])
-        elif len(classes) == 1:
-            shared += classes
-    return shared
-
-
 def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Mark]:
     """Return the points of a simulation, or the line of any other curve with its band, of one standard error unless it knows better."""
     order = np.argsort(curve.sizes, kind="stable")
@@ -208,11 +226,11 @@ def _marks(label: str, curve: LearningCurve, stroke: Stroke, y: Axis) -> list[Ma
     stderr = None if curve.stderr is None else curve.stderr[order]
     group, kind = heading_of(curve.method), kind_of(curve)
     if kind is Kind.ESTIMATE:
-        words = label if stderr is None else f"{label}, ± standard error"
+        words = without_calls(label) if stderr is None else f"{without_calls(label)}, ± standard error"
         look: Any = {"size": 3.2, "name": label, "label": words, "group": group, "layer": 5}
         return [Points(sizes, error, stroke.colour, stderr, stderr, **look)]
     title = METHODS[curve.method].title if curve.method in METHODS else ""
-    words = f"{label}: {title}" if label == curve.method and title else label
+    words = f"{label}: {title}" if label == curve.method and title else without_calls(label)
     layer = 2 if kind is not Kind.APPROXIMATION else 3 if stroke.dash == "solid" else 4  # dashes on top
     line = Line(sizes, error, stroke, name=label, label=words, group=group, layer=layer)
     if {"low", "high"} <= set(curve.diagnostics):  # more than its standard error: what cycles of a graph may change
@@ -352,75 +370,3 @@ def _guarantees(curves: Curves) -> str:
         name = Html(f"{tagged('b', method.name)}<br>{as_html(method.title)}")
         rows.append([name, method.relation, method.promise, method.source])
     return table("What each method guarantees", ("method", "what it is", "guarantee", "source"), rows)
-
-
-def kind_of(curve: LearningCurve) -> Kind:
-    """Return what a curve is in relation to the truth; a method that is not known here counts as an approximation."""
-    return METHODS[curve.method].kind if curve.method in METHODS else Kind.APPROXIMATION
-
-
-def heading_of(name: str) -> str:
-    """Return the heading under which a legend lists the curves of a method."""
-    if name not in METHODS:
-        return "approximations"
-    method = METHODS[name]
-    if method.kind is Kind.ESTIMATE:
-        return TRUTH
-    if method.scope is Scope.SPARSE:
-        return SPARSE
-    if method.scope in (Scope.MODIFIED, Scope.OTHER_PROBLEM):
-        return ASIDE
-    return EXACT if method.kind is Kind.EXACT else f"{method.kind.value}s"
-
-
-def strokes(curves: Curves) -> dict[str, Stroke]:
-    """Return how each curve is drawn, so that no two look the same."""
-    if len({curve.method for curve in curves.values()}) < len(curves):
-        return _of_sweep(curves)
-    chosen: dict[str, Stroke] = {}
-    taken: dict[str, list[tuple[str, str]]] = {group: [] for group in _LOOKS}
-    for label, curve in curves.items():
-        group = heading_of(curve.method)
-        width, looks = _LOOKS[group]
-        # a method has the look of its position among those of its group, so that it looks the same in every picture
-        same = [name for name, method in METHODS.items() if curve.axis in method.axes and heading_of(name) == group]
-        first = same.index(curve.method) % len(looks) if curve.method in same else len(same)
-        look = next((look for look in looks[first:] + looks if look not in taken[group]), looks[0])
-        chosen[label] = Stroke(look[0], look[1] or _EITHER[len(taken[group]) % len(_EITHER)], width)
-        taken[group].append(look)
-    return chosen
-
-
-def _of_sweep(curves: Curves) -> dict[str, Stroke]:
-    """Give each setting a colour and each method a dash pattern."""
-    methods = list(dict.fromkeys(curve.method for curve in curves.values() if kind_of(curve) is not Kind.ESTIMATE))
-    everyone = list(curves.values())
-    settings: dict[str, tuple[int, int]] = {}
-    for at, (label, curve) in enumerate(curves.items()):
-        same = [k for k, other in enumerate(everyone) if other.problem == curve.problem]
-        settings[label] = same[0], sum(everyone[k].method == curve.method for k in same if k < at)
-    # a bound that is there once, among several problems, holds for all of them: it has the colour of bounds
-    shared = {
-        label: _LOOKS[heading_of(curve.method)][1][0][0]
-        for label, curve in curves.items()
-        if heading_of(curve.method).endswith("bounds") and sum(c.method == curve.method for c in everyone) == 1
-    }
-    distinct = sorted({setting for label, setting in settings.items() if label not in shared})
-    colours = PALETTE if len(distinct) <= len(PALETTE) else _sequence(len(distinct))
-    dashes = ("solid", *_DASHES)
-    return {
-        label: Stroke(
-            shared.get(label) or colours[distinct.index(settings[label])],
-            dashes[methods.index(curve.method) % len(dashes)] if curve.method in methods else "solid",
-            _LOOKS[heading_of(curve.method)][0],
-        )
-        for label, curve in curves.items()
-    }
-
-
-def _sequence(count: int) -> list[str]:
-    """Return colours from dark blue to yellow, for settings that are too many to have colours of their own."""
-    at, stops = np.linspace(0, len(_SEQUENCE) - 1, count), range(len(_SEQUENCE))
-    channels = [[int(colour[i : i + 2], 16) for colour in _SEQUENCE] for i in (1, 3, 5)]
-    mixed = np.rint([np.interp(at, stops, channel) for channel in channels]).astype(int)
-    return ["#" + "".join(f"{part:02x}" for part in colour) for colour in mixed.T]

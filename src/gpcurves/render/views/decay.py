@@ -15,6 +15,7 @@ from gpcurves.quantities import MSE
 from gpcurves.render.page import tagged
 from gpcurves.render.scene import Axis, Line, Scene, Stroke
 from gpcurves.render.views import View
+from gpcurves.render.wording import in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +52,7 @@ class DecayView(View):
         low = max(float(error[error > 0].min()), float(error[0]) * _DEEPEST)
         x = Axis("number of examples n", float(n[0]), float(n[-1]), True, "n")
         y = Axis(MSE.title, low / 1.5, float(error[0]) * 2, True, MSE.short)
-        scene = Scene(x, y, law.problem.describe(), " ".join(law.sentences()))
+        scene = Scene(x, y, in_words(law.problem), " ".join(law.sentences()))
 
         def add(values: FloatArray, stroke: Stroke, name: str, words: str) -> None:
             shown = np.where((values > y.low) & (values < y.high), values, np.nan)
@@ -71,4 +72,4 @@ class DecayView(View):
         return dump({"law": self.result.to_dict(), "problem": self.result.problem.to_dict()}, None)
 
     def notebook(self) -> str:
-        return f"{tagged('p', self.result.problem.describe())}{tagged('p', str(self.result))}{super().notebook()}"
+        return f"{tagged('p', in_words(self.result.problem))}{tagged('p', str(self.result))}{super().notebook()}"

@@ -88,7 +88,7 @@ def plane_scene(curve: LearningCurve, title: str, goals: Sequence[InducingGoal])
             if np.isfinite(values[i, j]):
                 ink = "#ffffff" if np.log(values[i, j]) < middle else "#000000"
                 words = plain(float(f"{values[i, j]:.2g}"))
-                scene.marks.append(Text(float(n[j]), float(m[i]), words, ink, "center", "center"))
+                scene.marks.append(Text(float(n[j]), float(m[i]), words, ink, "center", "center", halo=False))
     for goal in goals:
         if x[0] <= goal.n <= x[-1] and y[0] <= goal.m <= y[-1]:
             name = f"{goal.m:,} inducing points are within {100 * goal.excess:g} % of the full GP"

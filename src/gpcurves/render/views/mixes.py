@@ -15,6 +15,7 @@ from gpcurves.render.page import document, sentences, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Axis, Line, Scene, Stroke
 from gpcurves.render.views import View
+from gpcurves.render.wording import in_words
 
 _GOAL, _OTHERS, _COST, _ALONE = "#1f4e79", ("#8fb3d1", "#b9d0e3"), "#B3261E", "#555555"
 _FACTORS = (1.0, 1.5, 0.75)  # of the goal, whose lines of equal error are shown
@@ -94,7 +95,7 @@ class MixView(View):
 
     def page(self) -> str:
         scene = self.scene()
-        parts = [tagged("h1", scene.title), tagged("p", self.result.problem.describe()), sentences([str(self.result)])]
+        parts = [tagged("h1", scene.title), tagged("p", in_words(self.result.problem)), sentences([str(self.result)])]
         return document(scene.title, [*parts, embed(scene), self.notebook()])
 
     def notebook(self) -> str:

@@ -15,6 +15,7 @@ from gpcurves.render.page import table
 from gpcurves.render.scene import Area, Axis, Line, Scene, Stroke
 from gpcurves.render.views import View
 from gpcurves.render.views.variances import histogram
+from gpcurves.render.wording import in_words
 
 _ERROR, _PRIOR, _MEAN, _INPUTS = "#0072B2", "#888888", "#222222", "#4a7ba6"
 _RARE = 0.0005  # share of inputs on either side that a picture leaves out
@@ -34,7 +35,7 @@ class ErrorMapView(View):
         what = "vertex" if found.graph is not None else "place"
         levels = {f"mean {found.mean:.3g}": (found.mean, Stroke(_MEAN, "dash", 1.2))}
         label = f"error of a {what} at {found.problem.axis} = {found.size:g}"
-        return histogram(found.error, found.weights, None, label, levels, found.problem.describe())
+        return histogram(found.error, found.weights, None, label, levels, in_words(found.problem))
 
     def draw(self, ax: Any = None) -> Display:
         found = self.result
@@ -73,7 +74,7 @@ def _over_input(found: ErrorMap) -> Scene:
     top, bottom = 1.3 * float(prior[seen].max()), 0.5 * float(error[seen].min())
     bottom = (bottom / top**_HEIGHT) ** (1 / (1 - _HEIGHT))
     y = Axis("average squared error at x", bottom, top, log=True, short="error")
-    scene = Scene(Axis("x", low, high, short="x"), y, found.problem.describe(), found.describe())
+    scene = Scene(Axis("x", low, high, short="x"), y, in_words(found.problem), found.describe())
     edges, heights = _histogram(x, shares[0], low, high)
     across = np.repeat(edges, 2)[1:-1]
     floor = np.full(len(across), bottom)

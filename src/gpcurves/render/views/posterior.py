@@ -11,6 +11,7 @@ from gpcurves.methods.simulation.posterior import Posterior
 from gpcurves.render.page import tagged
 from gpcurves.render.scene import Area, Axis, Line, Points, Scene, Stroke
 from gpcurves.render.views import View
+from gpcurves.render.wording import in_words
 
 _COLOUR, _DRAWN, _LABEL = "#1f5a94", "#7f9db9", "#222222"
 _POINTS, _NORMAL = 400, 1.6449  # points of a curve; half the width of a 90 % interval in standard deviations
@@ -38,7 +39,7 @@ class PosteriorView(View):
         shown = np.concatenate([mean - half, mean + half, known.labels, functions.ravel()])
         edge = 0.05 * float(np.ptp(shown)) or 0.5
         y = Axis("function", float(shown.min()) - edge, float(shown.max()) + edge, short="value")
-        scene = Scene(Axis("input", low, high, short="x"), y, known.problem.describe())
+        scene = Scene(Axis("input", low, high, short="x"), y, in_words(known.problem))
         scene.marks.append(Area(x, mean - half, mean + half, _COLOUR, 0.18, label="90 % interval", layer=1))
         for values in functions:
             scene.marks.append(Line(x, values, Stroke(_DRAWN, width=0.9), layer=2))

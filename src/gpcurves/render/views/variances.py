@@ -14,6 +14,7 @@ from gpcurves.render.page import as_html, document, sentences, table, tagged
 from gpcurves.render.plotly import embed
 from gpcurves.render.scene import Axis, Bars, Scene, Stroke
 from gpcurves.render.views import View
+from gpcurves.render.wording import in_words, say
 
 _BAR, _MEAN, _END = "#4a7ba6", "#222222", "#a0522d"
 _FEW = 1_000  # vertices that are counted; shares of more are on a logarithmic axis, which lets single ones be seen
@@ -32,7 +33,7 @@ class VariancesView(View):
         what = what if problem.teacher is None else "squared error"
         label = f"{what} of a vertex at ν = {nu:.4g}" if nu else f"{what} of a vertex"
         levels = {f"mean {mean:.3g}": (mean, Stroke(_MEAN, "dash", 1.2))}
-        return histogram(self.result.values, self.result.weights, self.bins, label, levels, problem.describe())
+        return histogram(self.result.values, self.result.weights, self.bins, label, levels, in_words(problem))
 
     def notebook(self) -> str:
         shares = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
@@ -50,7 +51,8 @@ class DiagnosisView(View):
     @property
     def about(self) -> str:
         """What was examined."""
-        return f"{self.result.kernel!r} on {self.result.graph!r}"
+        said = f"{', '.join(say(self.result.kernel, 'kernel'))}; graph of {self.result.graph.describe()}"
+        return said[0].upper() + said[1:]
 
     def to_json(self) -> str:
         return json.dumps(self.result.to_dict(), indent=1, allow_nan=False) + "\n"
