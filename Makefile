@@ -53,7 +53,7 @@ oldest: .venv-oldest/installed  ## some of the tests with the lowest versions th
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -r .venv-oldest/pins.txt -e .
 	@touch $@
 
-browser: node_modules/installed  ## what checks the explorer, beside Node and Chromium: TypeScript and axe-core
+browser: node_modules/installed  ## what checks the explorer and types, beside Node and Chromium: TypeScript, axe-core, pyright
 
 node_modules/installed: package.json
 	npm install --no-package-lock --no-audit --no-fund --silent

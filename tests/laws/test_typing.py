@@ -1,6 +1,7 @@
 """Wrong names and sizes are typing errors, and errors when they run; every right way to write them is neither.
 
-``mypy`` checks this file beside the rest: strict, it complains about a remark ``type: ignore`` where nothing is wrong.
+``mypy`` checks this file beside the rest, and so does pyright in `test_pyright`: strict, they complain about a remark
+``type: ignore`` where nothing is wrong.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ WRONG: list[Callable[[], object]] = [
     lambda: gpc.degenerate_best(PROBLEM, "banana"),  # type: ignore[arg-type]
     lambda: METHODS["lc"](PROBLEM, "banana"),  # type: ignore[arg-type]
 ]
-UP_TO_3: list[Sizes] = [3, range(4), [0, 1, 2, 3], (0.0, 1, 2, 3), np.arange(4), np.arange(4.0), np.int64(3)]
-UP_TO_3 += [[np.int64(0), np.float32(1), 2, 3.0], np.arange(4, dtype=np.float32), pd.Series(range(4))]
+SOME: list[Sizes] = [3, range(4), [0, 1, 2, 3], (0.0, 1, 2, 3), np.arange(4), np.arange(4.0), np.int64(3)]
+OTHERS: list[Sizes] = [[np.int64(0), np.float32(1), 2, 3.0], np.arange(4, dtype=np.float32), pd.Series(range(4))]
 
 
 @pytest.mark.parametrize("call", WRONG)
@@ -47,12 +48,17 @@ def test_wrong_names_and_sizes_are_typing_errors_and_errors(call: Callable[[], o
         call()
 
 
-@pytest.mark.parametrize("n", UP_TO_3, ids=repr)
+@pytest.mark.parametrize("n", [*SOME, *OTHERS], ids=repr)
 def test_sizes_may_be_written_in_many_ways(n: Sizes) -> None:
     curve = gpc.learning_curve(PROBLEM, "lc", n)
     again = gpc.learning_curve(curve.problem, curve.method, curve.n, rng=curve.rng, **curve.options)
     assert again.n.tolist() == [0, 1, 2, 3]
     assert again.error.tolist() == curve.error.tolist()
+
+
+def test_a_name_that_is_not_public_is_a_typing_error_and_an_error() -> None:
+    with pytest.raises(AttributeError, match="did you mean 'forecast'"):
+        gpc.forcast([[0.0]], [0.0])  # type: ignore[attr-defined]
 
 
 def test_names_that_types_know_are_those_of_the_registry() -> None:

@@ -23,7 +23,9 @@ def draw(side: int, chosen: list[str]) -> tuple[Display, Display]:
 
 def test_the_vertices_to_label_next_have_rings_and_names() -> None:
     drawings = draw(10, ["n5-5", "n0-9"])
-    for drawing, label in zip(drawings, ("predicted load", "half the 90 % interval: dark = uncertain"), strict=True):
+    for drawing, label in zip(
+        drawings, ("predicted load", "half the 90 % interval: dark = uncertain (square-root scale)"), strict=True
+    ):
         np.testing.assert_array_equal(drawing.lines_["next"].get_offsets(), [[5, 5], [0, 9]])
         assert [text.get_text() for text in drawing.ax_.texts] == ["n5-5", "n0-9"]
         assert [text.get_text() for text in drawing.ax_.get_legend().get_texts()] == ["has a label", "label next"]

@@ -58,7 +58,9 @@ def test_curves_drawn_into_the_same_axes_have_a_look_and_a_label_each() -> None:
     assert sorted(shown.lines_) == sorted(labels)
     assert len({shown.lines_[label].get_color() for label in labels if label.startswith("lc")}) == 3
     assert len(ax.lines) == 6  # nothing is left of pictures with fewer curves
-    legend = {text.get_text() for text in ax.get_legend().get_texts()}
+    shown_legend = ax.get_legend()
+    assert shown_legend is not None
+    legend = {text.get_text() for text in shown_legend.get_texts()}
     assert {label for label in labels if label.startswith("lc")} <= legend
     assert ax.get_title() == "RBF kernel; uniform inputs on the circle; noise variance 0.05"
 

@@ -36,11 +36,7 @@ def figure_1(quality: Quality) -> Drawn:
     """
     sheet, walks = Sheet(1, 2), (1, 2, 5, 10, 20, 50, 200, 1000)
     left, right = sheet.panels
-    left.setup("3-regular tree, $a=2$", x="distance $l$", y="correlation $C_{l,p}$", xlim=(0, 15))
-    for p, colour in zip(walks, shades(len(walks)), strict=True):
-        left.line(f"$p={p}$", np.arange(min(p, 15) + 1), tree.tree_kernel(3, p)[:16], color=colour)
-    left.line(r"$p\to\infty$", np.arange(16), tree.tree_limit(3, np.arange(16)), color="black", linestyle=DASH)
-    left.legend()
+    by_distance(left, walks)
     lengths, threshold = np.unique(np.geomspace(1, 60, quality.choose(18, 9)).astype(int)), tree.cycle_threshold(3, 500)
     right.setup("Neighbours", x="$p/a$", y="correlation of neighbours", xscale="log")
     graphs = [REGULAR.sample(500, rng=seed) for seed in range(quality.choose(5, 1))]
@@ -151,12 +147,13 @@ def figure_5(quality: Quality) -> Drawn:
             below.curve(f"global, {power_of_ten(noise)}", other[noise], color=colour_of(noise))
         if not quality.changes:
             claims += [claim.agreement(ensemble, levels), *claim.shoulder(ensemble, levels, other)]
-    lines = {
+    lines: dict[str, dict[str, Any]] = {
         "middle: local": {"linestyle": DASH},
         "middle: global": {"linestyle": "-"},
         "below: isolated": {"linestyle": DOT},
     }
-    key(sheet.panels[5], levels, {name: STYLES[name] for name in ("simulation", "cavity")} | lines)
+    above_all: dict[str, dict[str, Any]] = {name: STYLES[name] for name in ("simulation", "cavity")}
+    key(sheet.panels[5], levels, above_all | lines)
     return sheet.finish([*claims, *quality.claims(lambda: [claim.simplified(quality)])])
 
 
@@ -255,6 +252,15 @@ def figure_11(quality: Quality) -> Drawn:
 def figure_12(quality: Quality) -> Drawn:
     """As Figure 11, for a student with local and a teacher with global normalisation."""
     return draw_excited("local", "global", seed=4, quality=quality)
+
+
+def by_distance(panel: Panel, walks: tuple[int, ...]) -> None:
+    """Draw the kernel on the tree by distance, for walks of several lengths and in their limit."""
+    panel.setup("3-regular tree, $a=2$", x="distance $l$", y="correlation $C_{l,p}$", xlim=(0, 15))
+    for p, colour in zip(walks, shades(len(walks)), strict=True):
+        panel.line(f"$p={p}$", np.arange(min(p, 15) + 1), tree.tree_kernel(3, p)[:16], color=colour)
+    panel.line(r"$p\to\infty$", np.arange(16), tree.tree_limit(3, np.arange(16)), color="black", linestyle=DASH)
+    panel.legend()
 
 
 def simulate(problem: gpc.Problem, nu: FloatArray, quality: Quality, **options: Any) -> gpc.LearningCurve:

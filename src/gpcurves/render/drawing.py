@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,8 @@ from gpcurves.errors import InputError
 from gpcurves.graphs.graph import Graph, IntArray, as_graph
 from gpcurves.numerics.display import Display
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.render.mpl import new_axes, words
+from gpcurves.render.mpl import halo, new_axes, words
+from gpcurves.render.wording import count_graph
 
 MOST_VERTICES, MOST_NAMES = 5_000, 80  # in the largest graph that is drawn, and in the largest with names of vertices
 _PIVOTS, _ROUNDS = 50, 80
@@ -60,10 +62,10 @@ def draw_graph(
     known = as_graph(graph)
     if known.vertices > MOST_VERTICES:
         raise InputError(f"a drawing shows at most {MOST_VERTICES} vertices, but this graph has {known.vertices}")
-    axes = new_axes(ax, (8.4, 7.2))
     positions = known.positions
     if positions is None or not np.ptp(positions, axis=0).any():
         positions = layout(known)
+    axes = new_axes(ax, _page(positions))
     size = float(np.clip(12_000 / known.vertices, 9, 120))
     pairs, _ = known.edge_list()
     axes.add_collection(LineCollection(list(positions[pairs]), colors=_EDGE, linewidths=min(1.2, size / 22), zorder=1))
@@ -78,9 +80,10 @@ def draw_graph(
         **_colours(values, colours),
     )
     if values is not None:
-        axes.figure.colorbar(points, ax=axes, label=words(label), shrink=0.8)
+        scale = " (square-root scale)" if colours == "root" and label else ""
+        axes.figure.colorbar(points, ax=axes, label=words(label) + scale, shrink=0.8)
     for vertex, at in enumerate(positions if known.vertices <= MOST_NAMES else ()):
-        look = {"fontsize": 6.5, "color": "#333333", "ha": "center", "va": "bottom"}
+        look = {"fontsize": 7.5, "color": "#333333", "ha": "center", "va": "bottom", "path_effects": [halo()]}
         axes.annotate(
             words(str(known.label(vertex))), at, (0, 0.5 * math.sqrt(size)), textcoords="offset points", **look
         )
@@ -90,8 +93,16 @@ def draw_graph(
     axes.autoscale_view()
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set_title(words(f"Graph of {known.describe()}" if title is None else title), fontsize=10, wrap=True)
+    lines = (f"Graph of {count_graph(known)}" if title is None else title).splitlines()
+    room = int(11 * axes.figure.get_figwidth() * axes.get_position().width)
+    axes.set_title("\n".join(textwrap.fill(words(line, 600), room) for line in lines), fontsize=10)
     return Display(axes, axes.figure, {"vertices": points})
+
+
+def _page(positions: FloatArray) -> tuple[float, float]:
+    """Return the size of a figure, in inches, that is about as wide for its height as the graph."""
+    across, up = np.ptp(positions, axis=0)
+    return 8.4, float(np.clip(6.4 * up / max(across, 1e-9) + 0.9, 3.6, 8.0))
 
 
 def _colours(values: FloatArray | None, colours: str) -> dict[str, Any]:

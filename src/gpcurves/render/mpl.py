@@ -102,7 +102,7 @@ def _draw(mark: Any, ax: Any) -> Any:
             points[0].set_clip_on(False)  # the frame would cut those on it
             return points
         case Bars(edges=edges):
-            look = {"align": "edge", "color": mark.colour, "zorder": mark.layer}
+            look = {"align": "edge", "color": mark.colour, "edgecolor": "white", "linewidth": 0.5, "zorder": mark.layer}
             return ax.bar(edges[:-1], mark.heights, edges[1:] - edges[:-1], **look)
         case Cells():
             from matplotlib.colors import LinearSegmentedColormap, LogNorm
@@ -115,7 +115,7 @@ def _draw(mark: Any, ax: Any) -> Any:
             look |= {"zorder": mark.layer + 4, "textcoords": "offset points", "annotation_clip": False}
             text = ax.annotate(words(mark.text), (mark.x, mark.y), shift, **look)
             if mark.halo:
-                text.set_path_effects([_halo()])
+                text.set_path_effects([halo()])
             return text
 
 
@@ -124,7 +124,7 @@ def _within(values: FloatArray, low: float, high: float) -> npt.NDArray[np.bool_
     return (values >= low - edge) & (values <= high + edge)
 
 
-def _halo() -> Any:
+def halo() -> Any:
     """Return what keeps words apart from the lines behind them."""
     from matplotlib.patheffects import withStroke
 

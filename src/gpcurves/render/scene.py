@@ -74,10 +74,14 @@ class Axis:
 
 def _even(low: float, high: float) -> list[float]:
     """Return multiples of 1, 2, 2.5 or 5 times a power of ten between two limits."""
-    rough = (high - low) / 8
-    power = 10 ** math.floor(math.log10(rough))
-    step = next(digit * power for digit in (1, 2, 2.5, 5, 10) if digit * power >= rough * 0.999)
+    step = round_step((high - low) / 8)
     return [float(f"{k * step:.12g}") for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def round_step(rough: float) -> float:
+    """Return 1, 2, 2.5 or 5 times a power of ten, the next that is not below a number."""
+    power = float(10.0 ** math.floor(math.log10(rough)))
+    return next(digit * power for digit in (1, 2, 2.5, 5, 10) if digit * power >= rough * 0.999)
 
 
 def plain(value: float, *, powers: bool = False) -> str:
@@ -261,6 +265,9 @@ class Scene:
             other = self._box(mark)
             apart = left > other[1] or other[0] > right or bottom > other[3] or other[2] > top
             return 0 if apart else 20
+        if isinstance(mark, Bars):
+            edges, tops = self.x.fraction(mark.edges), self.y.fraction(np.maximum(mark.heights, self.y.low))
+            return 3 * int(((edges[1:] > left) & (edges[:-1] < right) & (tops > bottom)).sum())
         if not isinstance(mark, Line | Points):
             return 0
         at, heights = self.x.fraction(mark.x), self.y.fraction(mark.y)

@@ -67,7 +67,7 @@ def parts_of(problem: Problem) -> list[Part]:
     parts = [] if problem.kernel is None else [say(problem.kernel, "kernel")]
     graph = problem.graph if problem.axis == "nu" else None
     parts.append(
-        (f"graph of {graph.describe()}",) if isinstance(graph, Graph) else say(problem.ensemble or problem.inputs)
+        (f"graph of {count_graph(graph)}",) if isinstance(graph, Graph) else say(problem.ensemble or problem.inputs)
     )
     gaussian = isinstance(problem.observation, GaussianNoise)
     parts.append((f"noise variance {problem.noise:g}",) if gaussian else say(problem.observation))
@@ -81,6 +81,15 @@ def parts_of(problem: Problem) -> list[Part]:
         truth = ", ".join(say(teacher.kernel, "kernel")) if teacher.kernel is not None else teacher.describe()
         parts.append((f"true function: {truth}", teacher.describe_labels().replace("noise=", "noise variance ")))
     return parts
+
+
+def count_graph(graph: Graph) -> str:
+    """Return how large a graph is: "34 vertices and 78 edges"."""
+    vertices, edges = (
+        f"{count:,} {one if count == 1 else many}"
+        for count, one, many in ((graph.vertices, "vertex", "vertices"), (graph.edges, "edge", "edges"))
+    )
+    return f"{vertices} and {edges}"
 
 
 def without_calls(text: str) -> str:

@@ -12,9 +12,9 @@ from gpcurves.methods.variances import VarianceDistribution
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.page import as_html, document, sentences, table, tagged
 from gpcurves.render.plotly import embed
-from gpcurves.render.scene import Axis, Bars, Scene, Stroke
+from gpcurves.render.scene import Axis, Bars, Scene, Stroke, round_step
 from gpcurves.render.views import View
-from gpcurves.render.wording import in_words, say
+from gpcurves.render.wording import count_graph, in_words, say
 
 _BAR, _MEAN, _END = "#4a7ba6", "#222222", "#a0522d"
 _FEW = 1_000  # vertices that are counted; shares of more are on a logarithmic axis, which lets single ones be seen
@@ -51,7 +51,7 @@ class DiagnosisView(View):
     @property
     def about(self) -> str:
         """What was examined."""
-        said = f"{', '.join(say(self.result.kernel, 'kernel'))}; graph of {self.result.graph.describe()}"
+        said = f"{', '.join(say(self.result.kernel, 'kernel'))}; graph of {count_graph(self.result.graph)}"
         return said[0].upper() + said[1:]
 
     def to_json(self) -> str:
@@ -93,7 +93,7 @@ def histogram(
     """Return a histogram of values, with vertical lines at some of them."""
     counted = weights is None and len(values) <= _FEW
     shares = np.full(len(values), 1.0 if counted else 1 / len(values)) if weights is None else weights / weights.sum()
-    edges = _edges(values, bins or int(np.clip(2 * np.sqrt(len(values)), 10, 100)))
+    edges = _edges(values, bins, int(np.clip(2 * np.sqrt(len(values)), 10, 100)))
     heights = np.histogram(values, edges, weights=shares)[0]
     margin = 0.02 * (edges[-1] - edges[0])
     x = Axis(label, edges[0] - margin, edges[-1] + margin, short="variance")
@@ -103,13 +103,17 @@ def histogram(
         y = Axis("share of the vertices", lowest / 2, 1.5 * float(heights.max()), log=True, short="share")
     scene = Scene(x, y, title, marks=[Bars(edges, heights, _BAR, name="histogram", layer=1)])
     for words, (at, stroke) in levels.items():
-        scene.add_upright(at, stroke, words)
+        scene.add_upright(at, stroke)
+        scene.label_point(at, y.at(0.93), words, stroke.colour)
     return scene
 
 
-def _edges(values: FloatArray, bins: int) -> FloatArray:
-    """Return the edges of bins over all values; a single value gets a bin around it."""
+def _edges(values: FloatArray, bins: int | None, about: int) -> FloatArray:
+    """Return the edges of bins over all values: so many, or about so many between round numbers; a single value has one bin."""
     low, high = float(values.min()), float(values.max())
     if high - low <= 1e-9 * max(abs(high), 1e-300):
         return np.array([0.9 * low, 1.1 * high]) if high > 0 else np.array([-0.5, 0.5])
-    return np.linspace(min(low, 0.0) if low < 0.1 * high else low, high, bins + 1)
+    if bins is not None:
+        return np.linspace(min(low, 0.0) if low < 0.1 * high else low, high, bins + 1)
+    step = round_step((high - low) / about)
+    return np.arange(np.floor(low / step), np.ceil(high / step) + 0.5) * step
