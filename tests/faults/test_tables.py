@@ -634,7 +634,7 @@ def test_dates_are_days_since_the_first() -> None:
 
 def test_dates_are_taken_apart() -> None:
     prepared = with_column(pd.date_range("2023-01-01", periods=30, freq="13D6h"))
-    assert said(prepared, "Took dates apart: 'c' (trend, season, weekday, hour).")
+    assert said(prepared, "Encoded dates: 'c' (trend, season, weekday, hour).")
     assert prepared.blocks == (0, 1, 2, 3, 3, *[4] * 7, 5, 5)
     assert set(prepared.sources[2:]) == {"c"}
 

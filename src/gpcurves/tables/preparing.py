@@ -357,7 +357,7 @@ def _describe_design(draft: Draft, design: TableDesign, X: FloatArray) -> Draft:
         draft = draft.say(f"One-hot encoded the text columns: {categories}.")
     dates = [each.describe() for each in encodings if isinstance(each, Dates) and each.parts]
     if dates:
-        draft = draft.say(f"Took dates apart: {enumerate_names(dates, quote=False)}.")
+        draft = draft.say(f"Encoded dates: {enumerate_names(dates, quote=False)}.")
     rows, width = _count(X.shape[0], "row"), _count(X.shape[1], "design column")
     sources = enumerate_names([encoding.source for encoding in encodings], most=30)
     return draft.say(f"Used {rows} and {width} from {_count(len(encodings), 'input')}: {sources}.")
