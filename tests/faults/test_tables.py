@@ -629,7 +629,7 @@ def test_dates_are_days_since_the_first() -> None:
     assert prepared.names[2:] == ("c",)
     np.testing.assert_allclose(prepared.X[[0, -1], 2], [0, 2.25])
     assert said(prepared, "Read 'c' as dates, in days since 2024-02-28.")
-    assert not said(prepared, "Took dates apart")
+    assert not said(prepared, "Encoded dates")
 
 
 def test_dates_are_taken_apart() -> None:
