@@ -232,7 +232,7 @@ def test_goals_of_r2_are_out_of_reach_from_above() -> None:
     verdict = found.verdict(found.goal(r2=0.999))
     assert verdict.label == "goal cannot be reached"
     assert "An R² of 0.999 cannot be reached" in verdict.sentences[1]
-    assert "or less up to" in verdict.sentences[1]
+    assert "or less with up to" in verdict.sentences[1]
     assert "is below this whole interval" in str(found.verdict(found.goal(r2=0.5)))
 
 

@@ -197,7 +197,7 @@ class Prospects:
         return RequiredN(estimate, low, high, assured, self.band.monte_carlo_error(goal, grid), reason)
 
     def _explain_failure(self, goal: float, low: int | None) -> str:
-        horizon = f"up to {min(HORIZON * self.rows, self.unit.limit):,.0f} rows"
+        horizon = f"with up to {min(HORIZON * self.rows, self.unit.limit):,.0f} rows"
         if self.unit.most is not None and HORIZON * self.rows >= self.unit.most:
             horizon = f"even if all {self.unit.most:,} vertices have one"
         write, worse = self.measure.write, "less" if self.measure.rises else "more"
@@ -210,7 +210,7 @@ class Prospects:
             )
         hope = f"it takes {rounded(low)} rows" if low > self.rows else "it is reached already"
         return (
-            f"{self.measure.phrase(goal)} is not expected at any number of rows {horizon}: the estimate stays at "
+            f"{self.measure.phrase(goal)} is not expected {horizon}: the estimate stays at "
             f"{write(self.end.estimate, 4)} or {worse}; at the optimistic end of the interval {hope}"
         )
 
