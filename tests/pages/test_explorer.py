@@ -141,6 +141,7 @@ def busy(browser: Browser) -> float:
             "inputs=gaussian&dim=2&kernel=ou&wrong=1&trueKernel=matern32",
             "lengthscale trueLengthscale inputVariance dim",
         ),
+        ("inputs=gaussian&kernel=matern52&dim=3&solve=lengthscale&kept=kernel%3Dou", "noise lengthscale"),
         ("wrong=1&trueKernel=matern52", "lengthscale trueLengthscale trueVariance trueNoise"),
         ("labels=classes&kernel=ou", "lengthscale noise variance"),
         ("tab=learn&examples=0.1,0.5", "lengthscale noise variance seed"),
@@ -232,6 +233,26 @@ def test_every_state_is_a_link(browser: Browser, page: str) -> None:
     assert browser.run(DRAWN) == shown
     browser.open(f"{page}#lengthscale=1e99&noise=-5&dim=1.4&most=NaN")  # is brought back to what sliders can show
     assert browser.run("[...document.querySelectorAll('.number')].every((each) => Number(each.value) > 0)")
+
+
+@needs_chromium
+def test_a_kept_curve_stays_while_others_move(browser: Browser, page: str) -> None:
+    click = "[...document.querySelectorAll('button')].find((each) => each.textContent === '{}').click()"
+    path = "document.querySelector('path[data-series={}]')?.getAttribute('d')"
+    browser.open(f"{page}#noise=0.01")
+    before = browser.run(path.format("lc"))
+    browser.run(click.format("Keep this curve"))
+    browser.frame()
+    assert browser.run(path.format("kept")) == before
+    browser.run("location.hash = location.hash.replace('noise=0.01&', 'noise=0.5&')")
+    browser.wait(f"{path.format('lc')} !== {path.format('kept')}")
+    assert "kept: noise 0.01" in browser.run("document.querySelector('.legend').textContent")
+    shown, link = browser.run(path.format("kept")), browser.run("location.href")
+    browser.open(link)
+    assert browser.run(path.format("kept")) == shown
+    browser.run(click.format("Forget the kept curve"))
+    browser.frame()
+    assert browser.run(path.format("kept")) is None
 
 
 @needs_chromium

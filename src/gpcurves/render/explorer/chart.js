@@ -10,7 +10,7 @@ import { say } from "./words.js";
  * @typedef {{x: Axis, y: Axis, series: Series[], bands?: Band[], marks?: {x: number, y: number, label: string}[], levels?: {y: number, label: string}[]}} Picture
  */
 
-const MARGIN = { left: 58, right: 24, top: 12, bottom: 44 };
+const MARGIN = { left: 72, right: 24, top: 12, bottom: 44 };
 
 /** Round numbers for an axis. @param {Axis} axis @param {number} room how many there may be */
 export function ticks({ low, high, log }, room) {
@@ -135,6 +135,11 @@ export class Chart {
     const clip = svg("defs", {}, svg("clipPath", { id }, svg("rect", box)));
     this.drawing.replaceChildren(clip, ...this.axes(box), inside, svg("g", { class: "cursor" }));
     this.read(this.cursor);
+  }
+
+  /** What a legend of this picture has. @returns {import("./elements.js").Key[]} */
+  get keys() {
+    return (this.picture?.series ?? []).filter(({ hidden }) => !hidden).map(({ label, colour, dash, points, joined }) => ({ label, colour, dash, points: points && !joined }));
   }
 
   /** @param {{x: number, y: number, width: number, height: number}} box */

@@ -42,7 +42,7 @@ export function slider(name, label, change, hint = "") {
       const value = /** @type {number} */ (state[name]);
       range.value = String(toPlace(value));
       range.setAttribute("aria-valuetext", say(value));
-      const text = field.integer ? String(value) : String(Number(value.toPrecision(6)));
+      const text = field.integer ? String(value) : String(Number(value.toPrecision(4)));
       if (document.activeElement !== number || Number(number.value) !== value) number.value = text;
     },
   };

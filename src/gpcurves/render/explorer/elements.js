@@ -55,22 +55,39 @@ export function downloadCsv(name, rows) {
   download(name, new Blob([rows.map((row) => row.map(cell).join(",")).join("\n") + "\n"], { type: "text/csv" }));
 }
 
-/** A drawing as a file of its own, with the colours of the page. @param {SVGElement} drawing */
-export function standalone(drawing) {
+/** @typedef {{label: string, colour: string, dash?: string, points?: boolean}} Key an entry of a legend */
+
+/** A drawing as a file of its own, with the colours of the page and a legend below. @param {SVGElement} drawing @param {Key[]} [keys] */
+export function standalone(drawing, keys = []) {
   const style = getComputedStyle(document.documentElement), copy = /** @type {SVGElement} */ (drawing.cloneNode(true));
+  const { width, height } = drawing.getBoundingClientRect();
+  let x = 14, y = height + 10;
+  for (const { label, colour, dash = "", points = false } of keys) {
+    const room = 48 + 7.2 * label.length;
+    if (x > 14 && x + room > width) [x, y] = [14, y + 22];
+    copy.append(points ? svg("circle", { cx: x + 13, cy: y, r: 4, style: `fill: ${colour}` }) : svg("line", { x1: x, x2: x + 26, y1: y, y2: y, style: `stroke: ${colour}`, "stroke-width": 3, "stroke-dasharray": dash }));
+    copy.append(svg("text", { x: x + 33, y: y + 4 }, label));
+    x += room;
+  }
+  if (keys.length > 0) {
+    copy.setAttribute("viewBox", `0 0 ${width} ${y + 16}`);
+    copy.setAttribute("width", String(width));
+    copy.setAttribute("height", String(y + 16));
+  }
   copy.setAttribute("xmlns", SVG);
   copy.querySelectorAll(".cursor").forEach((each) => each.remove());
   copy.prepend(svg("rect", { width: "100%", height: "100%", style: "fill: var(--paper)" }));
-  const look = "text { font: 13px system-ui, sans-serif; fill: var(--ink); } .axis line, .axis path { stroke: var(--line); }";
+  const look = "text { font: 13px system-ui, sans-serif; fill: var(--ink); } .axis line, .axis path { stroke: var(--line); } .strong { font-weight: 600; paint-order: stroke; stroke: var(--paper); stroke-width: 4px; }";
   copy.prepend(svg("style", {}, look));
   return new XMLSerializer().serializeToString(copy).replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
 }
 
-/** Save a drawing as a picture of twice its size. @param {string} name @param {SVGElement} drawing */
-export async function downloadPicture(name, drawing) {
-  const box = drawing.getBoundingClientRect(), image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(standalone(drawing))}`;
+/** Save a drawing as a picture of twice its size. @param {string} name @param {SVGElement} drawing @param {Key[]} [keys] */
+export async function downloadPicture(name, drawing, keys = []) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(standalone(drawing, keys))}`;
   await image.decode();
+  const box = keys.length > 0 ? image : drawing.getBoundingClientRect();
   const canvas = h("canvas", { width: Math.round(2 * box.width), height: Math.round(2 * box.height) });
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   canvas.toBlob((blob) => blob && download(name, blob), "image/png");

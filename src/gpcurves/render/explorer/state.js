@@ -7,7 +7,7 @@
  *   kernel: KernelName, lengthscale: number, variance: number, noise: number, dim: number,
  *   inputs: "torus" | "gaussian", inputVariance: number, labels: "numbers" | "classes", quantity: "error-rate" | "sign-error-rate" | "mse",
  *   wrong: boolean, trueKernel: KernelName, trueLengthscale: number, trueVariance: number, trueNoise: number,
- *   most: number, solve: "n" | "error" | "noise" | "lengthscale", at: number, goal: number, hide: string,
+ *   most: number, kept: string, solve: "n" | "error" | "noise" | "lengthscale", at: number, goal: number, hide: string,
  *   seed: number, examples: string, reveal: boolean,
  *   graph: "er" | "regular" | "powerlaw" | "own", vertices: number, degree: number, alpha: number, cutoff: number, graphSeed: number,
  *   p: number, a: number, normalise: "local" | "global", graphNoise: number, labelled: string, colour: "variance" | "mean" | "truth",
@@ -43,6 +43,7 @@ export const FIELDS = {
   trueVariance: logarithmic(0.01, 100),
   trueNoise: logarithmic(1e-6, 10),
   most: logarithmic(10, 1e6, true),
+  kept: { kind: "text" },
   solve: choice("n", "error", "noise", "lengthscale"),
   at: logarithmic(1, 1e6, true),
   goal: logarithmic(1e-6, 100),
@@ -85,6 +86,7 @@ export const DEFAULTS = {
   trueVariance: 1,
   trueNoise: 0.05,
   most: 1000,
+  kept: "",
   solve: "n",
   at: 100,
   goal: 0.05,
@@ -140,3 +142,8 @@ export function toHash(state, base) {
   const texts = names.map((name) => [name, typeof state[name] === "boolean" ? (state[name] ? "1" : "0") : String(state[name])]);
   return `#${new URLSearchParams([["tab", state.tab], ...texts.filter(([name]) => name !== "tab")])}`;
 }
+
+const OF_PROBLEM = /** @type {(keyof State)[]} */ (["kernel", "lengthscale", "variance", "noise", "dim", "inputs", "inputVariance", "labels", "quantity", "wrong", "trueKernel", "trueLengthscale", "trueVariance", "trueNoise"]);
+
+/** The problem of a state alone, as text that a link can hold. @param {State} state */
+export const problemText = (state) => toHash({ ...DEFAULTS, ...Object.fromEntries(OF_PROBLEM.map((name) => [name, state[name]])) }, DEFAULTS);

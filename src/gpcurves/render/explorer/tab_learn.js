@@ -40,7 +40,7 @@ export function learnTab(change) {
     slider("lengthscale", "Lengthscale", change),
     slider("noise", "Noise variance σ²", change),
     slider("variance", "Prior variance", change),
-    slider("seed", "Function number", change),
+    slider("seed", "Function (random seed)", change),
     toggle("reveal", "Show the true function", change),
   ];
   const place = (/** @type {number[]} */ places) => change({ examples: [...x, ...places].slice(0, MOST).map((each) => Number(each.toFixed(4))).join(",") });
@@ -49,12 +49,12 @@ export function learnTab(change) {
     "div",
     { class: "tools first" },
     button("Add at random", () => place([fresh()]), "primary"),
-    button("Add where least is known", () => kept && known && place([mostUncertain(kept.model, known.variance)]), "primary"),
+    button("Add where least certain", () => kept && known && place([mostUncertain(kept.model, known.variance)]), "primary"),
     button("Add ten at random", () => {
       const random = makeRandom(7919 * state.seed + x.length + 1);
       place(Array.from({ length: 10 }, random.uniform));
     }),
-    button("Take the last back", () => change({ examples: x.slice(0, -1).join(",") })),
+    button("Undo", () => change({ examples: x.slice(0, -1).join(",") })),
     button("Clear", () => change({ examples: "" })),
     button("New function", () => change({ seed: (state.seed % 9999) + 1, examples: "" })),
     button("Compare random and chosen inputs", compare),
@@ -75,12 +75,12 @@ export function learnTab(change) {
     h(
       "div",
       { class: "main" },
-      h("p", { class: "first" }, "Click into the left picture to measure the function there, or focus it, move with the arrow keys and press Enter. The band is two posterior standard deviations wide on each side."),
+      h("p", { class: "first" }, "Click or tap the picture of the function to measure it there. With the keyboard: focus the picture, move with the arrow keys and press Enter. The band is the posterior mean ± 2 posterior standard deviations."),
       h("div", { class: "pictures first" }, h("div", { class: "card" }, functions.element), h("div", { class: "card" }, curve.element)),
       h("div", { class: "first" }, legend.element),
       told,
       buttons,
-      h("div", { class: "tools" }, button("Picture", () => downloadPicture("gpcurves-function.png", functions.drawing)), button("CSV", () => downloadCsv("gpcurves-examples.csv", rows()))),
+      h("div", { class: "tools" }, button("Picture", () => downloadPicture("gpcurves-function.png", functions.drawing, functions.keys)), button("CSV", () => downloadCsv("gpcurves-examples.csv", rows()))),
       h("details", {}, h("summary", {}, "How it is computed"), h("ul", {}, h("li", {}, "The function is drawn from the Gaussian process on the circle between 0 and 1, whose ends are joined."), h("li", {}, "Mean k(x)ᵀ(K + σ²)⁻¹y and variance C(x,x) − k(x)ᵀ(K + σ²)⁻¹k(x) by one Cholesky factor: its leading blocks give every smaller n."), h("li", {}, "LC is the average over all functions and all random inputs; one function lies above or below it."))),
       h("details", {}, h("summary", {}, "The same numbers elsewhere"), python.element, command.element),
     ),
@@ -122,7 +122,7 @@ export function learnTab(change) {
       { key: "error", label: "squared error of this function", x: n, y: found, colour: "var(--c3)", points: true, size: 3.5 },
       ...(shown ? [
         { key: "random", label: "30 random inputs", x: shown.random.map((_, i) => i), y: shown.random, colour: "var(--c2)", dash: "6 3" },
-        { key: "chosen", label: "30 inputs chosen where least is known", x: shown.chosen.map((_, i) => i), y: shown.chosen, colour: "var(--c4)", dash: "2 3" },
+        { key: "chosen", label: "30 inputs, each where the model was least certain", x: shown.chosen.map((_, i) => i), y: shown.chosen, colour: "var(--c4)", dash: "2 3" },
       ] : []),
     ];
     const hidden = state.hide.split(",");
@@ -131,7 +131,7 @@ export function learnTab(change) {
     curve.draw({ x: { label: "number of examples n", low: 0, high: most, log: false }, y: { label: "squared error", low, high: top, log: true }, series });
     legend.show(series);
     const now = `After ${x.length === 1 ? "one example" : `${x.length} examples`}: posterior variance ${say(expected[x.length])}, squared error of this function ${say(found[x.length])}, LC ${say(kept.theory[x.length])}.`;
-    told.textContent = shown ? `${now} With ${COMPARED} inputs, choosing them leaves ${say(shown.chosen[COMPARED])}, random ones ${say(shown.random[COMPARED])}.` : now;
+    told.textContent = shown ? `${now} With ${COMPARED} inputs, the posterior variance is ${say(shown.chosen[COMPARED])} if each is chosen where the model is least certain, and ${say(shown.random[COMPARED])} if they are random.` : now;
   }
 
   return {

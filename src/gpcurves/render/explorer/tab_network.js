@@ -56,13 +56,13 @@ export function networkTab(change) {
   let stop = /** @type {(() => void) | null} */ (null), timer = 0, settling = 0, wanted = "", cursor = 0;
 
   const kinds = choices("graph", "Graph", { er: "Erdős–Rényi", regular: "Regular", powerlaw: "Power law", own: "Your own" }, change);
-  const vertices = slider("vertices", "Vertices", change), degree = slider("degree", "Neighbours on average", change);
-  const alpha = slider("alpha", "Exponent α", change), cutoff = slider("cutoff", "Smallest mean", change), seed = slider("graphSeed", "Graph number", change);
+  const vertices = slider("vertices", "Vertices", change), degree = slider("degree", "Average degree", change);
+  const alpha = slider("alpha", "Exponent α", change), cutoff = slider("cutoff", "Smallest mean degree", change), seed = slider("graphSeed", "Graph (random seed)", change);
   const drop = fileDrop("Your own graph: choose or drop an edge list, two vertices per line (CSV or text), perhaps with a weight.", takeEdges, MOST_FILE);
   const kernel = [
     choices("normalise", "Normalise prior variances", { local: "Each is 1 (local)", global: "1 on average (global)" }, change),
-    slider("p", "Steps of the walk p", change),
-    slider("a", "Moves with probability 1/a: a", change),
+    slider("p", "Random-walk steps p", change),
+    slider("a", "a: each step moves with probability 1/a", change),
     slider("graphNoise", "Noise variance σ²", change),
   ];
   const colour = choices("colour", "Colour", { variance: "Posterior variance", mean: "Posterior mean", truth: "True function" }, change);
@@ -83,7 +83,7 @@ export function networkTab(change) {
     h(
       "div",
       { class: "main" },
-      h("p", { class: "first" }, "Click a vertex to label it, or focus the graph, move with the arrow keys and press Enter. A label is the true value plus noise."),
+      h("p", { class: "first" }, "Click or tap a vertex to label it. With the keyboard: focus the graph, move with the arrow keys and press Enter. A label is the true value plus noise."),
       h("div", { class: "pictures first" }, h("div", { class: "card" }, map, scale, reading), h("div", { class: "card" }, curve.element)),
       h("div", { class: "first" }, legend.element),
       told,
@@ -91,12 +91,12 @@ export function networkTab(change) {
         "div",
         { class: "tools first" },
         button("Label one at random", () => drawn && label([makeRandom(31 * state.graphSeed + labelled.length).below(drawn.graph.vertices)]), "primary"),
-        button("Label where least is known", () => known && label([known.variance.indexOf(Math.max(...known.variance))]), "primary"),
+        button("Label the least certain", () => known && label([known.variance.indexOf(Math.max(...known.variance))]), "primary"),
         button("Label ten at random", () => {
           const random = makeRandom(31 * state.graphSeed + labelled.length);
           if (drawn) label(Array.from({ length: 10 }, () => random.below(/** @type {any} */ (drawn).graph.vertices)));
         }),
-        button("Take the last back", () => change({ labelled: labelled.slice(0, -1).join(",") })),
+        button("Undo", () => change({ labelled: labelled.slice(0, -1).join(",") })),
         button("Clear", () => change({ labelled: "" })),
       ),
       h("div", { class: "tools" }, button("Picture", () => downloadPicture("gpcurves-network.png", map)), button("CSV", () => downloadCsv("gpcurves-vertices.csv", rows()))),
@@ -194,7 +194,7 @@ export function networkTab(change) {
       svg("circle", { class: "cursor", r: radius + 6, style: "fill: none; stroke: var(--accent)", "stroke-width": 2.5, cx: at(cursor)[0], cy: at(cursor)[1], visibility: document.activeElement === map ? "visible" : "hidden" }),
     );
     map.setAttribute("aria-label", `Graph of ${graph.vertices} vertices and ${graph.edges.length} edges, ${counts.size} of them labelled. Arrow keys move, Enter labels.`);
-    scale.replaceChildren(say(signed ? -largest : 0), h("i", { style: `background: linear-gradient(to right, ${ramp.join(", ")})` }), `${say(largest)}${signed ? "" : " or more"}`, h("span", {}, { variance: "posterior variance", mean: "posterior mean", truth: "true function" }[state.colour]), h("span", {}, "Thick rings are labelled."));
+    scale.replaceChildren(say(signed ? -largest : 0), h("i", { style: `background: linear-gradient(to right, ${ramp.join(", ")})` }), `${say(largest)}${signed ? "" : " or more"}`, h("span", {}, { variance: "posterior variance", mean: "posterior mean", truth: "true function" }[state.colour]), h("span", {}, "thick ring: labelled"));
   }
 
   function drawCurve() {
@@ -251,7 +251,7 @@ export function networkTab(change) {
       simulate(graph, kernelKey);
       const wrong = known.mean.reduce((sum, value, i) => sum + (value - truth[i]) ** 2 / n, 0);
       const missing = state.graph === "own" && own === null ? "Your own graph is not here yet: choose its file. Until then a random graph is shown. " : "";
-      told.textContent = `${missing}${labelled.length} labels on ${n} vertices: mean posterior variance ${say(path[path.length - 1])}, mean squared error ${say(wrong)}.`;
+      told.textContent = `${missing}${labelled.length === 1 ? "One label" : `${labelled.length} labels`} on ${n} vertices: mean posterior variance ${say(path[path.length - 1])}, mean squared error ${say(wrong)}.`;
       python.show();
       command.show();
     },

@@ -19,7 +19,7 @@ const UNREACHED = "not within a thousand times your rows";
 export function planTab(change, address) {
   let state = /** @type {State} */ ({}), forecast = /** @type {Forecast | null} */ (null), from = 0, to = 1;
   const waiting = h("p", { role: "status" });
-  const drop = fileDrop("Choose or drop a saved forecast: what gpcurves plan DATA.csv --target y --out forecast.json wrote. It stays in this page.", take, MOST_FILE);
+  const drop = fileDrop("Choose or drop a saved forecast (forecast.json). This command makes one: gpcurves plan DATA.csv --target y --out forecast.json. The file does not leave this page.", take, MOST_FILE);
   const range = h("input", { type: "range", min: 0, max: STEPS, "aria-label": "Goal", id: "goal-range", "data-name": "target" }), number = h("input", { class: "number", id: "goal", inputmode: "decimal" });
   range.addEventListener("input", () => change({ target: Number((to * (from / to) ** (Number(range.value) / STEPS)).toPrecision(3)) }));
   number.addEventListener("change", () => Number(number.value) > 0 && change({ target: Number(number.value) }));
@@ -43,8 +43,8 @@ export function planTab(change, address) {
       h("div", { class: "first" }, legend.element),
       answer,
       h("section", { class: "card" }, more),
-      h("div", { class: "tools" }, button("Picture", () => downloadPicture("gpcurves-plan.png", chart.drawing)), button("CSV", () => downloadCsv("gpcurves-plan.csv", rows()))),
-      h("details", {}, h("summary", {}, "How it is computed"), h("ul", {}, h("li", {}, "The forecast averages learning curves of the models that your rows support, and is calibrated on 350 tables; see gpcurves plan."), h("li", {}, "Rows for a goal are read off the estimate, the ends of its 90 % interval, and the curve below which the error stays with 80 % probability."), h("li", {}, "The assurance at n rows takes the logarithm of the error as normal on either side of the estimate."))),
+      h("div", { class: "tools" }, button("Picture", () => downloadPicture("gpcurves-plan.png", chart.drawing, chart.keys)), button("CSV", () => downloadCsv("gpcurves-plan.csv", rows()))),
+      h("details", {}, h("summary", {}, "How it is computed"), h("ul", {}, h("li", {}, "The forecast averages learning curves of the models that your rows support, and its interval is calibrated on tables of other people; see gpcurves plan."), h("li", {}, "Rows for a goal are read off the estimate, the ends of its 90 % interval, and the curve below which the error stays with 80 % probability."), h("li", {}, "The assurance at n rows takes the logarithm of the error as normal on either side of the estimate."))),
       h("details", { open: true }, h("summary", {}, "The same numbers elsewhere"), python.element, command.element),
     ),
   );
@@ -81,11 +81,12 @@ export function planTab(change, address) {
   }
 
   function pythonText() {
-    return `import gpcurves as gpc\n\nforecast = gpc.load("forecast.json")\nprint(forecast.required_n(rmse=${state.target}))`;
+    return `import gpcurves as gpc\n\nforecast = gpc.load("forecast.json")\nprint(forecast.required_n(${forecast?.measure === "error_rate" ? "error_rate" : "rmse"}=${state.target}))`;
   }
 
   function commandText() {
-    return `gpcurves plan DATA.csv --target "${forecast?.target ?? "y"}" --goal-${forecast?.measure === "error_rate" ? "error-rate" : "rmse"} ${state.target} --report plan.html`;
+    const data = forecast?.vertices == null ? `DATA.csv --target "${forecast?.target ?? "y"}"` : "--edges EDGES.csv --labels LABELS.csv";
+    return `gpcurves plan ${data} --goal-${forecast?.measure === "error_rate" ? "error-rate" : "rmse"} ${state.target} --report plan.html`;
   }
 
   function sizes() {

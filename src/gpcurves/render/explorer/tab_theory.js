@@ -2,9 +2,9 @@
 import { Chart, makeLegend } from "./chart.js";
 import { button, choices, copyable, downloadCsv, downloadPicture, h, slider, table, toggle } from "./dom.js";
 import { KERNELS } from "./kernels.js";
-import { FIELDS, within } from "./state.js";
-import { computeTheory, outsideRegion, sizesUpTo } from "./theory.js";
-import { answer, explanation, fallInWords, quantityName, say, sayCount, theoryCommand, theoryPython } from "./words.js";
+import { FIELDS, problemText, within } from "./state.js";
+import { computeTheory, keptState, outsideRegion, sizesUpTo } from "./theory.js";
+import { answer, curvesInWords, difference, explanation, fallInWords, quantityName, say, sayCount, theoryCommand, theoryPython } from "./words.js";
 import { PRECISION, start } from "./worker.js";
 
 /**
@@ -24,10 +24,11 @@ const LOOKS = {
   two: { colour: "var(--c4)", dash: "6 3" },
   ov: { colour: "var(--c5)", dash: "6 3" },
   plaskota: { colour: "var(--c5)", dash: "2 3" },
+  kept: { colour: "var(--quiet)", dash: "12 3", width: 2.5 },
   grid: { colour: "var(--c6)", points: true, joined: true, dash: "1 3", size: 3 },
 };
 const LARGEST = 400, LARGEST_CLASSES = 100; // simulated data sets
-const GRID_DELAY = 90;
+const REST = 90; // milliseconds without a move
 
 const KERNEL_TITLES = Object.fromEntries(Object.entries(KERNELS).map(([name, { title }]) => [name, title]));
 
@@ -82,11 +83,13 @@ export function theoryTab(change, about) {
 
   const progress = h("span", { role: "status", class: "progress" });
   const simulate = button("Simulate", () => (stop ? halt("Stopped.") : begin()), "primary");
+  const keep = button("Keep this curve", () => change({ kept: state.kept === "" ? problemText(state) : "" })), described = h("p", { class: "hint first" });
   const tools = h(
     "div",
     { class: "tools" },
     simulate,
-    button("Picture", () => downloadPicture("gpcurves.png", chart.drawing)),
+    keep,
+    button("Picture", () => downloadPicture("gpcurves.png", chart.drawing, chart.keys)),
     button("CSV", () => downloadCsv("gpcurves.csv", rows())),
     progress,
   );
@@ -94,7 +97,7 @@ export function theoryTab(change, about) {
   const solve = choices("solve", "Read", { n: "n", error: "error", noise: "noise", lengthscale: "lengthscale" }, forward);
   const at = slider("at", "Examples n", forward), goal = slider("goal", "Error", forward);
   const answered = h("p", { class: "answer", role: "status" });
-  const use = button("Use it", () => {
+  const use = button("Apply", () => {
     const { value } = answer(state), name = { n: "at", error: "goal", noise: "noise", lengthscale: "lengthscale" }[state.solve];
     const field = /** @type {NumberField} */ (FIELDS[/** @type {keyof State} */ (name)]);
     if (Number.isFinite(value)) change({ [name]: within(field, field.integer ? Math.ceil(value - 1e-9) : Number(value.toPrecision(4))) });
@@ -111,6 +114,7 @@ export function theoryTab(change, about) {
       { class: "main" },
       h("div", { class: "sticky first" }, chart.element),
       h("div", { class: "first" }, legend.element),
+      described,
       tools,
       h("div", { class: "cards" }, solver, h("section", { class: "card" }, h("h2", {}, "How the error falls"), falling)),
       h("details", {}, h("summary", {}, "How it is computed"), computed),
@@ -126,15 +130,11 @@ export function theoryTab(change, about) {
     return /** @type {(string | number)[][]} */ ([["method", "n", "error", "stderr"], ...listed, ...points]);
   }
 
-  /** What a simulation depends on. @param {State} s */
-  const problemOf = (s) =>
-    JSON.stringify([s.kernel, s.lengthscale, s.variance, s.noise, s.dim, s.inputs, s.inputVariance, s.labels, s.quantity, s.wrong, s.trueKernel, s.trueLengthscale, s.trueVariance, s.trueNoise]);
-
   function begin() {
     const largest = Math.min(state.most, state.labels === "classes" ? LARGEST_CLASSES : LARGEST);
     const all = sizesUpTo(largest), sizes = all.filter((_, i) => i % Math.ceil(all.length / 14) === 0 || i === all.length - 1);
     simulated = null;
-    simulatedFor = problemOf(state);
+    simulatedFor = problemText(state);
     simulate.textContent = "Stop";
     progress.textContent = "Drawing data sets …";
     stop = start({ state, sizes }, (report) => {
@@ -158,11 +158,11 @@ export function theoryTab(change, about) {
   function draw() {
     if (theory === null) return;
     const hidden = new Set(state.hide.split(","));
-    const curves = theory.curves;
+    const curves = theory.curves, kept = keptState(state);
     const series = curves.map((curve) => ({
       .../** @type {any} */ (LOOKS)[curve.key],
       key: curve.key,
-      label: curve.label,
+      label: curve.key === "kept" && kept !== null ? difference(kept, state) : curve.label,
       title: curve.title,
       x: curve.n,
       y: curve.error,
@@ -179,18 +179,18 @@ export function theoryTab(change, about) {
       const { n, low, high } = theory.region;
       bands.push({ x: n, low, high: high ?? n.map(() => top * 10), colour: "var(--region)", label: "what the bounds allow" });
     }
-    const { value } = answer(state), error = state.solve === "error" ? value : state.goal, size = state.solve === "n" ? value : state.at;
-    const shown = Number.isFinite(value) && size >= 1 && size <= state.most && error >= bottom && error <= top && (state.solve === "n" || state.solve === "error");
+    const read = state.solve === "n" || state.solve === "error" ? answer(state).value : NaN; // the others are not points of this curve
+    const error = state.solve === "error" ? read : state.goal, size = state.solve === "n" ? read : state.at;
+    const shown = Number.isFinite(read) && size >= 1 && size <= state.most && error >= bottom && error <= top;
     const marks = shown ? [{ x: size, y: error, label: `n = ${sayCount(size)}, ${say(error)}` }] : [];
     chart.draw({ x: { label: "number of examples n", low: 1, high: state.most, log: true }, y: { label: quantityName(state), low: bottom, high: top, log: true }, series, bands, marks });
-    const region = theory.region ? [{ key: "region", label: theory.region.high ? "where the truth must lie" : "above every predictor's bound", x: [], y: [], colour: "var(--region-edge)", width: 8, hidden: hidden.has("region"), title: "between the highest lower bound and the lowest upper bound" }] : [];
+    const region = theory.region ? [{ key: "region", label: "where the truth must lie", x: [], y: [], colour: "var(--region-edge)", width: 8, hidden: hidden.has("region"), title: theory.region.high ? "between the highest lower bound and the upper bound" : "above the highest lower bound" }] : [];
     legend.show([...series, ...region]);
   }
 
   function tell() {
-    const { value, text } = answer(state);
-    answered.textContent = text;
-    use.hidden = !Number.isFinite(value);
+    if (state.solve === "lengthscale") answered.textContent = "Solving …"; // every lengthscale has a spectrum of its own: it follows when sliders rest
+    else solved();
     const outside = theory === null ? null : outsideRegion(theory);
     const caution = outside === null ? [] : [`Between n = ${sayCount(outside.from)} and ${sayCount(outside.to)}, LC lies outside what the bounds allow: it is an approximation and no bound, and is far off if one eigenvalue dominates.`];
     falling.replaceChildren(...[...fallInWords(state), ...caution].map((line) => h("p", {}, line)));
@@ -202,17 +202,24 @@ export function theoryTab(change, about) {
     numbers.replaceChildren(table(`${quantityName(state)} after n examples`, ["n", ...curves.map(({ label }) => label)], lines));
   }
 
-  /** Grids take longer than a slider may: they follow when it rests. */
-  function addGrid() {
+  function solved() {
+    const { value, text } = answer(state);
+    answered.textContent = text;
+    use.hidden = !Number.isFinite(value);
+  }
+
+  /** Grids take longer than a slider may, and so does solving for the lengthscale: they follow when it rests. */
+  function finish() {
     theory = computeTheory(state, true);
     draw();
+    if (state.solve === "lengthscale") solved();
   }
 
   return {
     panel,
     show(next) {
-      if (stop !== null && problemOf(next) !== simulatedFor) halt("");
-      if (simulated !== null && problemOf(next) !== simulatedFor) {
+      if (stop !== null && problemText(next) !== simulatedFor) halt("");
+      if (simulated !== null && problemText(next) !== simulatedFor) {
         simulated = null;
         progress.textContent = "";
       }
@@ -225,11 +232,13 @@ export function theoryTab(change, about) {
       truthBox.hidden = classes || !state.wrong;
       at.element.hidden = state.solve === "n";
       goal.element.hidden = state.solve === "error";
+      keep.textContent = state.kept === "" ? "Keep this curve" : "Forget the kept curve";
+      described.textContent = curvesInWords(state);
       theory = computeTheory(state, false);
       draw();
       tell();
       clearTimeout(timer);
-      timer = window.setTimeout(addGrid, GRID_DELAY);
+      timer = window.setTimeout(finish, REST);
     },
   };
 }

@@ -5,7 +5,7 @@ import { gaussianSpectrum } from "./gaussian.js";
 import { gridError, gridSizes } from "./grid.js";
 import { bracketedRoot } from "./special.js";
 import { torusSpectrum } from "./spectrum.js";
-import { FIELDS } from "./state.js";
+import { DEFAULTS, FIELDS, fromHash } from "./state.js";
 
 /**
  * @typedef {import("./state.js").State} State
@@ -48,11 +48,26 @@ export function sizesUpTo(most) {
 
 /** All curves of a state; those of regular grids only if asked for, because they take longer. @param {State} s @param {boolean} grids @returns {Theory} */
 export function computeTheory(s, grids) {
-  const n = sizesUpTo(s.most);
-  if (s.labels === "classes") return classCurves(s, n);
-  const theory = s.wrong ? misspecifiedCurves(s, n) : matchedCurves(s, n);
+  const n = sizesUpTo(s.most), kept = keptCurve(s, n);
+  const theory = s.labels === "classes" ? classCurves(s, n) : s.wrong ? misspecifiedCurves(s, n) : matchedCurves(s, n);
+  if (kept !== null) theory.curves.push(kept);
+  if (s.labels === "classes") return theory;
   if (grids && s.inputs === "torus") theory.curves.push(s.wrong ? gridCurve(s, teacherKernel(s), s.trueNoise) : gridCurve(s, studentKernel(s), s.noise));
   return theory;
+}
+
+/** The problem that was kept for comparison; null if there is none, or if it is about another quantity. @param {State} s */
+export function keptState(s) {
+  if (s.kept === "") return null;
+  const kept = { ...fromHash(s.kept, DEFAULTS), most: s.most };
+  const quantity = (/** @type {State} */ each) => (each.labels === "classes" && each.quantity !== "mse" ? each.quantity : "mse");
+  return quantity(kept) === quantity(s) ? kept : null;
+}
+
+/** @param {State} s @param {number[]} n @returns {Curve | null} */
+function keptCurve(s, n) {
+  const kept = keptState(s);
+  return kept && { key: "kept", label: "kept for comparison", title: "the main curve of the problem that was kept", kind: "approximation", n, error: n.map((size) => mainError(kept, size)) };
 }
 
 /** Evaluate a function of n that starts from the solution before. @param {number[]} n @param {(n: number, start: number) => [number, number]} f */

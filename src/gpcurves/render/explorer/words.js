@@ -119,7 +119,13 @@ export function focus(s) {
 
 /** The exponent and the crossover in words. @param {State} s @returns {string[]} */
 export function fallInWords(s) {
-  const n = focus(s), slope = -slopeAt(s, n), near = `At n = ${sayCount(n)}, the error falls as n to the power −${slope.toFixed(2)}: doubling the examples leaves ${(100 * 2 ** -slope).toFixed(0)} % of it.`;
+  const n = focus(s), slope = -slopeAt(s, n), after = (100 * 2 ** -slope).toFixed(0);
+  const near =
+    slope >= 0.005
+      ? `At n = ${sayCount(n)}, the error falls as n to the power −${slope.toFixed(2)}: doubling the examples leaves ${after} % of it.`
+      : slope > -0.005
+        ? `At n = ${sayCount(n)}, the error hardly changes with n.`
+        : `At n = ${sayCount(n)}, the error rises with n: doubling the examples makes it ${after} % of what it was. The model trusts its data too much.`;
   if (s.labels === "classes") {
     const { trace } = spectrumOf(s, studentKernel(s)), floor = formulas.labelErrorRate(0, s.noise, trace);
     return [near, `Noise alone makes ${(100 * floor).toFixed(1)} % of the labels unpredictable: no number of examples leaves fewer wrong.`, "The theory assumes that many eigenfunctions share the variance. With a long lengthscale single functions differ widely: simulate."];
@@ -204,4 +210,23 @@ print(gpc.learning_curves(problem, ${sizes}, methods=["eigenvalue", "simulation"
 export function networkCommand(s) {
   const size = s.graph === "own" ? "" : ` --vertices ${s.vertices}`;
   return `gpcurves graph ${ensemble(s).option} --p ${s.p} --a ${plain(s.a)} --normalise ${s.normalise} --noise ${plain(s.graphNoise)} --nu 0,0.1,0.5,1,2 --methods eigenvalue,simulation${size}`;
+}
+
+/** What the curves are. @param {State} s */
+export function curvesInWords(s) {
+  if (s.labels === "classes") return "LC and UC approximate the average over data sets. They are not bounds: simulate to see the truth.";
+  if (s.wrong) return "LC approximates the average error, of the wrong model and of the right one. No predictor has a lower average error than the bounds OV and Plaskota.";
+  return `LC and UC approximate the average error. It is never below OV and Plaskota, and never above TWO.${s.inputs === "torus" ? " The regular grid is the exact error if inputs are chosen on one." : ""}`;
+}
+
+const SHORT = { kernel: "kernel", lengthscale: "lengthscale", variance: "prior variance", noise: "noise", dim: "d", inputs: "inputs", inputVariance: "input variance", labels: "labels", wrong: "wrong model", trueKernel: "true kernel", trueLengthscale: "true lengthscale", trueVariance: "true prior variance", trueNoise: "true noise" };
+
+/** In what a kept problem differs. @param {State} kept @param {State} now */
+export function difference(kept, now) {
+  const names = /** @type {(keyof typeof SHORT)[]} */ (Object.keys(SHORT)).filter((name) => kept[name] !== now[name] && (kept.wrong || now.wrong || !name.startsWith("true")) && (name !== "inputVariance" || kept.inputs === "gaussian"));
+  const value = (/** @type {keyof typeof SHORT} */ name) => {
+    const each = kept[name];
+    return typeof each === "number" ? say(each) : typeof each === "boolean" ? (each ? "yes" : "no") : name === "kernel" || name === "trueKernel" ? KERNELS[/** @type {import("./kernels.js").KernelName} */ (each)].title : each;
+  };
+  return names.length === 0 ? "kept" : `kept: ${names.map((name) => `${SHORT[name]} ${value(name)}`).join(", ")}`;
 }
