@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 import numpy as np
@@ -20,7 +20,10 @@ _LETTER = 6.7  # width of an average letter, in pixels
 
 @dataclass(frozen=True)
 class Plot:
-    """Two axes in a box of so many pixels, with margins around it for numbers and names."""
+    """Two axes in a box of so many pixels, with margins around it for numbers and names.
+
+    Numbers at the vertical axis are ``shown`` times the value, with ``unit`` after them.
+    """
 
     width: float
     height: float
@@ -30,6 +33,8 @@ class Plot:
     right: float = 16
     top: float = 24
     bottom: float = 46
+    shown: float = 1.0
+    unit: str = ""
 
     def px(self, value: float) -> float:
         """Return where a value is along the horizontal axis."""
@@ -73,11 +78,11 @@ class Plot:
             if at - half > taken:  # numbers on a small screen keep apart
                 parts.append(write(at, base + 18, text, "middle"))
                 taken = at + half
-        for value in round_numbers(self.y):
-            at = self.py(value)
+        for value in round_numbers(replace(self.y, low=self.shown * self.y.low, high=self.shown * self.y.high)):
+            at = self.py(value / self.shown)
             parts += [
                 line(self.left, at, self.width - self.right, at, ""),
-                write(self.left - 7, at + 4, plain(value), "end"),
+                write(self.left - 7, at + 4, f"{plain(value)}{self.unit}", "end"),
             ]
         middle = self.left + (self.width - self.left - self.right) / 2
         parts.append(write(middle, self.height - 8, self.x.label, "middle"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -155,9 +156,11 @@ class Curve:
         room = (high / low) ** (0.06 if wide else 0.09)  # for words at the bottom
         y = Axis(f"{self.quantity.word} of {target} {where}", low / room / 1.05, high * 1.05, True)
         x = Axis(counted, float(n[0]) / 1.05, float(n[-1]), True)
+        look: dict[str, Any] = {"shown": self.quantity.shown, "unit": self.quantity.unit}
         if wide:
-            return Plot(860, 430, x, y, right=24 + max(width_of(each[0]) for each in self.names if each[2] != "dot"))
-        return Plot(358, 330, x, y, left=50, right=20)
+            right = 24 + max(width_of(each[0]) for each in self.names if each[2] != "dot")
+            return Plot(860, 430, x, y, left=64, right=right, **look)
+        return Plot(358, 330, x, y, left=56, right=20, **look)
 
     def _floor(self, plot: Plot) -> str:
         """Return the lowest error: an interval at the right edge, where the number of rows has no end."""

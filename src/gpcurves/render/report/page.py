@@ -29,6 +29,7 @@ def report_page(report: Report) -> str:
         sections.planning(report),
         sections.maps(report),
         sections.errors(report),
+        sections.class_errors(report),
         sections.inputs(report.forecast),
         sections.choosing(report),
         draw_observed(report.forecast),

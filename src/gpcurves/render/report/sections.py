@@ -27,6 +27,7 @@ _THEORY = {
     True: "M. J. Urry and P. Sollich, <i>Random walk kernels and learning curves for Gaussian process regression on random "
     "graphs</i>, Journal of Machine Learning Research 14 (2013) 1801–1835",
 }
+_MANY = 8  # columns of a table that are printed small
 _LARGE = 0.5  # an input with a larger share is named as one to check
 
 
@@ -57,7 +58,7 @@ def table(
     top = "".join(cell("th", place, text) for place, text in enumerate(head))
     lines = ["<tr>" + "".join(cell("td", place, text) for place, text in enumerate(row)) + "</tr>" for row in rows]
     return (
-        f"<div class='wide-table' tabindex='0' role='region' aria-label='{as_html(head[0])}'><table><thead><tr>{top}</tr></thead>"
+        f"<div class='wide-table' tabindex='0' role='region' aria-label='{as_html(head[0])}'><table{' class=many' if len(head) > _MANY else ''}><thead><tr>{top}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
 
@@ -226,6 +227,23 @@ def errors(report: Report) -> str:
         key = "<p>Without noise, more rows can remove all of the mean squared error.</p>"
     roomy = () if forecast.deterministic else (len(head) - 1,)
     return section(f"<h2>What to expect</h2>{table(head, rows, roomy)}{key}")
+
+
+def class_errors(report: Report) -> str:
+    """Return how often each class is predicted wrongly with the rows at hand; nothing for numbers."""
+    classes, quantity = report.forecast.classes, report.forecast.quantity
+    if classes is None:
+        return ""
+    frame = classes.to_frame()
+    numbers = (quantity.shown * frame[["error_rate", "low", "high"]].to_numpy()).ravel().tolist()
+    texts = [f"{text}{quantity.unit}" for text in aligned(numbers)]
+    rows = [
+        [str(name), f"{count:,}", texts[3 * k], f"{texts[3 * k + 1]} to {texts[3 * k + 2]}"]
+        for k, (name, count) in enumerate(zip(frame["class"], frame["rows"], strict=True))
+    ]
+    head = ["class", report.unit.say("rows"), term("error_rate"), "90 % interval"]
+    title = report.unit.say("Each class, with your current rows")
+    return section(f"{tagged('h2', title)}{table(head, rows, names=(0,))}")
 
 
 def inputs(forecast: Forecast) -> str:

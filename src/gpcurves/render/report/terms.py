@@ -85,7 +85,7 @@ def explain(text: str) -> Html:
         left.remove(found[0])
         return term(_KEYS[found[0]])
 
-    return Html(_FOUND.sub(mark, as_html(text)))
+    return Html(_FOUND.sub(mark, as_html(text)).replace(" %", "\N{NO-BREAK SPACE}%"))
 
 
 def panels(used: str, unit: Unit) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
+from io import BytesIO
 
 import numpy as np
+from PIL import Image
 
 from gpcurves.forecasting.networks.assembly import VertexPredictor
 from gpcurves.forecasting.result import Forecast
@@ -17,6 +19,7 @@ from gpcurves.render.drawing import MOST_NAMES, MOST_VERTICES, draw_graph
 from gpcurves.render.mpl import words
 from gpcurves.render.page import as_html, tagged
 
+_COLOURS = 96  # of a picture in a page: as many as its scale needs
 _NEXT, _USUAL = "#D55E00", 5  # colour of vertices to label next, and how many are marked if nobody asks for others
 _FONT, _LETTER, _FAR = 8.0, 0.62, 7.0  # of their names: size, width of a letter in sizes, and distance, in points
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
@@ -119,5 +122,13 @@ def place_names(at: FloatArray, vertices: IntArray, names: list[str], reach: flo
 
 
 def _embed(drawing: Display, text: str) -> str:
-    content = b64encode(drawing.to_bytes("png")).decode()
+    content = b64encode(_shrink(drawing.to_bytes("png"))).decode()
     return f"<figure><img alt='{as_html(text)}' style='max-width:100%' src='data:image/png;base64,{content}'>{tagged('figcaption', text)}</figure>"
+
+
+def _shrink(png: bytes) -> bytes:
+    """Return a picture with few colours, which is a third as long."""
+    buffer = BytesIO()
+    with Image.open(BytesIO(png)) as picture:
+        picture.convert("RGB").quantize(_COLOURS).save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
