@@ -230,6 +230,8 @@ def test_goals_in_other_measures_move_as_well(browser: Browser, tmp_path: Path) 
             type_goal(browser, value)
             goal = forecast.goal(**{name: value})
             assert browser.run("document.querySelector('h1').textContent") == forecast.headline(goal)
+            shown = browser.run("document.querySelector('svg.wide [data-part=goal-text]').textContent")
+            assert shown in ("", f"goal {goal.measure.short} {goal.measure.write_goal(goal.error)}")
             needed = forecast.required_n(**{name: value}).estimate
             assert browser.run("document.getElementById('tile-estimate').dataset.n") == str(needed or "")
 

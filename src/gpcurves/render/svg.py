@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,18 @@ class Plot:
     bottom: float = 46
     shown: float = 1.0
     unit: str = ""
+
+    @classmethod
+    def fitted(cls, width: float, height: float, x: Axis, y: Axis, **settings: Any) -> Plot:
+        """Return axes whose left margin has room for the numbers of the vertical one, and for its name."""
+        plot = cls(width, height, x, y, **settings)
+        return replace(plot, left=30 + max((width_of(text) for _, text in plot.levels), default=20))
+
+    @property
+    def levels(self) -> list[tuple[float, str]]:
+        """The numbers along the vertical axis: their values, and how they are written."""
+        shown = replace(self.y, low=self.shown * self.y.low, high=self.shown * self.y.high)
+        return [(each / self.shown, f"{plain(each)}{self.unit}") for each in round_numbers(shown)]
 
     def px(self, value: float) -> float:
         """Return where a value is along the horizontal axis."""
@@ -78,11 +91,11 @@ class Plot:
             if at - half > taken:  # numbers on a small screen keep apart
                 parts.append(write(at, base + 18, text, "middle"))
                 taken = at + half
-        for value in round_numbers(replace(self.y, low=self.shown * self.y.low, high=self.shown * self.y.high)):
-            at = self.py(value / self.shown)
+        for value, text in self.levels:
+            at = self.py(value)
             parts += [
                 line(self.left, at, self.width - self.right, at, ""),
-                write(self.left - 7, at + 4, f"{plain(value)}{self.unit}", "end"),
+                write(self.left - 7, at + 4, text, "end"),
             ]
         middle = self.left + (self.width - self.left - self.right) / 2
         parts.append(write(middle, self.height - 8, self.x.label, "middle"))
@@ -124,7 +137,7 @@ def round_numbers(axis: Axis) -> list[float]:
     if not axis.log:
         return axis.ticks
     decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
-    for digits, enough in (((1,), 5), ((1, 2, 5), 3), ((1, 2, 3, 5, 7), 3)):
+    for digits, enough in (((1,), 4), ((1, 2, 5), 3), ((1, 2, 3, 5, 7), 3)):
         found = [tick for k in decades for d in digits if axis.low <= (tick := float(f"{d}e{k}")) <= axis.high]
         if len(found) >= enough:
             return found

@@ -159,8 +159,8 @@ class Curve:
         look: dict[str, Any] = {"shown": self.quantity.shown, "unit": self.quantity.unit}
         if wide:
             right = 24 + max(width_of(each[0]) for each in self.names if each[2] != "dot")
-            return Plot(860, 430, x, y, left=64, right=right, **look)
-        return Plot(358, 330, x, y, left=56, right=20, **look)
+            return Plot.fitted(860, 430, x, y, right=right, **look)
+        return Plot.fitted(358, 330, x, y, right=20, **look)
 
     def _floor(self, plot: Plot) -> str:
         """Return the lowest error: an interval at the right edge, where the number of rows has no end."""

@@ -88,6 +88,11 @@ class Report:
             low, high = min(low, max(self.aim.error, low / _ROOM)), max(high, min(self.aim.error, high * _ROOM))
         return low, high
 
+    @property
+    def prefix(self) -> str:
+        """What stands before a goal in the chart, if it is set in another measure than the one that is drawn."""
+        return "" if self.measure.name == self.measure.quantity.key else f"{self.measure.short} "
+
     @cached_property
     def suggestion(self) -> float:
         """The goal, or one to begin with: the error to expect with four times the rows, in few digits."""
@@ -119,6 +124,7 @@ class Report:
                 "rises": measure.rises,
                 "noun": measure.noun,
                 "short": measure.short,
+                "prefix": self.prefix,
                 "unit": measure.unit,
                 "after": measure.after,
             },

@@ -5,7 +5,7 @@ import { firstAt } from "../explorer/forecast.js";
  * @typedef {{n: number[], estimate: number[], low: number[], high: number[], assured: number[]}} Band
  * @typedef {{estimate: number | null, low: number | null, high: number | null, assured: number | null}} Needed
  * @typedef {{have: number, high: number, assured: number, outliers: boolean, open: boolean, flat: boolean, total: number | null, limit: number | null}} Outlook
- * @typedef {{factor: number, rises: boolean, noun: string, short: string, unit: string, after: string}} Measure
+ * @typedef {{factor: number, rises: boolean, noun: string, short: string, prefix: string, unit: string, after: string}} Measure
  */
 
 /** How many rows an error needs, by each curve of the band; null if it is never reached. @param {Band} band @param {number} goal @returns {Needed} */

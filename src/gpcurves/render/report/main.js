@@ -39,7 +39,7 @@ function open(plan) {
     tile("assured", needed.assured === null ? "none" : rounded(needed.assured)).dataset.n = String(needed.assured ?? "");
     const span = tile("span", needed.low === null ? "none" : `${rounded(needed.low)} to ${needed.high === null ? "no limit" : rounded(needed.high)}`);
     Object.assign(span.dataset, { low: String(needed.low ?? ""), high: String(needed.high ?? "") });
-    if (asked) drawings.forEach((drawing, k) => moveGoal(drawing, plan.charts[k], goal, needed, writeGoal(measure, goal), labels));
+    if (asked) drawings.forEach((drawing, k) => moveGoal(drawing, plan.charts[k], goal, needed, `${measure.prefix}${writeGoal(measure, goal)}`, labels));
   }
 
   /** @param {string} name @param {string} text */

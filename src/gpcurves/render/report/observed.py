@@ -40,7 +40,7 @@ def _draw(observed: FloatArray, predicted: FloatArray, target: str) -> str:
     low, high = (float(end) for end in (min(observed.min(), predicted.min()), max(observed.max(), predicted.max())))
     room = 0.04 * (high - low)
     x, y = (Axis(f"{what} {target}", low - room, high + room) for what in ("observed", "predicted"))
-    plot = Plot(358, 330, x, y, left=62, top=10)
+    plot = Plot.fitted(358, 330, x, y, top=10)
     ends = plot.px(low), plot.py(low), plot.px(high), plot.py(high)
     marks = [
         line(*ends, "stroke: var(--quiet); stroke-width: 1.2"),

@@ -53,7 +53,7 @@ def report_page(report: Report) -> str:
 
 def _draw(report: Report) -> tuple[list[str], list[Plot]]:
     goal = None if report.aim is None else report.aim.error
-    called = "" if goal is None else report.measure.write_goal(goal)
+    called = "" if goal is None else f"{report.prefix}{report.measure.write_goal(goal)}"
     drawn = [report.curve.draw(goal, report.needed, called, wide=wide) for wide in (True, False)]
     return [each for each, _ in drawn], [plot for _, plot in drawn]
 

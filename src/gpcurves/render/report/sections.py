@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from gpcurves._version import __version__
+from gpcurves.forecasting.measures import significant
 from gpcurves.forecasting.result import Forecast
 from gpcurves.forecasting.verdict import rounded
 from gpcurves.render.page import Html, aligned, as_html, tagged
@@ -75,7 +76,7 @@ def answer(report: Report) -> str:
         f"<span>{as_html((measure.unit + measure.after).strip())}</span>"
         f"<button type='button' id='back' hidden>Back to the plan</button>"
         f"<input type='range' id='goal-range' min='0' max='400' aria-label='Goal: {as_html(measure.short)}'>"
-        f"<div class='ends' aria-hidden='true'><span>{low:.2g}</span><span>{high:.2g}</span></div></form>"
+        f"<div class='ends' aria-hidden='true'><span>{significant(low, 2)}</span><span>{significant(high, 2)}</span></div></form>"
     )
     return (
         f"<header><p class='question'>{say('How many rows')} do you need to predict {target}"
