@@ -36,8 +36,11 @@ from gpcurves.forecasting.intervals import follow_power_laws
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 SMOOTH = {True: 0.005, False: 0.02}  # of absolute errors, of error rates and of log losses
 WIDTHS = np.log([1.5, 0.01, 0.4, 0.3])  # what the constants of widths are drawn to,
-COMBINATION = np.array([0.5, 0.8, 0.2])  # and level and exponents,
-PULL = (0.05, 1.0)  # and how strongly
+COMBINATION = {
+    True: np.array([0.7, 0.1, 0.1]),
+    False: np.array([0.9, 0.8, 0.4]),
+}  # and level and exponents of rates and losses,
+PULL = ({True: 5.0, False: 0.05}, 1.0)  # and how strongly
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Points:
     truth: np.ndarray
     seen: np.ndarray  # mistakes, or log loss, of ten-fold cross-validation
     expected: np.ndarray  # and what the predicted probabilities expect
+    chance: np.ndarray  # error rate, or log loss, of knowing the shares of the classes alone
     model: np.ndarray  # logarithms of ratios that the model
     law: np.ndarray  # and power laws expect
     scatter: np.ndarray
@@ -64,12 +68,12 @@ class Points:
 
     def estimate(self, constants: np.ndarray) -> np.ndarray:
         level, model, power = constants
-        start = find_level(self.seen, self.expected, level)
+        start = find_level(self.seen, self.expected, self.chance, level)
         return project(start, self.model, self.law, ClassCalibration(level, model, power, (), ()))
 
     def squares(self, constants: np.ndarray) -> np.ndarray:
         """Return the squared ingredients of the width, one column per forecast."""
-        level = to_scale(find_level(self.seen, self.expected, constants[0]), self.is_rate)
+        level = to_scale(find_level(self.seen, self.expected, self.chance, constants[0]), self.is_rate)
         drop = level - to_scale(self.estimate(constants), self.is_rate)
         doubt = to_scale(self.seen, self.is_rate) - to_scale(self.expected, self.is_rate)
         return ingredients(self.factor, self.scatter, drop, doubt) ** 2
@@ -85,7 +89,7 @@ def read(file: Path, which: int) -> Points:
         for i, k in enumerate(FACTORS)
         if true.get(row["task"], {}).get(str(k * ROWS)) is not None
     ]
-    key, expected = (("mistakes", "doubt"), ("loss", "entropy"))[which]
+    key = ("mistakes", "loss")[which]
     rivals = ("rivals", "rivals of log loss")[which]
 
     def column(pick: object) -> np.ndarray:
@@ -95,9 +99,11 @@ def read(file: Path, which: int) -> Points:
         task=column(lambda row, i, k: row["task"]),
         kind=column(lambda row, i, k: row["kind"]),
         factor=column(lambda row, i, k: float(k)),
-        truth=column(lambda row, i, k: true[row["task"]][str(k * ROWS)][which]),
+        # no mistake in the rows that were tested counts as half a one
+        truth=column(lambda row, i, k: max(true[row["task"]][str(k * ROWS)][which], 0.5 / truth.MOST_TESTED)),
         seen=column(lambda row, i, k: row[key][-1]),
-        expected=column(lambda row, i, k: row[expected][-1] if which == 0 else row[expected]),
+        expected=column(lambda row, i, k: row["own"][which]),
+        chance=column(lambda row, i, k: row["chance"][which]),
         model=column(lambda row, i, k: np.log(row["expected"][which][i + 1] / row["expected"][which][0])),
         law=column(lambda row, i, k: law_ahead(row, k, which)),
         scatter=column(
@@ -120,14 +126,15 @@ def law_ahead(row: dict[str, Any], factor: int, which: int) -> float:
 def fit_estimate(points: Points, kept: np.ndarray) -> np.ndarray:
     """Return level and exponents that make the mean absolute error least."""
     weights, smooth = points.weights * kept, SMOOTH[points.is_rate]
+    guess, pull = COMBINATION[points.is_rate], PULL[0][points.is_rate]
 
     def loss(constants: np.ndarray) -> float:
         bounded = np.clip(constants, [0.0, 0.0, 0.0], [1.0, 3.0, 3.0])
         error = points.estimate(bounded) - points.truth
         cost = float(weights @ np.sqrt(error**2 + smooth**2)) / smooth
-        return cost + PULL[0] * float(weights.sum() * ((constants - COMBINATION) ** 2).sum())
+        return cost + pull * float(weights.sum() * ((constants - guess) ** 2).sum())
 
-    found = minimize(loss, COMBINATION, method="Nelder-Mead", options={"maxiter": 600, "xatol": 1e-3})
+    found = minimize(loss, guess, method="Nelder-Mead", options={"maxiter": 600, "xatol": 1e-3})
     return np.asarray(np.clip(found.x, [0.0, 0.0, 0.0], [1.0, 3.0, 3.0]))
 
 

@@ -42,7 +42,9 @@ def main() -> None:
             print(f"-- {kind}: {len(set(points.task[here]))} tasks, 90 % intervals hold {inside[here].mean():.3f}")
             print(line("forecast", points, estimate, here))
             for rival, forecast in points.rivals.items():
-                print(line(rival, points, np.clip(forecast, 1e-4, 1.0 if which == 0 else None), here))
+                bounded = np.clip(forecast, 1e-4, 1.0 if which == 0 else None)
+                # a curve that cannot be fitted, or has no value, stays where it is
+                print(line(rival, points, np.where(np.isfinite(bounded), bounded, points.rivals["last value"]), here))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from gpcurves.numerics.validation import FloatArray
 
 _ASSURANCE = 0.842 / 1.645  # width of a one-sided 80 % interval over half of a 90 % interval, for normal errors
 _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
+_ABOVE_CHANCE = 1.05  # times the error of knowing the shares of the classes alone, which are known to a few per cent
 _LEAST = 1e-4  # error rate or log loss: no forecast is better than this
 _LARGEST = 1e15
 _STEP = 0.1
@@ -45,8 +46,8 @@ class ClassCalibration:
     up: tuple[float, ...]
 
 
-RATE = ClassCalibration(0.5, 0.8, 0.2, down=(1.5, 0.01, 0.4, 0.3), up=(1.5, 0.01, 0.4, 0.3))
-LOSS = ClassCalibration(0.7, 0.8, 0.2, down=(1.5, 0.02, 0.4, 0.3), up=(1.5, 0.02, 0.4, 0.3))
+RATE = ClassCalibration(0.646, 0.114, 0.149, down=(2.01, 0.136, 0.413, 0.28), up=(2.26, 0.00958, 0.397, 0.261))
+LOSS = ClassCalibration(1.0, 1.25, 0.301, down=(1.97, 0.0102, 5.79, 0.179), up=(1.76, 0.0128, 0.992, 0.644))
 
 
 def to_scale(values: FloatArray, is_rate: bool) -> FloatArray:
@@ -61,9 +62,22 @@ def from_scale(values: FloatArray, is_rate: bool) -> FloatArray:
     return np.asarray(np.maximum(np.sin(np.clip(values, 0.0, math.pi / 2)) ** 2, _LEAST))
 
 
-def find_level(seen: FloatArray | float, expected: FloatArray | float, level: float) -> FloatArray:
-    """Return the level: a share of what was seen, and for the rest what the predicted probabilities expect."""
-    return np.asarray(np.maximum(level * np.asarray(seen) + (1 - level) * np.asarray(expected), _LEAST))
+def find_level(
+    seen: FloatArray | float, expected: FloatArray | float, chance: FloatArray | float, level: float
+) -> FloatArray:
+    """Return the level: a share of what was seen, and for the rest what the predicted probabilities expect.
+
+    It is not far above ``chance``, the error of always giving the most frequent class: with more rows a classifier that finds nothing
+    learns at least that.
+    """
+    return np.asarray(
+        np.maximum(
+            np.minimum(
+                level * np.asarray(seen) + (1 - level) * np.asarray(expected), _ABOVE_CHANCE * np.asarray(chance)
+            ),
+            _LEAST,
+        )
+    )
 
 
 def project(start: FloatArray | float, model: FloatArray, law: FloatArray, calibration: ClassCalibration) -> FloatArray:
@@ -88,7 +102,7 @@ def ingredients(
 class ClassCurves:
     """What bands are made of: cross-validation, what the model expects, and how sure that is.
 
-    ``expected`` are error rate and log loss that the predicted probabilities of rows held out expect, ``chance`` those of always
+    ``expected`` are error rate and log loss that the predicted probabilities of rows left out expect, ``chance`` those of always
     giving every class its share.
     """
 
@@ -148,7 +162,7 @@ class ClassCurves:
 
     def _level(self, which: int) -> float:
         seen = (self.observed.mistakes, self.observed.loss)[which][-1]
-        return float(find_level(seen, self.expected[which], (RATE, LOSS)[which].level))
+        return float(find_level(seen, self.expected[which], self.chance[which], (RATE, LOSS)[which].level))
 
     def _curve(self, which: int) -> CrossValidation:
         """Return cross-validated errors in the form that power laws are fitted to."""

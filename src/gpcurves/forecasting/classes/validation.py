@@ -14,7 +14,7 @@ from gpcurves.numerics.validation import FloatArray
 
 SHARES = (0.125, 0.25, 0.5, 0.9)  # training sets as shares of the rows; the last is ten-fold cross-validation
 _SMALLEST = 6
-_SPLITS = 4
+_SPLITS, _REPEATS = 4, 2  # of small training sets, and of ten folds: which rows share a fold is luck
 _REFITTED, _STEPS = 300, 3  # of more rows a tenth does not change the mode; steps of a refit otherwise
 _MOST_MEMBERS = 2
 
@@ -83,10 +83,12 @@ def hold_out(
 
 
 def _draw_training_sets(count: int, share: float, rng: np.random.Generator) -> list[npt.NDArray[np.int64]]:
-    """Return training sets that are a share of the rows; of the largest, ten folds."""
+    """Return training sets that are a share of the rows; of the largest, ten folds, twice unless there are many rows."""
     if share < SHARES[-1]:
         return [rng.permutation(count)[: round(share * count)] for _ in range(_SPLITS)]
-    return [np.setdiff1d(np.arange(count), part) for part in np.array_split(rng.permutation(count), min(10, count))]
+    orders = [rng.permutation(count) for _ in range(_REPEATS if count <= _REFITTED else 1)]
+    parts = [part for order in orders for part in np.array_split(order, min(10, count))]
+    return [np.setdiff1d(np.arange(count), part) for part in parts]
 
 
 def summarise(found: Sequence[HeldOut], level: float) -> ClassValidation:
