@@ -236,6 +236,18 @@ def test_every_state_is_a_link(browser: Browser, page: str) -> None:
 
 
 @needs_chromium
+def test_a_truth_begins_with_another_lengthscale_alone(browser: Browser, page: str) -> None:
+    browser.open(f"{page}#kernel=matern32&noise=0.2")
+    browser.run(
+        "[...document.querySelectorAll('.switch')].find((each) => each.innerText.includes('Misspecified')).click()"
+    )
+    browser.frame()
+    link = browser.run("location.hash")
+    assert all(part in link for part in ("wrong=1", "trueKernel=matern32", "trueLengthscale=0.3", "trueNoise=0.2"))
+    assert "wrong model has" in browser.run("document.querySelector('.main').innerText")
+
+
+@needs_chromium
 def test_a_kept_curve_stays_while_others_move(browser: Browser, page: str) -> None:
     click = "[...document.querySelectorAll('button')].find((each) => each.textContent === '{}').click()"
     path = "document.querySelector('path[data-series={}]')?.getAttribute('d')"

@@ -188,7 +188,7 @@ export class Chart {
 
   /** @param {{x: number, y: number, label: string}} mark */
   mark({ x, y, label }) {
-    const [cx, cy] = [this.px(x), this.py(y)], right = cx > this.width * 0.6;
+    const [cx, cy] = [this.px(x), this.py(y)], right = cx + 7.5 * label.length + 14 > this.width - MARGIN.right; // curves fall: above and to the right there is room
     return [
       svg("circle", { cx, cy, r: 6, style: "fill: none; stroke: var(--accent)", "stroke-width": 2.5 }),
       svg("text", { x: cx + (right ? -10 : 10), y: cy - 9, "text-anchor": right ? "end" : "start", class: "strong" }, label),

@@ -2,7 +2,7 @@
 import { Chart, makeLegend } from "./chart.js";
 import { button, choices, copyable, downloadCsv, downloadPicture, h, slider, table, toggle } from "./dom.js";
 import { KERNELS } from "./kernels.js";
-import { FIELDS, problemText, within } from "./state.js";
+import { DEFAULTS, FIELDS, problemText, within } from "./state.js";
 import { computeTheory, keptState, outsideRegion, sizesUpTo } from "./theory.js";
 import { answer, curvesInWords, difference, explanation, fallInWords, quantityName, say, sayCount, theoryCommand, theoryPython } from "./words.js";
 import { PRECISION, start } from "./worker.js";
@@ -57,7 +57,10 @@ export function theoryTab(change, about) {
   const inputVariance = slider("inputVariance", "Input variance", forward);
   const labels = choices("labels", "Labels", { numbers: "Numbers", classes: "Classes (probit)" }, forward);
   const quantity = choices("quantity", "Show", { "error-rate": "Wrong labels", "sign-error-rate": "Wrong signs", mse: "Squared error" }, forward);
-  const wrong = toggle("wrong", "The model is wrong: data come from another process", forward);
+  const wrong = toggle("wrong", "Misspecified model: the data come from another kernel or noise", (part) => change(part.wrong && untouched() ? { ...part, ...stretched() } : part));
+  const untouched = () => /** @type {(keyof State)[]} */ (["trueKernel", "trueLengthscale", "trueVariance", "trueNoise"]).every((name) => state[name] === DEFAULTS[name]);
+  /** A truth that differs from the model in its lengthscale alone: what that costs is the first thing to see. */
+  const stretched = () => ({ trueKernel: state.kernel, trueLengthscale: within(/** @type {NumberField} */ (FIELDS.trueLengthscale), 3 * state.lengthscale), trueVariance: state.variance, trueNoise: state.noise });
   const truthBox = h("div", { class: "sub" }, ...truth.map((each) => each.element));
   const controls = h(
     "form",
