@@ -129,8 +129,9 @@ export class Chart {
     const box = { x: MARGIN.left, y: MARGIN.top, width: width - MARGIN.left - MARGIN.right, height: height - MARGIN.top - MARGIN.bottom };
     const inside = svg("g", { "clip-path": `url(#${id})` });
     for (const band of picture.bands ?? []) inside.append(this.area(band));
-    for (const level of picture.levels ?? []) inside.append(...this.level(level.y, level.label, box));
+    for (const level of picture.levels ?? []) inside.append(this.level(level.y, box));
     for (const series of picture.series) if (!series.hidden) inside.append(...this.marks(series));
+    inside.append(...this.levelLabels(picture.levels ?? [], box));
     for (const mark of picture.marks ?? []) inside.append(...this.mark(mark));
     const clip = svg("defs", {}, svg("clipPath", { id }, svg("rect", box)));
     this.drawing.replaceChildren(clip, ...this.axes(box), inside, svg("g", { class: "cursor" }));
@@ -195,13 +196,20 @@ export class Chart {
     ];
   }
 
-  /** @param {number} y @param {string} label @param {{x: number, width: number}} box */
-  level(y, label, box) {
+  /** @param {number} y @param {{x: number, width: number}} box */
+  level(y, box) {
     const at = this.py(y);
-    return [
-      svg("line", { x1: box.x, x2: box.x + box.width, y1: at, y2: at, style: "stroke: var(--accent)", "stroke-width": 1.5, "stroke-dasharray": "2 4" }),
-      svg("text", { x: box.x + box.width - 6, y: at - 5, "text-anchor": "end" }, label),
-    ];
+    return svg("line", { x1: box.x, x2: box.x + box.width, y1: at, y2: at, style: "stroke: var(--accent)", "stroke-width": 1.5, "stroke-dasharray": "2 4" });
+  }
+
+  /** Labels above their lines, the lower one of two that are close below its own. @param {{y: number, label: string}[]} levels @param {{x: number, width: number}} box */
+  levelLabels(levels, box) {
+    let last = -Infinity;
+    return [...levels].sort((one, two) => two.y - one.y).map(({ y, label }) => {
+      const at = this.py(y), above = at - 5 > last + 18;
+      last = above ? at - 5 : at + 17;
+      return svg("text", { x: box.x + box.width - 6, y: last, "text-anchor": "end", class: "strong" }, label);
+    });
   }
 
   readable() {

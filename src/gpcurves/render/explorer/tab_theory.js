@@ -56,7 +56,7 @@ export function theoryTab(change, about) {
   const inputs = choices("inputs", "Inputs", { torus: "Uniform (torus)", gaussian: "Gaussian" }, forward);
   const inputVariance = slider("inputVariance", "Input variance", forward);
   const labels = choices("labels", "Labels", { numbers: "Numbers", classes: "Classes (probit)" }, forward);
-  const quantity = choices("quantity", "Show", { "error-rate": "Wrong labels", "sign-error-rate": "Wrong signs", mse: "Squared error" }, forward);
+  const quantity = choices("quantity", "Show", { "error-rate": "Error rate", "sign-error-rate": "Sign error rate", mse: "Squared error" }, forward);
   const wrong = toggle("wrong", "Misspecified model: the data come from another kernel or noise", (part) => change(part.wrong && untouched() ? { ...part, ...stretched() } : part));
   const untouched = () => /** @type {(keyof State)[]} */ (["trueKernel", "trueLengthscale", "trueVariance", "trueNoise"]).every((name) => state[name] === DEFAULTS[name]);
   /** A truth that differs from the model in its lengthscale alone: what that costs is the first thing to see. */

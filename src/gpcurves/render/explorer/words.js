@@ -93,12 +93,12 @@ export function theoryCommand(s, about) {
 /** What the vertical axis shows. @param {State} s */
 export function quantityName(s) {
   if (s.labels === "numbers") return "average squared error";
-  return { "error-rate": "share of wrong labels", "sign-error-rate": "share of wrong signs", mse: "average squared error" }[s.quantity];
+  return { "error-rate": "error rate", "sign-error-rate": "sign error rate", mse: "average squared error" }[s.quantity];
 }
 
 /** The answer to "fix three, read the fourth". @param {State} s */
 export function answer(s) {
-  const value = solveFor(s), what = quantityName(s), [, article] = what.startsWith("average") ? ["", "an "] : ["", "a "];
+  const value = solveFor(s), what = quantityName(s), article = /^[ae]/.test(what) ? "an " : "a ";
   const error = `${article}${what} of ${say(s.goal)}`;
   const missing = { n: `No number of examples reaches ${error}.`, error: "", noise: `No noise variance gives ${error} at n = ${sayCount(s.at)}.`, lengthscale: `No lengthscale from 0.01 to 2 gives ${error} at n = ${sayCount(s.at)}.` };
   if (!Number.isFinite(value)) return { value, text: missing[s.solve] };
@@ -128,7 +128,7 @@ export function fallInWords(s) {
         : `At n = ${sayCount(n)}, the error rises with n: doubling the examples makes it ${after} % of what it was. The model trusts its data too much.`;
   if (s.labels === "classes") {
     const { trace } = spectrumOf(s, studentKernel(s)), floor = formulas.labelErrorRate(0, s.noise, trace);
-    return [near, `Noise alone makes ${(100 * floor).toFixed(1)} % of the labels unpredictable: no number of examples leaves fewer wrong.`, "The theory assumes that many eigenfunctions share the variance. With a long lengthscale single functions differ widely: simulate."];
+    return [near, `The noise floor is an error rate of ${(100 * floor).toFixed(1)} %: no number of examples gets below it.`, "The theory assumes that many eigenfunctions share the variance. With a long lengthscale, single functions differ widely: simulate to see how much."];
   }
   if (s.wrong) {
     const right = formulas.lc(spectrumOf(s, teacherKernel(s)), s.trueNoise, n), price = mainError(s, n) / right;
@@ -156,13 +156,13 @@ export function explanation(s) {
   if (s.labels === "classes") {
     const variance = formulas.probitVariance(s.noise, spectrum.trace), h = Math.exp(formulas.anyLabelParameter(spectrum, variance, n)), error = formulas.g(spectrum, h);
     lines.push(`LC: ε = Σ λ/(1 + hλ) with n = h/r(ε), where r is the information of one label. At n = ${sayCount(n)}: h = ${say(h, 4)}, ε = ${say(error, 4)}, r = ${say(1 / variance(error), 4)}.`);
-    lines.push(`Share of wrong labels: arccos √((tr Λ − ε)/(tr Λ + σ²))/π = ${say(formulas.labelErrorRate(error, s.noise, spectrum.trace), 4)}.`);
+    lines.push(`Error rate: arccos √((tr Λ − ε)/(tr Λ + σ²))/π = ${say(formulas.labelErrorRate(error, s.noise, spectrum.trace), 4)}.`);
     return lines;
   }
   const h = formulas.lcParameter(spectrum, s.noise, n), error = formulas.g(spectrum, h);
   lines.push(`LC: ε = Σ λ/(1 + hλ) with h = n/(σ² + ε). At n = ${sayCount(n)}: h = ${sayCount(n)}/(${say(s.noise)} + ${say(error, 4)}) = ${say(h, 4)}, and the sum is ε = ${say(error, 4)} again.`);
   if (s.wrong) {
-    lines.push(`The model is wrong: with M the true functions' power in each eigenfunction, G = λ/(1+hλ) and a = h ΣG²/(σ²+ε), the error is [Σ M/(1+hλ)² + σ₀² a]/(1 − a) = ${say(mainError(s, n), 4)}.`);
+    lines.push(`The model is misspecified: with M the true functions' power in each eigenfunction, G = λ/(1+hλ) and a = h ΣG²/(σ²+ε), the error is [Σ M/(1+hλ)² + σ₀² a]/(1 − a) = ${say(mainError(s, n), 4)}.`);
     lines.push("Lower bounds are those of the best predictor, which knows where the data come from.");
     return lines;
   }
