@@ -36,6 +36,10 @@ from gpcurves.forecasting.intervals import follow_power_laws
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 SMOOTH = {True: 0.005, False: 0.02}  # of absolute errors, of error rates and of log losses
 WIDTHS = np.log([1.5, 0.01, 0.4, 0.3])  # what the constants of widths are drawn to,
+REACH, MOST_REACH = (
+    1,
+    0.05,
+)  # a few tables whose error falls to nothing once most persons are known must not open all intervals
 COMBINATION = {
     True: np.array([0.7, 0.1, 0.1]),
     False: np.array([0.9, 0.8, 0.4]),
@@ -151,7 +155,8 @@ def fit_widths(squares: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> 
             slopes.append(10 * np.exp(2 * part) * (squares @ (weights * (1 - MISS * expit(beyond)) / half)))
         return value, np.concatenate(slopes) + 2 * PULL[1] * (logs - guess)
 
-    found = np.exp(minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=[(-6, 2)] * (2 * count)).x)
+    bounds = [(-6, np.log(MOST_REACH) if place % count == REACH else 2) for place in range(2 * count)]
+    found = np.exp(minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=bounds).x)
     return found[:count], found[count:]
 
 

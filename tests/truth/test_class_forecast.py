@@ -187,6 +187,15 @@ def test_mistakes_and_doubts_are_averages_over_rows() -> None:
     np.testing.assert_allclose(error, [1.5 / 3, 1.5 / 3])
     assert (low < error).all()
     assert (error < high).all()
+    twice = HeldOut(10, np.vstack((p, p)), np.vstack((labels, labels)), np.tile(np.arange(4), 2))
+    np.testing.assert_allclose(count_mistakes(twice), count_mistakes(held))  # a row that is held out twice counts once
+
+
+def test_a_classifier_that_learns_nothing_is_told_of() -> None:
+    rng = np.random.default_rng(0)
+    forecast = gpc.forecast(rng.standard_normal((60, 2)), np.where(rng.random(60) < 0.2, "a", "b"))
+    assert any("hardly better than predicting 'b' for every row" in note for note in forecast.notes)
+    assert not any("hardly better" in note for note in found().notes)
 
 
 def test_what_will_be_known_keeps_today_s_probabilities_on_average() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from gpcurves.errors import InputError
 from gpcurves.forecasting.intervals import HORIZON, Band, goal_grid
-from gpcurves.forecasting.measures import ROOT_MEAN_SQUARE, ForecastQuantity
+from gpcurves.forecasting.measures import ROOT_MEAN_SQUARE, ErrorMeasure, ForecastQuantity
 from gpcurves.forecasting.verdict import rounded
 from gpcurves.numerics.validation import FloatArray, integer, nonnegative, positive
 
@@ -54,7 +54,7 @@ class Gain:
         doubt = f"but the {'upper' if below else 'lower'} end of the interval is {'above' if below else 'below'} it"
         doubt = "and so is the whole 90 % interval" if sure else doubt
         side = "below" if below else "not below"
-        return f"{'Yes, stop' if below else 'No, go on'}: the gain is {side} your limit of {quantity.write(limit, 4)}, {doubt}."
+        return f"{'Yes, stop' if below else 'No, go on'}: the gain is {side} your limit of {ErrorMeasure.of(quantity).write_goal(limit)}, {doubt}."
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class Questions:
             count = forecast.test_rows(self.certify)
             quantity = forecast.quantity
             now = quantity.write(float(forecast.at([forecast.rows])[quantity.key].iloc[0]))
-            measured = f"To measure {quantity.noun} of about {now} to within ± {quantity.write(self.certify, 4)}"
+            measured = f"To measure {quantity.noun} of about {now} to within ± {ErrorMeasure.of(quantity).write_goal(self.certify)}"
             free = None if forecast.vertices is None else forecast.vertices - forecast.rows
             sentences.append(
                 f"{measured}, test on about {rounded(count)} rows that are not used for training (90 % confidence)."

@@ -21,6 +21,7 @@ from gpcurves.forecasting.result import Forecast
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.rows import Rows
 
+_NO_BETTER = 0.95  # share of the error of always giving the most frequent class above which that is said
 _FEW = 5  # rows of a class about whose error nothing is said without a warning
 
 
@@ -80,6 +81,12 @@ def forecast_classes(rows: Rows, computation: Computation) -> Forecast:
     computation.progress.advance(20)
     names, counts = rows.classes, rows.labels.sum(axis=0)
     notes = _notes(rows, counts)
+    if observed.rate[-1] > _NO_BETTER * curves.chance[0]:
+        most = names[int(np.argmax(counts))]
+        notes.append(
+            f"The classifier is hardly better than predicting {most!r} for every row, which is wrong in {100 * curves.chance[0]:.3g} % "
+            "of your rows."
+        )
     if len(fit.rows.y) < len(rows.y):
         notes.append(f"The classifier has learnt from {len(fit.rows.y):,} of {len(rows.y):,} rows, drawn at random.")
     result = Forecast(
@@ -114,10 +121,13 @@ def forecast_classes(rows: Rows, computation: Computation) -> Forecast:
 def count_mistakes(held_out: HeldOut) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the share of rows of each class that were predicted wrongly, with the ends of a 90 % interval.
 
-    The share has a beta distribution if every share was equally likely before (Jeffreys' prior has the exponents ½).
+    The share has a beta distribution, with half a mistake and half a success added (Jeffreys' prior).
     """
-    wrong = held_out.labels.T @ held_out.wrong
-    right = held_out.labels.sum(axis=0) - wrong
+    repeats = len(held_out.unit) / len(
+        np.unique(held_out.unit)
+    )  # a row that was held out twice, or a group, counts once
+    wrong = held_out.labels.T @ held_out.wrong / repeats
+    right = held_out.labels.sum(axis=0) / repeats - wrong
     low, high = (beta.ppf(end, wrong + 0.5, right + 0.5) for end in (0.05, 0.95))
     return (wrong + 0.5) / (wrong + right + 1), low, high
 

@@ -46,8 +46,8 @@ class ClassCalibration:
     up: tuple[float, ...]
 
 
-RATE = ClassCalibration(0.646, 0.114, 0.149, down=(2.01, 0.136, 0.413, 0.28), up=(2.26, 0.00958, 0.397, 0.261))
-LOSS = ClassCalibration(1.0, 1.25, 0.301, down=(1.97, 0.0102, 5.79, 0.179), up=(1.76, 0.0128, 0.992, 0.644))
+RATE = ClassCalibration(0.627, 0.119, 0.168, down=(3.33, 0.05, 0.428, 0.258), up=(2.18, 0.00889, 0.397, 0.255))
+LOSS = ClassCalibration(1.0, 1.37, 0.333, down=(1.81, 0.0103, 5.8, 0.14), up=(1.69, 0.0136, 1.05, 0.677))
 
 
 def to_scale(values: FloatArray, is_rate: bool) -> FloatArray:
