@@ -336,7 +336,7 @@ def draw_excited(student: Normalisation, teacher: Normalisation, seed: int, qual
     left.line("mismatched", numbers, vectors.weights, color=ORANGE, linewidth=1)
     ring = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": GREEN, "markeredgewidth": 2}
     left.axes.plot(first, vectors.weights[first], "o", **ring)
-    left.legend(loc="lower left")
+    sheet.legend([left])
     title, graph = "Prediction vector of the largest spike", vectors.problem.graph
     gpc.draw_graph(graph, vectors.vectors[:, first], colours="signed", label="", title=title, ax=right.axes)
     right.remember("prediction vector", np.arange(len(vectors.vectors)), vectors.vectors[:, first])

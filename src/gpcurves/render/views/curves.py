@@ -41,6 +41,7 @@ _SECOND, _IN_UNITS = "; below it the number of labels", "; below it the RMSE in 
 _GOAL = "#B3261E"
 _LONGEST_TAG = 16  # names of curves are written beside their ends as well, if none is longer
 REGION = "#dfe8f1"
+_CLOSE = 2.5  # lower bounds that end within this factor below a picture are part of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,6 +317,8 @@ def _error_axis(curves: Curves, goals: Sequence[Goal]) -> Axis:
     low = max(float(values.min(initial=high)), high * 1e-15)
     if allowed is not None and (bound := float(allowed[1].min())) > 0:
         low = min(low, max(bound, low / 5))
+        ends = [float(curve.error.min()) for curve in curves.values() if kind_of(curve) is Kind.LOWER_BOUND]
+        low = min([low, *(end for end in ends if end > low / _CLOSE)])  # or its name would be far from its end
     for goal in goals:  # a goal far away is not worth a picture of nothing else
         low, high = min(low, max(goal.error, low / 10)), max(high, min(goal.error, high * 10))
     return Axis(words, low / 1.4, high * 1.3, log=True, short=short)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 _ESTIMATE, _CHOSEN, _POWER = Stroke("#0072B2", width=2.4), Stroke("#009E73", "dash", 1.6), Stroke("#8c8c8c", "dot", 1.5)
 _BAND, _SEEN, _GOAL, _NOISE, _NOW = "#cfe3f1", "#000000", "#D55E00", "#7a4f9a", "#666666"
+_EDGE = "#3d7ba6"
 _LONGEST_NAME = 40
+_BESIDE = 1.25  # the picture is so much wider than its largest n, to show the noise floor there
 _FURTHEST = 200  # a picture reaches to this multiple of the rows, if a goal is as far away
 
 
@@ -103,43 +105,58 @@ class ForecastView(View):
         quantity, error, bars = forecast.quantity, seen.error, seen.bars
         say = self.unit.say
         counted = "number of labels" if self.unit.are_labels else "number of labelled rows"
-        x = Axis(counted, n[0] / 1.05, n[-1] * 1.05, True, say("rows"))
+        x = Axis(counted, n[0] / 1.05, n[-1] * (_BESIDE if self.has_floor else 1.05), True, say("rows"))
         y = self._error_axis(np.concatenate((low, error)), np.concatenate((high, error)))
-        chosen = forecast.designed(later)[quantity.key].to_numpy()
-        scene = Scene(x, y, self.headline, marks=[Area(n, low, high, _BAND, label="90 % interval", layer=0)])
+        scene = Scene(x, y, self.headline, marks=[Area(n, low, high, _BAND, name="90 % interval", layer=0)])
         scene.add_upright(forecast.rows, Stroke("#bbbbbb", width=1))
-        scene.marks += [
-            Line(n, forecast.power_law_at(n), _POWER, name="power law", label="power law, for comparison"),
-            Line(n, table[quantity.key].to_numpy(), _ESTIMATE, name="forecast", label="forecast", layer=4),
-            Points(
-                seen.n,
-                error,
-                _SEEN,
-                *bars,
-                name="cross-validation",
-                label="cross-validation, ± standard error",
-                layer=5,
-            ),
-            Text(forecast.rows, y.at(0.01), say(f"you have {forecast.rows:,} rows"), _NOW),
+        lines = [
+            Line(n, forecast.power_law_at(n), _POWER, name="power law"),
+            Line(n, table[quantity.key].to_numpy(), _ESTIMATE, name="forecast", layer=4),
         ]
         if len(forecast.remaining) > 1:  # what choosing inputs would save is known
-            scene.marks.append(Line(later, chosen, _CHOSEN, name="chosen", label=self._chosen_label, layer=3))
+            chosen = forecast.designed(later)[quantity.key].to_numpy()
+            lines.append(Line(later, chosen, _CHOSEN, name="chosen", layer=3))
+        words = "cross-validation, ± standard error"
+        scene.marks += [
+            *lines,
+            Points(seen.n, error, _SEEN, *bars, name="cross-validation", label=words, layer=5),
+            Text(forecast.rows, y.at(0.01), say(f"you have {forecast.rows:,} rows"), _NOW),
+        ]
+        called = {"chosen": "chosen vertices" if self.unit.are_labels else "chosen inputs"}
+        names = [replace(line, name=called.get(line.name, line.name)) for line in lines]
+        if self.has_floor:
+            names.append(self._mark_floor(scene))
+        scene.name_ends(names)
+        scene.label_point(x.at(0.8), float(np.interp(x.at(0.8), n, high)), "90 % interval", _EDGE)
         # a goal for another quantity than the one that is drawn has no place here
         aim = self.aim if self.aim is not None and self.aim.measure.quantity == quantity else None
         if aim is not None and y.low < aim.error < y.high:
             scene.add_level(aim.error, Stroke(_GOAL, width=1.4), "goal")
-        if y.low < forecast.floor < y.high and not forecast.deterministic:
-            scene.add_level(forecast.floor, Stroke(_NOISE, "dashdot", 1), "noise")
-            scene.label_level(forecast.floor, f"{quantity.floor}, about {quantity.write(forecast.floor)}", _NOISE)
         if aim is not None and self.needed is not None:
             _mark_goal(scene, aim, self.needed, self.measure, self.unit)
         return scene
 
     @property
-    def _chosen_label(self) -> str:
-        return (
-            "if you choose which vertices to label" if self.unit.are_labels else "if you choose the inputs of new rows"
+    def has_floor(self) -> bool:
+        """Whether there is a noise floor; labels without noise have none."""
+        return not self.result.deterministic and self.result.floor > 0
+
+    def _mark_floor(self, scene: Scene) -> Line:
+        """Mark the noise floor and its interval beside the largest n, where the forecast approaches it; return the line."""
+        forecast, x, y = self.result, scene.x, scene.y
+        prospects, quantity = forecast.prospects(), forecast.quantity
+        low, high = (float(np.clip(end, y.low, y.high)) for end in prospects.floor_interval)
+        at = np.array([x.high / _BESIDE * 1.03, x.high])
+        called = quantity.floor.partition(" (")[0]
+        words = f"{called}, 90 % interval {' to '.join(quantity.write(end, 2) for end in prospects.floor_interval)}"
+        scene.marks.append(
+            Area(at, np.full(2, low), np.full(2, high), _NOISE, 0.35, name="floor", label=words, layer=1)
         )
+        line = Line(
+            np.array([x.low, x.high]), np.full(2, forecast.floor), Stroke(_NOISE, "dashdot", 1), name="noise", layer=1
+        )
+        scene.marks.append(line)
+        return replace(line, name=f"{called} {quantity.write(forecast.floor, 2)}")
 
     def _sizes(self) -> FloatArray:
         """Return numbers of rows from the smallest cross-validated size to well beyond the user's rows."""
@@ -147,7 +164,7 @@ class ForecastView(View):
         if self.needed is not None:
             marks = [mark for mark in (self.needed.estimate, self.needed.high, self.needed.assured) if mark is not None]
             furthest = int(min(max([furthest, *(1.5 * mark for mark in marks)]), _FURTHEST * rows, self.unit.limit))
-        return np.unique(np.append(np.geomspace(self.result.cross_validation.n[0], furthest, 120).round(), rows))
+        return np.unique(np.append(np.geomspace(self.result.cross_validation.n[0], furthest, 60).round(), rows))
 
     def _error_axis(self, lows: FloatArray, highs: FloatArray) -> Axis:
         low, high = max(float(lows.min()), float(highs.max()) / 1e4), float(highs.max())
