@@ -141,6 +141,12 @@ def test_powers_in_levels_of_an_rbf(dim: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "dim"), [(gpc.Matern52(0.3), 3), (gpc.OU(0.5), 5)], ids=repr)
 def test_curves_against_simulation(kernel: Kernel, dim: int) -> None:
-    problem = gpc.Problem(kernel, gpc.Gaussian(dim), 0.05)
-    truth = gpc.learning_curve(problem, "simulation", [10, 100, 300], datasets=20, rng=0)
-    np.testing.assert_allclose(gpc.learning_curve(problem, "lc", [10, 100, 300]).error, truth.error, rtol=0.06)
+    """The truth keeps within the bounds, of which TWO is exact at n = 1; LC itself is off by up to 20 % with such inputs."""
+    problem, sizes = gpc.Problem(kernel, gpc.Gaussian(dim), 0.05), [1, 10, 100, 300]
+    truth = gpc.learning_curve(problem, "simulation", sizes, datasets=20, rng=0)
+    assert truth.stderr is not None
+    lower, upper, lc = (gpc.learning_curve(problem, name, sizes).error for name in ("plaskota", "two", "lc"))
+    assert (lower < truth.error + 4 * truth.stderr).all()
+    assert (upper > truth.error - 4 * truth.stderr).all()
+    assert abs(upper[0] - truth.error[0]) < 4 * truth.stderr[0]
+    np.testing.assert_allclose(lc, truth.error, rtol=0.2)
