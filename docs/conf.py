@@ -56,6 +56,8 @@ def mathml(self: Any, node: Any) -> None:
         formula = convert(node.astext(), display="inline" if inline else "block")
     except Exception as error:
         raise ValueError(f"cannot convert the formula {node.astext()!r}") from error
+    if "\\" in formula:  # a command that the converter does not know is passed on as it is
+        raise ValueError(f"the formula {node.astext()!r} has a command that is not converted")
     self.body.append(formula if inline else f"<div class='math'>{formula}</div>\n")
     raise nodes.SkipNode
 
