@@ -135,7 +135,7 @@ def test_known_errors_are_the_noise_of_their_labels() -> None:
 
 def test_labels_are_propagated_by_averages_of_neighbours() -> None:
     observed = labels(9)
-    found = LabelPropagation.fit(GRID, observed)
+    found = LabelPropagation.fit(GRID, observed.vertices, observed.means)
     assert found is not None
     A = GRID.adjacency.toarray()
     averages = A @ found.values / A.sum(axis=1)
@@ -144,7 +144,7 @@ def test_labels_are_propagated_by_averages_of_neighbours() -> None:
     np.testing.assert_array_equal(found.values[observed.vertices], observed.means)
     for i, left_out in enumerate(found.leave_out()):
         others = np.delete(np.arange(9), i)
-        again = LabelPropagation.fit(GRID, observed.take(others))
+        again = LabelPropagation.fit(GRID, observed.vertices[others], observed.means[others])
         assert again is not None
         assert left_out == pytest.approx(again.values[observed.vertices[i]], rel=1e-9)
         np.testing.assert_allclose(found.predict(others, np.array([i])), left_out, rtol=1e-6)
@@ -153,7 +153,7 @@ def test_labels_are_propagated_by_averages_of_neighbours() -> None:
 
 def test_a_part_without_labels_gets_their_mean() -> None:
     graph = gpc.Graph.from_edges([(0, 1), (1, 2), (2, 3), (4, 5)])
-    found = LabelPropagation.fit(graph, Observed.collect(graph, [0, 2, 3], [1.0, 2.0, 6.0]))
+    found = LabelPropagation.fit(graph, np.array([0, 2, 3]), np.array([1.0, 2.0, 6.0]))
     assert found is not None
     np.testing.assert_allclose(found.values[4:], 3.0)
     model = gpc.GraphRegressor(graph).fit([0, 2, 3], [1.0, 2.0, 6.0])

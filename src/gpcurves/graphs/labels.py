@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from gpcurves.numerics.validation import FloatArray, frozen
 if TYPE_CHECKING:
     import pandas as pd
 
+Task = Literal["numbers", "classes"]
 _PARSED = 80  # times the size of a file that reading it takes, measured for a column of digits
 _VERTEX_WORDS = {"vertex", "node", "id", "name", "bus", "junction", "member", "vertex_id", "node_id", "county"}
 _VALUE_WORDS = {"value", "label", "target", "y"}
@@ -38,7 +39,8 @@ class Labels(ReadOnly):
     """Values that are known at some vertices of a graph; a vertex may have several.
 
     ``errors`` are their standard errors, if the file has a column of these; ``target`` is the name of the column of values,
-    if it has one; ``notes`` say what was left out.
+    if it has one; ``notes`` say what was left out. ``cells`` are the values as they are written: of classes these count, and
+    ``values`` are NaN.
     """
 
     vertices: IntArray
@@ -46,9 +48,15 @@ class Labels(ReadOnly):
     errors: FloatArray | None = None
     notes: tuple[str, ...] = ()
     target: str | None = None
+    cells: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether the values were read as numbers."""
+        return not bool(np.isnan(self.values).any())
 
 
 def read_labels(
@@ -58,6 +66,7 @@ def read_labels(
     noise: str | None = None,
     *,
     vertex: str | None = None,
+    task: Task | None = "numbers",
 ) -> Labels:
     """Return the values at vertices of a graph that a text file holds.
 
@@ -76,11 +85,13 @@ def read_labels(
         The column with the standard error of each value, if there is one.
     vertex
         The column with the names of the vertices; if None, the one whose cells are vertices of the graph.
+    task
+        "numbers", "classes" (any text), or None: classes if no value is a number.
     """
     records = _read(path)
     named = [name for name in (target, noise, vertex) if name is not None]
     if not named and not _is_headed(records, graph):
-        return _take_labels(records, graph, 0, [0, 1], None, ())
+        return _take_labels(records, graph, 0, [0, 1], None, (), task)
     header = records.rows[0]
     check_header(records.path, header)
     places = {name: find_column(records.path, header, name) for name in named}
@@ -93,7 +104,7 @@ def read_labels(
     used = [place, value, *([] if spread is None else [spread])]
     others = [name or f"column {k + 1}" for k, name in enumerate(header) if k not in used]
     note = f"{records.path}: ignored the column{'s' * (len(others) > 1)} {list_names(others)}"
-    return _take_labels(records, graph, 1, used, header[value], (note,) if others else ())
+    return _take_labels(records, graph, 1, used, header[value], (note,) if others else (), task)
 
 
 def read_attributes(path: str | Path, graph: Graph, *, vertex: str | None = None) -> pd.DataFrame:
@@ -183,12 +194,21 @@ def _find_values(records: Records, taken: Sequence[int]) -> int:
 
 
 def _take_labels(
-    records: Records, graph: Graph, start: int, places: Sequence[int], target: str | None, notes: tuple[str, ...]
+    records: Records,
+    graph: Graph,
+    start: int,
+    places: Sequence[int],
+    target: str | None,
+    notes: tuple[str, ...],
+    task: Task | None,
 ) -> Labels:
     """Return the labels in the columns of vertices, values and perhaps standard errors, from a row on."""
     width = len(records.rows[0]) if start else 2
     _check_widths(records, width, start)
-    vertices, values, errors, unknown = [], [], [], 0
+    vertices, values, cells, errors, unknown = [], [], [], [], 0
+    known = [row[places[1]] for row in records.rows[start:] if not is_missing(row[places[1]])]
+    numeric = task == "numbers" or (task is None and (not known or any(map(records.is_number, known))))
+    hint = "" if task == "numbers" else "; if the labels are classes, say --task classes"
     for k, row in enumerate(records.rows[start:], start=start):
         name, cell, *spread = (row[place] for place in places)
         vertex = _find_vertex(records, k, name, graph)
@@ -196,7 +216,8 @@ def _take_labels(
             unknown += 1
             continue
         vertices.append(vertex)
-        values.append(_parse(records, k, "a value", cell))
+        cells.append(cell)
+        values.append(_parse(records, k, "a value", cell, hint) if numeric else math.nan)
         if spread:
             error = _parse(records, k, "a standard error", spread[0])
             if error < 0:
@@ -211,7 +232,7 @@ def _take_labels(
     numbers = np.array(vertices, dtype=np.int64)
     numbers.setflags(write=False)
     spreads = frozen(np.array(errors)) if len(places) > 2 else None
-    return Labels(numbers, frozen(np.array(values)), spreads, notes, target)
+    return Labels(numbers, frozen(np.array(values)), spreads, notes, target, tuple(cells))
 
 
 def _check_widths(records: Records, width: int, start: int = 1) -> None:
@@ -229,11 +250,11 @@ def _find_vertex(records: Records, row: int, name: str, graph: Graph) -> int:
     return graph.number(name)
 
 
-def _parse(records: Records, row: int, what: str, cell: str) -> float:
+def _parse(records: Records, row: int, what: str, cell: str, hint: str = "") -> float:
     try:
         value = records.number(cell)
     except ValueError:
-        raise InputError(f"{records.where(row)}: {what} must be a number, got {shorten(cell)!r}") from None
+        raise InputError(f"{records.where(row)}: {what} must be a number, got {shorten(cell)!r}{hint}") from None
     if not math.isfinite(value):
         raise InputError(f"{records.where(row)}: {what} must be finite, got {shorten(cell)}")
     return value

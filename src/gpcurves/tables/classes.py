@@ -75,7 +75,11 @@ def recognise(target: str, cells: pd.Series[Any], decimal: str = ".") -> tuple[b
             if reading.levels and reading.kind == "number"
             else ""
         )
-    values = reading.read(cells)
+    return recognise_codes(target, reading.read(cells))
+
+
+def recognise_codes(target: str, values: FloatArray) -> tuple[bool, str]:
+    """Tell whether numbers are codes of classes, and say so where somebody might mean the other; NaN is missing."""
     different = np.unique(values[~np.isnan(values)])
     if len(different) < 2 or len(different) > _MANY_CODES or (different != different.round()).any():
         return False, ""

@@ -1,8 +1,7 @@
-"""Two classes on the vertices of a graph: class probabilities from labels at some vertices, in the style of scikit-learn."""
+"""Classes on the vertices of a graph: class probabilities from labels at some vertices, in the style of scikit-learn."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,79 +11,82 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError, NumericalError
-from gpcurves.forecasting.networks.candidates import choose_kernels
+from gpcurves.forecasting.networks.attributes import Attributes
+from gpcurves.forecasting.networks.candidates import (
+    MOST_DENSE,
+    Candidate,
+    add_attributes,
+    choose_kernels,
+    make_candidates,
+)
+from gpcurves.forecasting.networks.class_labels import ClassLabels, normalise
+from gpcurves.forecasting.networks.class_mixture import (
+    ClassesLeftOut,
+    PropagatedClasses,
+    leave_out_of_shares,
+    mix,
+    score,
+    weigh_parts,
+)
+from gpcurves.forecasting.networks.class_posterior import (
+    VARIANCES,
+    NetworkClassPosterior,
+    explain,
+    extend,
+    log_score,
+    screen,
+    weigh,
+)
 from gpcurves.forecasting.networks.observed import vertex_numbers
-from gpcurves.forecasting.networks.regressor import FITTED, LARGEST
+from gpcurves.forecasting.networks.regressor import LARGEST, describe_kernel
 from gpcurves.graphs import Graph, GraphKernel, as_graph
 from gpcurves.graphs.graph import IntArray
+from gpcurves.graphs.records import list_names
 from gpcurves.graphs.solving import solve_mean
-from gpcurves.methods.simulation.inference import Belief, laplace
 from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.observations import Logit
-from gpcurves.observations.base import Tilted
 from gpcurves.observations.classes import Classes
 
-_VARIANCES = (0.3, 1.0, 3.0, 10.0, 30.0)  # of the function, in units of the slope of the logistic function
+_FITTED = 200  # labels that find the kernel; of more, so many are drawn at random
 _BLOCK = 4_000_000  # covariances that are held at a time
+_MOST_MEMBERS, _FEW = 8, 3  # explanations that are kept, and on large graphs
 _MOST = 100  # steps of Newton's method
 _TOLERANCE = 1e-5
 
 
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """Labels by vertex: how many there are of each class."""
-
-    vertices: IntArray
-    minus: FloatArray
-    plus: FloatArray
-    observation: Classes
-
-    @classmethod
-    def collect(cls, numbers: IntArray, positive_class: npt.NDArray[np.bool_], observation: Classes) -> Counted:
-        """Gather labels at vertices that are given by number and may repeat."""
-        vertices, place = np.unique(numbers, return_inverse=True)
-        plus = np.asarray(np.bincount(place, positive_class), dtype=np.float64)
-        minus = np.asarray(np.bincount(place, ~positive_class), dtype=np.float64)
-        return cls(vertices, minus, plus, observation)
-
-    def slopes(self, labels: FloatArray, values: FloatArray) -> Tilted:
-        """Return the log likelihood of all labels at each vertex, its derivative and minus its second derivative."""
-        above = self.observation.slopes(np.ones_like(values), values)
-        below = self.observation.slopes(-np.ones_like(values), values)
-        sums = (self.plus * a + self.minus * b for a, b in zip(above, below, strict=True))
-        return tuple(sums)  # type: ignore[return-value]
-
-    def take(self, places: npt.NDArray[np.intp]) -> Counted:
-        """Return the labels at some of the vertices."""
-        return Counted(self.vertices[places], self.minus[places], self.plus[places], self.observation)
-
-
 class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predict the probability of two classes at every vertex of a graph from the classes of some.
+    """Predict the probability of each class at every vertex of a graph from the classes of some.
 
-    A function on the vertices is inferred by Laplace's method: each step of Newton's method is a regression whose noise depends
-    on the vertex. On large graphs the steps use conjugate gradients or a sparse factorisation, and variances come from belief
-    propagation.
+    A function on the vertices is inferred by Laplace's method for each class against all others; for two classes it is one. By default
+    the prediction is an average over kernels and variances, weighted by the probability that they give to labels left out, and over
+    label propagation and the shares of the classes.
 
     Parameters
     ----------
     graph
         A graph in any form that `GraphProblem` takes.
     kernel
-        "fit", which maximises the evidence, or a covariance between vertices, which is not fitted.
+        "fit", or a covariance between vertices, which is not fitted. Functions then have mean 0, and label propagation is not used.
     variance
-        "fit", or the prior variance of the function: a large one means that most labels are certain.
+        "fit", or the prior variance of the functions: a large one means that most labels are certain.
     likelihood
         How classes depend on the function: ``Logit()``, the default, or ``Probit(noise)``.
+    attributes
+        What else is known about every vertex, as for `GraphRegressor`.
 
     Attributes
     ----------
     classes_
-        The two classes, in order.
+        The classes, in order.
+    graph_, everywhere_
+        The graph with its vertices in the order of their names; the numbers there of the vertices in the order in which they
+        were given.
     kernel_, variance_
-        What was chosen, or given.
-    log_evidence_
-        The logarithm of the evidence by Laplace's method; None on large graphs.
+        What was chosen, or given; the likeliest of those that are averaged.
+    weights_
+        The weights of the Gaussian process, of label propagation and of the shares of the classes; found at labels left out.
+    left_out_
+        Error rates and log losses at labelled vertices if each is predicted from the others, beside those of simple methods.
     notes_
         Warnings about the predictions, in sentences.
 
@@ -105,121 +107,196 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         variance: float | Literal["fit"] = "fit",
         *,
         likelihood: Classes | None = None,
+        attributes: Any = None,
     ) -> None:
         self.graph = graph
         self.kernel = kernel
         self.variance = variance
         self.likelihood = likelihood
+        self.attributes = attributes
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:
         """Learn from classes at vertices, which are given by number or by name and may repeat."""
-        self.graph_: Graph = as_graph(self.graph)
+        graph = as_graph(self.graph)
+        return self.fit_labels(graph, ClassLabels.collect(graph, X, y))
+
+    def fit_labels(self, graph: Graph, labels: ClassLabels) -> Self:
+        """Learn from classes that are gathered by vertex."""
         self.likelihood_ = Logit() if self.likelihood is None else self.likelihood
         if not isinstance(self.likelihood_, Classes):
             raise InputError(f"likelihood must be one of classes such as Logit() or Probit(), got {self.likelihood!r}")
-        numbers, labels = vertex_numbers(self.graph_, X), _check_classes(y)
-        if labels.shape != numbers.shape:
-            raise InputError(f"there must be one label per vertex, got {labels.size} for {len(numbers)}")
-        self.classes_ = np.unique(labels)
-        if len(self.classes_) != 2:
-            listed = ", ".join(map(str, self.classes_[:5].tolist())) + ", …" * (len(self.classes_) > 5)
-            raise InputError(f"labels must be of two classes, got {len(self.classes_)}: {listed}")
-        self.counted_ = Counted.collect(numbers, labels == self.classes_[1], self.likelihood_)
+        if self.attributes is not None and self.kernel != "fit":
+            raise InputError("attributes of vertices are used only if the kernel is fitted: leave out one of the two")
+        attributes = None if self.attributes is None else Attributes.read(graph, self.attributes)
+        # Random draws and ties go by names: the same labels in another order, or in another file, give the same answer.
+        self.graph_, self.everywhere_ = graph.by_name
+        self.labels_ = labels.renumber(self.everywhere_)
+        self.classes_ = labels.classes
+        self.attributes_ = None if attributes is None else attributes.take(np.argsort(self.everywhere_))
+        self.notes_: tuple[str, ...] = ()
         with threadpool_limits(1):
-            self._choose()
-            self._infer()
-        part = connected_components(self.graph_.adjacency, directed=False)[1]
-        unreached = int((~np.isin(part, part[self.counted_.vertices])).sum())
-        if unreached:
-            are = "vertex is in a component" if unreached == 1 else "vertices are in components"
-            self.notes_ += (f"{unreached:,} {are} of the graph without labels: both classes have the same probability",)
+            self._weigh()
+            if self.graph_.vertices * len(self.labels_.vertices) > LARGEST:
+                self._infer_large()
+            else:
+                self._infer()
+        self._describe(None if attributes is None else attributes.notes)
         return self
 
-    def _choose(self) -> None:
-        """Choose the kernel and the variance with the largest evidence, of a part of the labels if there are many."""
-        fixed = not isinstance(self.kernel, str)
-        kernels: list[Any] = [self.kernel] if fixed else [kernel for kernel, _ in choose_kernels(self.graph_)]
-        given = not isinstance(self.variance, str)
-        variances = (positive("variance", self.variance),) if given else _VARIANCES
-        if len(kernels) * len(variances) == 1:
-            self.kernel_, self.variance_ = kernels[0], variances[0]
+    def _weigh(self) -> None:
+        """Find the covariances, from a part of the labels if there are many."""
+        labels, o = self.labels_, self.labels_.vertices
+        variances = VARIANCES if isinstance(self.variance, str) else (positive("variance", self.variance),)
+        if not isinstance(self.kernel, str):
+            self._use(self.kernel, variances)
             return
-        some, o = self.counted_, self.counted_.vertices
-        if len(o) > FITTED:
-            some = some.take(np.sort(np.random.default_rng(0).permutation(len(o))[:FITTED]))
-        best = -np.inf
-        for kernel in kernels:
-            C = kernel.on(self.graph_).rows(some.vertices)[:, some.vertices]
-            for variance in variances:
-                evidence = self._laplace(variance * C, some).log_evidence
-                if evidence > best:
-                    best, self.kernel_, self.variance_ = evidence, kernel, variance
+        self.fitted_ = labels
+        if len(o) > _FITTED:
+            self.fitted_ = labels.take(np.sort(np.random.default_rng(0).permutation(len(o))[:_FITTED]))
+        found = list(make_candidates(self.graph_, self.fitted_.vertices, choose_kernels(self.graph_)))
+        if self.attributes_ is not None:
+            found = add_attributes(found, self.graph_, self.fitted_.vertices, self.attributes_)
+        self.pairs_: list[tuple[Candidate, float]] = [
+            (candidate, variance) for candidate in screen(found, self.fitted_) for variance in variances
+        ]
+        most = _FEW if self.graph_.vertices > MOST_DENSE else _MOST_MEMBERS
+        self.posterior_: NetworkClassPosterior = weigh(self.pairs_, self.fitted_, self.likelihood_, most=most)
+        self.kernel_, self.variance_ = self.posterior_.members[0].candidate.kernel, self.posterior_.members[0].variance
 
-    def _laplace(self, K: FloatArray, labels: Counted) -> Belief:
-        return laplace(np.ascontiguousarray(K), labels.plus, labels)  # type: ignore[arg-type]
+    def _use(self, kernel: GraphKernel, variances: tuple[float, ...]) -> None:
+        """Take a kernel as it is, with the variance with which labels left out are the most probable."""
+        labels, self.kernel_ = self.labels_, kernel
+        (candidate,) = make_candidates(self.graph_, labels.vertices, [(kernel, 1.0)])
+        if len(variances) == 1 and self.graph_.vertices * len(labels.vertices) > LARGEST:
+            self.variance_ = variances[0]
+            return
+        count = len(variances)
+        given = ([candidate] * count, variances, labels, self.likelihood_, [candidate.block] * count)
+        members = list(explain(*given, centred=True))
+        best = members[0] if count == 1 else max(members, key=lambda each: log_score(each.left_out, labels.counts))
+        self.variance_, self.posterior_ = best.variance, NetworkClassPosterior(labels, (best,))
 
     def _infer(self) -> None:
-        o = self.counted_.vertices
-        self.notes_: tuple[str, ...] = ()
-        if self.graph_.vertices * len(o) > LARGEST:
-            self._infer_large()
-            return
-        covariance = self.kernel_.on(self.graph_)
-        cross = self.variance_ * covariance.rows(o)
-        belief = self._laplace(cross[:, o], self.counted_)
-        self.log_evidence_: float | None = belief.log_evidence
-        prior, size = self.variance_ * covariance.variances, max(1, _BLOCK // len(o))
+        labels = self.labels_
+        if len(self.posterior_.labels.vertices) < len(labels.vertices):
+            self.posterior_ = extend(self.posterior_, labels)
+        self.propagation_ = PropagatedClasses.fit(self.graph_, labels)
+        process = self.posterior_.leave_out()
+        propagated = None if self.propagation_ is None else self.propagation_.leave_out()
+        self.weights_: FloatArray = np.array([1.0, 0.0, 0.0])
+        if isinstance(self.kernel, str):
+            self.weights_ = weigh_parts(process, propagated, labels.counts)
+        simple = leave_out_of_shares(labels.counts)
+        self.left_out_: ClassesLeftOut | None = ClassesLeftOut(
+            score(mix(process, propagated, simple, self.weights_), labels.counts),
+            score(simple, labels.counts),
+            None
+            if propagated is None
+            else score(mix(simple, propagated, simple, np.array([0, 0.95, 0.05])), labels.counts),
+        )
+        likeliest = self.posterior_.members[0]
+        size = max(1, _BLOCK // len(labels.vertices))
+        every = np.arange(self.graph_.vertices)
+        blocks = [every[i : i + size] for i in range(0, len(every), size)]
+        process = np.concatenate([self.posterior_.predict(block) for block in blocks])
         parts = [
-            belief.predict(cross[:, i : i + size], prior[i : i + size]) for i in range(0, self.graph_.vertices, size)
+            likeliest.infer(likeliest.candidate.between(block, labels.vertices).T, likeliest.candidate.variances(block))
+            for block in blocks
         ]
-        self.means_, self.variances_ = (np.concatenate([part[k] for part in parts]) for k in range(2))
+        self._keep(*(np.concatenate([part[k] for part in parts], axis=1) for k in range(2)))
+        everywhere = None if self.propagation_ is None else self.propagation_.values
+        self.probabilities_: FloatArray = mix(process, everywhere, labels.shares, self.weights_)
+
+    def _keep(self, means: FloatArray, variances: FloatArray) -> None:
+        """Keep the means and variances of functions at all vertices: of one for two classes, else in a column for each."""
+        one = len(means) == 1
+        self.means_, self.variances_ = (each[0] if one else each.T for each in (means, variances))
 
     def _infer_large(self) -> None:
         """Newton's steps as regressions with noise per vertex, and variances by belief propagation."""
         from gpcurves.methods.cavity.beliefs import links_of, normalisers, propagate  # compiles, which takes long
 
+        if self.attributes_ is not None:
+            raise InputError("attributes of vertices cannot be used on a graph of this size: leave them out")
         kappa, note = normalisers(self.kernel_, self.graph_)
         kappa = np.asarray(kappa) / self.variance_
         covariance = self.kernel_.on(self.graph_).normalised_by(kappa)
-        o, f = self.counted_.vertices, np.zeros(len(self.counted_.vertices))
-        for _ in range(_MOST):
-            _, slope, curvature = self.counted_.slopes(f, f)
-            solved = solve_mean(covariance, o, 1 / curvature, f + slope / curvature)
-            step = solved.mean[o] - f
-            # Newton's method for a concave posterior; a step of more than a few units could overshoot
-            f = f + step * min(1.0, 5.0 / max(float(np.max(abs(step))), 1e-300))
-            if float(np.max(abs(step))) < _TOLERANCE:
-                break
-        else:
-            raise NumericalError(
-                f"Newton's method for the classes did not converge in {_MOST} steps: give a smaller variance"
-            )
-        weights = np.zeros(self.graph_.vertices)
-        weights[o] = self.counted_.slopes(f, f)[2]
-        beliefs = propagate(links_of(self.graph_), self.kernel_.vertex_model(), weights, 1.0, kappa)
-        if not beliefs.converged:
-            raise NumericalError(
-                f"variances did not converge after {beliefs.rounds} iterations of belief propagation: give a kernel of shorter range"
-            )
-        self.means_, self.variances_, self.log_evidence_ = np.asarray(solved.mean), np.asarray(beliefs.variance), None
+        labels, o = self.labels_, self.labels_.vertices
+        odds = labels.shares if labels.functions > 1 else labels.shares[1:]
+        offsets = np.log(odds / (1 - odds)) if isinstance(self.kernel, str) else np.zeros(labels.functions)
+        found = []
+        for function, offset in enumerate(offsets.tolist()):
+            counted, f = labels.against_rest(function, self.likelihood_, offset), np.zeros(len(o))
+            for _ in range(_MOST):
+                _, slope, curvature = counted.slopes(f, f)
+                solved = solve_mean(covariance, o, 1 / curvature, f + slope / curvature)
+                step = solved.mean[o] - f
+                # Newton's method for a concave posterior; a step of more than a few units could overshoot
+                f = f + step * min(1.0, 5.0 / max(float(np.max(abs(step))), 1e-300))
+                if float(np.max(abs(step))) < _TOLERANCE:
+                    break
+            else:
+                raise NumericalError(
+                    f"Newton's method for the classes did not converge in {_MOST} steps: give a smaller variance"
+                )
+            weights = np.zeros(self.graph_.vertices)
+            weights[o] = counted.slopes(f, f)[2]
+            beliefs = propagate(links_of(self.graph_), self.kernel_.vertex_model(), weights, 1.0, kappa)
+            if not beliefs.converged:
+                raise NumericalError(
+                    f"variances did not converge after {beliefs.rounds} iterations of belief propagation: give a kernel of shorter range"
+                )
+            found.append((np.asarray(solved.mean) + offset, np.asarray(beliefs.variance)))
+        means, variances = (np.array([each[k] for each in found]) for k in range(2))
+        self._keep(means, variances)
+        sure = self.likelihood_.probability(means, np.maximum(variances, 0.0))[0]
+        self.probabilities_ = normalise(np.clip(sure, 1e-9, 1 - 1e-9))
+        self.weights_, self.left_out_ = np.array([1.0, 0.0, 0.0]), None
         how = "variances by belief propagation, which is exact on trees only"
         self.notes_ = (how if note is None else f"{how}; {note}",)
 
+    def _describe(self, of_attributes: tuple[str, ...] | None) -> None:
+        notes = [self.left_out_.warning if self.left_out_ is not None else None, self.labels_.rare]
+        part = connected_components(self.graph_.adjacency, directed=False)[1]
+        unreached = np.flatnonzero(~np.isin(part, part[self.labels_.vertices]))
+        if len(unreached):
+            are = "vertex is in a part" if len(unreached) == 1 else "vertices are in parts"
+            names = list_names([self.graph_.label(k) for k in unreached.tolist()])
+            what = (
+                "probabilities are the shares of the classes" if isinstance(self.kernel, str) else "classes are guessed"
+            )
+            notes.append(f"{len(unreached):,} {are} of the graph without labels ({names}): {what}")
+        self.notes_ = (*self.notes_, *(note for note in notes if note is not None), *(of_attributes or ()))
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What was fitted: the kernel, and error rates at labels left out."""
+        kernel = f"kernel {self.kernel_!r}, as given"
+        if isinstance(self.kernel, str):
+            kernel = f"most likely {describe_kernel(self.kernel_)}, {self.kernel_.normalise} normalisation"
+        if self.left_out_ is None:
+            return (kernel,)
+        left = self.left_out_
+        simple = "" if left.propagation is None else f", label propagation {100 * left.propagation[0]:.3g} %"
+        compared = (
+            f"fitted model {100 * left.process[0]:.3g} %, most frequent class {100 * left.majority[0]:.3g} %{simple}"
+        )
+        return kernel, f"error rate at labels left out one by one, to compare methods: {compared}"
+
     def predict_proba(self, X: npt.ArrayLike | None = None) -> FloatArray:
-        """Return the probability of both classes (columns, as in ``classes_``) at vertices, or at all of them."""
+        """Return the probability of each class (columns, as in ``classes_``) at vertices, or at all of them."""
         at = self._find(X)
-        p = self.likelihood_.probability(self.means_[at], np.maximum(self.variances_[at], 0.0))[0]
-        return np.column_stack((1 - p, p))
+        return np.asarray(self.probabilities_[at])
 
     def predict(self, X: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
-        """Return the more likely class at the given vertices, or at all."""
-        at = self._find(X)
-        return np.asarray(self.classes_[(self.means_[at] > 0).astype(np.int64)])
+        """Return the likeliest class at vertices, or at all of them."""
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[likeliest])
 
     def _find(self, X: npt.ArrayLike | None) -> IntArray:
-        if not hasattr(self, "means_"):
-            raise InputError("this model is not fitted yet: call fit first")
-        return np.arange(self.graph_.vertices) if X is None else vertex_numbers(self.graph_, X)
+        if not hasattr(self, "probabilities_"):
+            raise InputError("the model has not learnt anything yet: call fit first")
+        return self.everywhere_ if X is None else vertex_numbers(self.graph_, X)
 
     def __repr__(self) -> str:
         shown = self.graph if isinstance(self.graph, Graph) else type(self.graph).__name__
@@ -227,13 +304,3 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f", {name}={getattr(self, name)!r}" for name in ("kernel", "variance") if getattr(self, name) != "fit"
         )
         return f"GraphClassifier({shown!r}{told})"
-
-
-def _check_classes(y: npt.ArrayLike) -> npt.NDArray[Any]:
-    labels = np.asarray(y)
-    if labels.ndim != 1 or len(labels) == 0:
-        raise InputError(f"labels must be a list with a class per vertex, got shape {labels.shape}")
-    missing = labels.dtype.kind == "f" and not np.isfinite(labels).all()
-    if missing or (labels.dtype.kind == "O" and any(each is None or each != each for each in labels.tolist())):
-        raise InputError("labels must be classes, but some are missing: leave out vertices whose class is not known")
-    return labels

@@ -230,7 +230,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.mean_, self.variance_ = (
             float(posterior.weights @ [getattr(each, name) for each in solutions]) for name in ("mean", "variance")
         )
-        self.propagation_ = LabelPropagation.fit(self.graph_, observed)
+        self.propagation_ = LabelPropagation.fit(self.graph_, observed.vertices, observed.means)
         y, process = observed.means, posterior.leave_out()[0]
         self.share_, combined, propagated = 1.0, process, None
         if self.propagation_ is not None:

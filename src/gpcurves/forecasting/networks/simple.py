@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gpcurves.forecasting.networks.observed import Observed
-from gpcurves.graphs.graph import Graph
+from gpcurves.graphs.graph import Graph, IntArray
 from gpcurves.numerics.validation import FloatArray
 
 _LARGEST = 5e7  # unlabelled vertices times labels: numbers that are held
@@ -25,7 +24,7 @@ _Places = npt.NDArray[np.intp]
 class LabelPropagation:
     """Values at all vertices, and the precision of the labelled ones.
 
-    Parts of the graph without labels get the mean of all labels.
+    Parts of the graph without labels get the mean of all labels. Labels may have several columns, such as one for each class.
     """
 
     values: FloatArray
@@ -33,13 +32,13 @@ class LabelPropagation:
     precision: FloatArray
 
     @classmethod
-    def fit(cls, graph: Graph, observed: Observed) -> LabelPropagation | None:
-        """Propagate labels; None if the graph is too large for the factorisation."""
+    def fit(cls, graph: Graph, vertices: IntArray, y: FloatArray) -> LabelPropagation | None:
+        """Propagate labels at vertices; None if the graph is too large for the factorisation."""
         from scipy.sparse import diags_array
         from scipy.sparse.csgraph import connected_components
         from scipy.sparse.linalg import splu
 
-        o, y = observed.vertices, observed.means
+        o = vertices
         if graph.vertices * len(o) > _LARGEST:
             return None
         part = connected_components(graph.adjacency, directed=False)[1]
@@ -48,7 +47,8 @@ class LabelPropagation:
         u = np.flatnonzero(reached)
         laplacian = (diags_array(graph.degrees) - graph.adjacency).tocsr()
         precision = laplacian[o][:, o].toarray()
-        values = np.full(graph.vertices, float(y.mean()))
+        values = np.empty((graph.vertices, *y.shape[1:]))
+        values[:] = y.mean(axis=0)
         values[o] = y
         if len(u):
             across = laplacian[u][:, o].toarray()
@@ -63,7 +63,7 @@ class LabelPropagation:
         lift = 1e-9 * max(
             float(np.diag(self.precision).max()), 1e-300
         )  # parts without a label to train on get the mean
-        mean = self.y[train].mean()
+        mean = self.y[train].mean(axis=0)
         pull = self.precision[np.ix_(test, train)] @ (self.y[train] - mean)
         return np.asarray(mean - np.linalg.solve(own + lift * np.eye(len(test)), pull))
 
@@ -81,15 +81,15 @@ class LabelPropagation:
 
     @staticmethod
     def _leave_out(precision: FloatArray, y: FloatArray) -> FloatArray:
-        own = np.diag(precision)
+        own = np.diag(precision).reshape(-1, *(1,) * (y.ndim - 1))
         alone = own <= 1e-9 * max(1e-300, float(own.max()))  # the only label of its part of the graph
-        away = y - y.mean()
+        away = y - y.mean(axis=0)
         return np.where(alone, leave_out_of_mean(y), y - (precision @ away) / np.where(alone, 1.0, own))
 
 
 def leave_out_of_mean(y: FloatArray) -> FloatArray:
     """Return the mean of all other labels for each of them."""
-    return np.asarray((y.sum() - y) / max(1, len(y) - 1))
+    return np.asarray((y.sum(axis=0) - y) / max(1, len(y) - 1))
 
 
 def find_share(y: FloatArray, process: FloatArray, propagation: FloatArray) -> float:
