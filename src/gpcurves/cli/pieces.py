@@ -15,6 +15,7 @@ from gpcurves.cli.uneven import build_test_inputs, has_vertex_noise, read_vertic
 from gpcurves.designs import Design
 from gpcurves.errors import InputError, check_name
 from gpcurves.graphs import Ensemble, Graph, GraphKernel, Labels
+from gpcurves.graphs.labels import Task
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import Kernel
 from gpcurves.numerics.parameters import Parameter, parameters_of
@@ -105,9 +106,11 @@ def label_options() -> list[Option]:
     target = "Column with the values, if the header is ambiguous."
     vertex = "Column with the vertices, if the header is ambiguous."
     errors = "Column with the standard error of each value."
+    task = "What the labels are.  [seen from their values, and said]"
     return [
         Option("--labels", type=READ, required=True, section="Labels", metavar="FILE", help=known),
         Option("--target", section="Labels", metavar="COLUMN", help=target),
+        Option("--task", section="Labels", metavar="numbers|classes", help=task),
         Option("--vertex-column", section="Labels", metavar="COLUMN", help=vertex),
         Option("--noise-column", section="Labels", metavar="COLUMN", help=errors),
     ]
@@ -129,13 +132,32 @@ def read_attributes(given: Given, graph: Graph) -> object:
     return table.set_axis([graph.label(number) for number in table.index], axis=0)
 
 
-def read_labels(given: Given, graph: Graph) -> Labels:
-    """Return the labels in the file that was given, after notes about its reading on stderr."""
+def read_labels(given: Given, graph: Graph, task: str | None) -> Labels:
+    """Return the labels in the file that was given, after notes about its reading on stderr.
+
+    Without a task, what they are is seen from their values, and said if these leave it open.
+    """
+    from gpcurves.forecasting.networks.class_labels import recognise
+
+    known: Task | None = None
+    if task is not None:
+        if task not in ("numbers", "classes"):
+            raise InputError(f"--task must be numbers or classes, got {task!r}")
+        known = "numbers" if task == "numbers" else "classes"
     labels = graphs.read_labels(
-        given["labels"], graph, given["target"], given["noise_column"], vertex=given["vertex_column"]
+        given["labels"], graph, given["target"], given["noise_column"], vertex=given["vertex_column"], task=known
     )
+    if task is None and given["noise_column"] is None:
+        labels = recognise(labels)
     tell_notes(given, labels.notes)
     return labels
+
+
+def refuse_of_numbers(given: Given, *names: str) -> None:
+    """Refuse options that have a meaning for numbers only, since the labels are classes."""
+    for name in names:
+        if given[name] is not None:
+            raise InputError(f"--{name.replace('_', '-')} is for numbers, and the labels are classes")
 
 
 def tell_notes(given: Given, notes: Iterable[str]) -> None:

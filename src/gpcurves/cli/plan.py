@@ -35,7 +35,7 @@ REPORT = File(written=True, beside=(".png", ".json"))
 
 _GOALS = ("rmse", "mae", "r2", "percent", "error_rate", "log_loss")
 _OF_CLASSES = ("error_rate", "log_loss")
-_OF_TABLES = ("features", "drop", "missing", "groups", "pool", "deterministic", "predict", "task")
+_OF_TABLES = ("features", "drop", "missing", "groups", "pool", "deterministic", "predict")
 _OF_GRAPHS = (
     "labels",
     "columns",
@@ -176,6 +176,7 @@ def plan(given: Given) -> None:
       gpcurves plan data.csv --target price --predict new.csv --predictions predicted.csv
       gpcurves plan flowers.csv --target species --goal-error-rate 0.05 --report plan.html
       gpcurves plan --edges grid.csv --labels known.csv --goal-rmse 2.5 --next 10 --report plan.html
+      gpcurves plan --edges friends.csv --labels clubs.csv --goal-error-rate 0.05 --next 5
     """
     from gpcurves.cli import output
     from gpcurves.forecasting.headline import ask
@@ -315,7 +316,9 @@ def _forecast_graph(given: Given) -> tuple[None, Forecast]:
     if given["draws"] is not None:
         raise InputError("--draws applies to tables only: on a graph, the forecast averages over all likely kernels")
     graph = pieces.read_own_graph(given)
-    known = pieces.read_labels(given, graph)
+    known = pieces.read_labels(given, graph, _find_task(given))
+    if not known.are_numbers:
+        pieces.refuse_of_numbers(given, "noise_column")
     attributes = pieces.read_attributes(given, graph)
     from gpcurves.forecasting.networks.assembly import forecast_labels
 

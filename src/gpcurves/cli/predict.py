@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from gpcurves.cli import output, parse, pieces
@@ -13,6 +15,11 @@ from gpcurves.numerics.validation import nonnegative
 from gpcurves.render.drawing import MOST_VERTICES
 from gpcurves.render.formats import check_output, list_suffixes, save
 from gpcurves.render.views import TableView
+
+if TYPE_CHECKING:
+    from gpcurves.forecasting.networks.assembly import VertexPredictor
+    from gpcurves.forecasting.networks.class_assembly import VertexClassPredictor
+    from gpcurves.graphs import Graph, Labels
 
 
 def _parts() -> list[Part]:
@@ -36,6 +43,8 @@ def _parts() -> list[Part]:
 def predict(given: Given) -> None:
     """Predict the values at all vertices of a graph from the values at some, in the units of these values.
 
+    Labels that are not numbers are classes. For these, the columns are vertex, prediction and the probability of each class.
+
     EDGES is a file with your own graph: an edge list, or .graphml, .gml, .gexf, .net, .adjlist, .json or .mtx, also
     with .gz. Kernel, noise, mean and variance are fitted unless given. CSV with the columns vertex,prediction,std,low,high goes
     to stdout unless --out says otherwise: the prediction, its standard deviation, and the 90 % interval of a new label.
@@ -45,6 +54,7 @@ def predict(given: Given) -> None:
       gpcurves predict network.csv --labels known.csv --out all.csv --map all.png
       gpcurves predict network.csv --labels known.csv --attributes vertices.csv
       gpcurves predict network.csv --labels known.csv --kernel diffusion --scale 2 --noise 0.01
+      gpcurves predict network.csv --labels codes.csv --task classes --map classes.png
     """
     output.check_out(given, TableView)
     if given["picture"] is not None:
@@ -54,18 +64,16 @@ def predict(given: Given) -> None:
     graph = pieces.read_own_graph(given)
     if given["picture"] is not None and graph.vertices > MOST_VERTICES:
         raise InputError(f"--map draws at most {MOST_VERTICES:,} vertices, but this graph has {graph.vertices:,}")
-    known = pieces.read_labels(given, graph)
+    known = pieces.read_labels(given, graph, given["task"])
     attributes = pieces.read_attributes(given, graph)
-    from gpcurves.forecasting.networks.assembly import VertexPredictor  # not before a graph beyond memory is refused
-    from gpcurves.forecasting.networks.observed import Observed
-    from gpcurves.forecasting.networks.regressor import GraphRegressor
-
-    observed = Observed.gather(known.vertices, known.values, known.errors)
-    model = GraphRegressor(graph, kernel, "fit" if noise is None else noise, attributes=attributes)
-    model.fit_observed(graph, observed)
-    predictor = VertexPredictor(model)
-    table = predictor.predict()
-    for name in table.columns[1:]:  # as many digits as a plan writes
+    predictor: VertexPredictor | VertexClassPredictor
+    if known.are_numbers:
+        predictor = _fit_numbers(graph, known, kernel, noise, attributes)
+    else:
+        pieces.refuse_of_numbers(given, "noise", "noise_column")
+        predictor = _fit_classes(graph, known, kernel, attributes)
+    model, table = predictor.model, predictor.predict()
+    for name in table.select_dtypes("number"):  # as many digits as a plan writes
         table[name] = [float(f"{number:.6g}") for number in table[name]]
     output.write(given, table)
     if given["picture"] is not None:
@@ -79,3 +87,24 @@ def predict(given: Given) -> None:
             *([f"wrote {given['picture']}"] if given["picture"] else []),
         ]:
             tell(line)
+
+
+def _fit_numbers(graph: Graph, known: Labels, kernel: Any, noise: float | None, attributes: Any) -> VertexPredictor:
+    """Learn from numbers; not before a graph beyond memory is refused."""
+    from gpcurves.forecasting.networks.assembly import VertexPredictor
+    from gpcurves.forecasting.networks.observed import Observed
+    from gpcurves.forecasting.networks.regressor import GraphRegressor
+
+    observed = Observed.gather(known.vertices, known.values, known.errors)
+    model = GraphRegressor(graph, kernel, "fit" if noise is None else noise, attributes=attributes)
+    return VertexPredictor(model.fit_observed(graph, observed))
+
+
+def _fit_classes(graph: Graph, known: Labels, kernel: Any, attributes: Any) -> VertexClassPredictor:
+    """Learn from classes."""
+    from gpcurves.forecasting.networks.class_assembly import VertexClassPredictor
+    from gpcurves.forecasting.networks.class_labels import ClassLabels
+    from gpcurves.forecasting.networks.classifier import GraphClassifier
+
+    labels = ClassLabels.gather(known.vertices, known.cells)
+    return VertexClassPredictor(GraphClassifier(graph, kernel, attributes=attributes).fit_labels(graph, labels))

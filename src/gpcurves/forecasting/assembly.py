@@ -133,13 +133,12 @@ def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword
                 groups=groups,
                 pool=pool,
                 draws=draws,
-                task=task,
                 missing=None if missing == "auto" else missing,
                 deterministic=deterministic or None,
             )
             from gpcurves.forecasting.networks.assembly import forecast_graph  # tables do not need it
 
-            return forecast_graph(X, y, computation, noise, attributes)
+            return forecast_graph(X, y, computation, noise, attributes, task)
         if attributes is not None:
             raise InputError("attributes are for graphs: all columns of a table are inputs already")
         if is_model(X, y):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -18,9 +19,11 @@ from gpcurves.render.wording import count_graph
 MOST_VERTICES, MOST_NAMES = 5_000, 80  # in the largest graph that is drawn, and in the largest with names of vertices
 _PIVOTS, _ROUNDS = 50, 80
 _EDGE, _RIM, _SEEN = "#a4aeb8", "#6b7680", "#000000"  # of edges, and around vertices without and with examples
+_CLASSES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442", "#882255", "#999999")
+_MOST_CLASSES = 20  # named in a drawing
 
 
-def draw_graph(
+def draw_graph(  # noqa: PLR0913  (what a person may say about a drawing, by keyword)
     graph: object,
     values: FloatArray | None = None,
     *,
@@ -29,6 +32,7 @@ def draw_graph(
     title: str | None = None,
     colours: Literal["root", "signed", "even"] = "root",
     seen: str = "has training examples",
+    classes: Sequence[str] | None = None,
     ax: Any = None,
 ) -> Display:
     """Draw a graph of up to a few thousand vertices, at their own positions if the graph has them, with north up.
@@ -47,6 +51,8 @@ def draw_graph(
         The colour scale: of the square root, which is finer for small values; "signed", with white for 0; or "even".
     seen
         What the black edge means.
+    classes
+        Names of classes: values are then their numbers, and each class has a colour of its own.
     ax
         Matplotlib axes to draw into; a new figure if None.
 
@@ -77,11 +83,14 @@ def draw_graph(
         linewidths=np.where(has, 1.3, 0.4),
         edgecolors=np.where(has, _SEEN, _RIM),
         zorder=2,
-        **_colours(values, colours),
+        **(_colours(values, colours) if classes is None else _class_colours(len(classes))),
     )
     if values is not None:
-        scale = " (square-root scale)" if colours == "root" and label else ""
-        axes.figure.colorbar(points, ax=axes, label=words(label) + scale, shrink=0.8)
+        scale = " (square-root scale)" if colours == "root" and label and classes is None else ""
+        bar = axes.figure.colorbar(points, ax=axes, label=words(label) + scale, shrink=0.8)
+        if classes is not None:
+            every = math.ceil(len(classes) / _MOST_CLASSES)  # of many classes, some are named
+            bar.set_ticks(np.arange(0, len(classes), every), labels=[words(str(name)) for name in classes[::every]])
     for vertex, at in enumerate(positions if known.vertices <= MOST_NAMES else ()):
         look = {"fontsize": 7.5, "color": "#333333", "ha": "center", "va": "bottom", "path_effects": [halo()]}
         axes.annotate(
@@ -118,6 +127,16 @@ def _colours(values: FloatArray | None, colours: str) -> dict[str, Any]:
         return {"cmap": "viridis", "norm": Normalize(float(np.min(values)), float(np.max(values)))}
     smallest = min(float(np.min(values)), 0.999 * largest)  # values that are all the same have a colour too
     return {"cmap": "viridis_r", "norm": PowerNorm(0.5, smallest, largest)}
+
+
+def _class_colours(count: int) -> dict[str, Any]:
+    """Return a colour for each class: of a few, those that colour-blind people tell apart."""
+    from matplotlib import colormaps
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+
+    few = count <= len(_CLASSES)
+    listed = _CLASSES[:count] if few else [colormaps["turbo"](k / (count - 1)) for k in range(count)]
+    return {"cmap": ListedColormap(listed), "norm": BoundaryNorm(np.arange(count + 1) - 0.5, count)}
 
 
 def layout(graph: Graph) -> FloatArray:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from gpcurves.errors import InputError
+from gpcurves.errors import InputError, check_name
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.effort import Computation, ForecastEffort
 from gpcurves.forecasting.intervals import Calibration, PosteriorCurves
 from gpcurves.forecasting.networks.candidates import MOST_DENSE
 from gpcurves.forecasting.networks.choosing import VertexChooser, measure_savings
+from gpcurves.forecasting.networks.class_assembly import forecast_classes
+from gpcurves.forecasting.networks.class_labels import ClassLabels
 from gpcurves.forecasting.networks.curves import Route, simulate
 from gpcurves.forecasting.networks.observed import FEWEST_LABELS, Observed, vertex_numbers
 from gpcurves.forecasting.networks.regressor import LARGEST, GraphRegressor
@@ -25,6 +28,8 @@ from gpcurves.forecasting.result import Forecast
 from gpcurves.graphs import Graph, Labels, as_graph
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
+from gpcurves.tables.classes import recognise_codes
+from gpcurves.tables.preparing import Task
 
 FEWEST = 20
 _ROUTES = 4  # orders in which further vertices are labelled, over which curves are averaged
@@ -68,15 +73,38 @@ class LabelledGraph:
 
 def read_labels(graph: Graph, labels: Any, errors: Any = None) -> Observed:
     """Return labels given as a mapping or a Series from vertex to value; NaN and None are not known."""
+    labels = _as_series(labels)
+    given = None
+    if errors is not None:
+        given = pd.Series(errors).reindex(labels.index).to_numpy(dtype=np.float64)
+    return Observed.collect(graph, labels.index.to_numpy(), labels.to_numpy(), given)
+
+
+def _as_series(labels: Any) -> pd.Series[Any]:
+    """Return known labels."""
     if isinstance(labels, Mapping):
         labels = pd.Series(dict(labels), dtype=object)
     if not isinstance(labels, pd.Series):
         raise InputError("labels must be a mapping or a Series from vertex to value")
-    known = labels.notna().to_numpy()
-    given = None
-    if errors is not None:
-        given = pd.Series(errors).reindex(labels.index[known]).to_numpy(dtype=np.float64)
-    return Observed.collect(graph, labels.index[known].to_numpy(), labels[known].to_numpy(), given)
+    return labels[labels.notna().to_numpy()]
+
+
+def _have_classes(labels: Any, task: Task | None, measured: bool) -> tuple[bool, tuple[str, ...]]:
+    """Tell whether labels are classes, and say so if somebody might mean the other; ``measured`` numbers have standard errors."""
+    if task is not None:
+        check_name("task", task, get_args(Task))
+        return task == "classes", ()
+    cells = _as_series(labels)
+    values = cells.tolist()
+    if any(isinstance(each, str | bool | np.bool_) for each in values) or isinstance(cells.dtype, pd.CategoricalDtype):
+        return not any(isinstance(each, numbers.Real) and not isinstance(each, bool | np.bool_) for each in values), ()
+    if measured:
+        return False, ()
+    try:
+        codes, said = recognise_codes(str(cells.name or "label"), np.array(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        return False, ()  # it is said elsewhere what is wrong with them
+    return codes, (said,) if said else ()
 
 
 def fit_labels(graph: Graph, observed: Observed, computation: Computation, attributes: Any = None) -> LabelledGraph:
@@ -119,23 +147,39 @@ def fit_labels(graph: Graph, observed: Observed, computation: Computation, attri
 def forecast_labels(
     graph: Graph, labels: Labels, *, attributes: Any = None, rng: Rng = 0, progress: bool | None = None
 ) -> Forecast:
-    """Forecast the error at unlabelled vertices with more labels than those of a file."""
+    """Forecast the error at unlabelled vertices with more labels than those of a file, numbers or classes."""
     seed = seed_of(rng)
     with threadpool_limits(1), Progress(progress, "%") as shown:
         shown.expect(100, 0)
         computation = Computation(seed, np.random.default_rng(seed), ForecastEffort(), shown)
+        if not labels.are_numbers:
+            gathered = ClassLabels.gather(labels.vertices, labels.cells)
+            return forecast_classes(graph, gathered, computation, labels.target or "label", attributes)
         observed = Observed.gather(labels.vertices, labels.values, labels.errors)
         return forecast_observed(graph, observed, computation, labels.target or "label", attributes)
 
 
 def forecast_graph(
-    source: object, labels: Any, computation: Computation, errors: Any = None, attributes: Any = None
+    source: object,
+    labels: Any,
+    computation: Computation,
+    errors: Any = None,
+    attributes: Any = None,
+    task: Task | None = None,
 ) -> Forecast:
-    """Forecast the error at unlabelled vertices with more labels."""
+    """Forecast the error at unlabelled vertices with more labels, numbers or classes."""
     graph = as_graph(source)
     name = getattr(labels, "name", None)
-    observed = read_labels(graph, labels, errors)
-    return forecast_observed(graph, observed, computation, "label" if name is None else str(name), attributes)
+    target = "label" if name is None else str(name)
+    classes, said = _have_classes(labels, task, errors is not None)
+    if classes:
+        if errors is not None:
+            raise InputError("noise: for numbers only, and the labels are classes")
+        known = _as_series(labels)
+        gathered = ClassLabels.collect(graph, known.index.to_numpy(), known.to_numpy())
+        return forecast_classes(graph, gathered, computation, target, attributes, said)
+    found = forecast_observed(graph, read_labels(graph, labels, errors), computation, target, attributes)
+    return replace(found, notes=(*said, *found.notes))
 
 
 def forecast_observed(

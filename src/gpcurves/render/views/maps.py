@@ -5,13 +5,15 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from gpcurves.forecasting.networks.assembly import VertexPredictor
+from gpcurves.forecasting.networks.class_assembly import VertexClassPredictor
 from gpcurves.forecasting.result import Forecast
-from gpcurves.graphs.graph import IntArray
+from gpcurves.graphs.graph import Graph, IntArray
 from gpcurves.graphs.records import shorten
 from gpcurves.numerics.display import Display
 from gpcurves.numerics.validation import FloatArray
@@ -22,6 +24,7 @@ from gpcurves.render.page import as_html, tagged
 _COLOURS = 96  # of a picture in a page: as many as its scale needs
 _NEXT, _USUAL = "#D55E00", 5  # colour of vertices to label next, and how many are marked if nobody asks for others
 _FONT, _LETTER, _FAR = 8.0, 0.62, 7.0  # of their names: size, width of a letter in sizes, and distance, in points
+_DOUBTFUL = "The probability that another class is right: dark vertices are uncertain"
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _LONGEST_NAME, _MARGIN = 24, 3.0  # letters of a name, and points between it and the middle of a vertex that it covers
 
@@ -32,41 +35,73 @@ def draw_maps(forecast: Forecast, chosen: list[str] | None = None) -> str:
     ``chosen`` are the vertices to label next, which are marked; the first few if None.
     """
     predictor = forecast.predictor
-    if not isinstance(predictor, VertexPredictor) or predictor.model.graph_.vertices > MOST_VERTICES:
+    if (
+        not isinstance(predictor, VertexPredictor | VertexClassPredictor)
+        or predictor.model.graph_.vertices > MOST_VERTICES
+    ):
         return ""
     if chosen is None:
         free = predictor.model.graph_.vertices - forecast.rows
         chosen = forecast.next_rows(min(_USUAL, free))["vertex"].tolist() if free else []
     drawings = draw_predictions(predictor, forecast.target, chosen)
     texts = (
-        "The prediction at every vertex",
-        "Half the width of the 90 % interval of a new label there: dark vertices are uncertain",
+        "The likeliest class at every vertex"
+        if isinstance(predictor, VertexClassPredictor)
+        else "The prediction at every vertex",
+        _DOUBTFUL
+        if isinstance(predictor, VertexClassPredictor)
+        else "Half the width of the 90 % interval of a new label there: dark vertices are uncertain",
     )
     pictures = "".join(_embed(drawing, text) for drawing, text in zip(drawings, texts, strict=True))
     listed = f"Orange rings mark the vertices to label next, the most informative first: {', '.join(chosen)}."
     return f"<h2>Predictions on the network</h2>{pictures}{tagged('p', listed) if chosen else ''}"
 
 
-def draw_predictions(predictor: VertexPredictor, target: str, chosen: Sequence[str] = ()) -> tuple[Display, Display]:
-    """Draw the graph twice: coloured by the prediction, and by half the width of its 90 % interval."""
-    model = predictor.model
-    graph, observed = model.graph_, model.observed_
-    marked = np.zeros(graph.vertices)
-    marked[observed.vertices] = observed.counts
-    mean, _, low, _ = model.predict_at(np.arange(graph.vertices))
-    labels = f"{len(observed.vertices):,} of {graph.vertices:,} vertices have a label"
-    uncertain = "half the 90 % interval: dark = uncertain"
-    drawings = (
-        draw_graph(
-            graph, mean, marked=marked, label=f"predicted {target}", title=labels, seen="has a label", colours="even"
-        ),
-        draw_graph(graph, mean - low, marked=marked, label=uncertain, title=labels, seen="has a label"),
-    )
+def draw_predictions(
+    predictor: VertexPredictor | VertexClassPredictor, target: str, chosen: Sequence[str] = ()
+) -> tuple[Display, Display]:
+    """Draw the graph twice: coloured by the prediction, and by half the width of its 90 % interval, or by the doubt about the class."""
+    graph = predictor.model.graph_
+    if isinstance(predictor, VertexClassPredictor):
+        drawings = _draw_classes(predictor, target)
+    else:
+        drawings = _draw_numbers(predictor, target)
     numbers = np.array([graph.number(name) for name in chosen], dtype=np.int64)
     names = [shorten(name, _LONGEST_NAME) for name in chosen] if graph.vertices > MOST_NAMES else []
     for drawing in drawings:
         mark_next(drawing, numbers, names)
     return drawings
+
+
+def _draw_numbers(predictor: VertexPredictor, target: str) -> tuple[Display, Display]:
+    model = predictor.model
+    graph, observed = model.graph_, model.observed_
+    look = _mark_labels(graph, observed.vertices)
+    mean, _, low, _ = model.predict_at(np.arange(graph.vertices))
+    uncertain = "half the 90 % interval: dark = uncertain"
+    return (
+        draw_graph(graph, mean, label=f"predicted {target}", colours="even", **look),
+        draw_graph(graph, mean - low, label=uncertain, **look),
+    )
+
+
+def _draw_classes(predictor: VertexClassPredictor, target: str) -> tuple[Display, Display]:
+    model = predictor.model
+    found, names = model.probabilities_, [str(name) for name in model.classes_]
+    look = _mark_labels(model.graph_, model.labels_.vertices)
+    likeliest = found.argmax(axis=1).astype(np.float64)
+    doubt = "probability of another class: dark = uncertain"
+    return (
+        draw_graph(model.graph_, likeliest, label=f"predicted {target}", classes=names, **look),
+        draw_graph(model.graph_, 1 - found.max(axis=1), label=doubt, **look),
+    )
+
+
+def _mark_labels(graph: Graph, vertices: IntArray) -> dict[str, Any]:
+    marked = np.zeros(graph.vertices)
+    marked[vertices] = 1.0
+    title = f"{len(vertices):,} of {graph.vertices:,} vertices have a label"
+    return {"marked": marked, "title": title, "seen": "has a label"}
 
 
 def mark_next(drawing: Display, vertices: IntArray, names: list[str]) -> None:
