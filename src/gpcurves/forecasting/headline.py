@@ -50,7 +50,8 @@ class Outlook:
 
     ``high`` and ``assured`` are the errors below which the present one is with a probability of 95 % and of 80 %.
     ``outliers`` dominate the error; the forecast is ``open`` if its interval allows for any gain or none, and ``flat`` if more
-    rows change the error little. ``total`` rows would narrow it enough; None if the forecast uses only a part of the rows already.
+    rows change the error little. ``total`` rows would narrow it enough; None if the forecast uses only a part of the rows already, or
+    there are not so many vertices.
     """
 
     have: int
@@ -66,6 +67,8 @@ class Outlook:
     def of(cls, prospects: Prospects) -> Outlook:
         """Read it off the prospects of a forecast."""
         total = None if prospects.fitted_rows < prospects.rows else prospects.enough_rows
+        if total is not None and total > prospects.unit.limit:  # a graph has only so many vertices
+            total = None
         flags = (prospects.has_outliers, prospects.is_open, prospects.is_flat)
         now = prospects.now
         return cls(prospects.rows, now.high, now.assured, *flags, total, prospects.unit.most)

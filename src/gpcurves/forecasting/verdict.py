@@ -339,8 +339,9 @@ def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bo
         enough = f"The forecast uses {prospects.fitted_rows:,} of your rows, drawn at random: more would not narrow it."
     elif is_close and factor > _TOO_CLOSE:
         enough = "The goal is too close to the expected error for any realistic number of rows to decide."
+    elif (total := _widen(rows, factor if is_close else min(factor, _CLOSE))) > prospects.unit.limit:
+        enough = f"All {prospects.unit.limit:,.0f} vertices together are too few to say more."
     else:
-        total = _widen(rows, factor if is_close else min(factor, _CLOSE))
         enough = f"Collect about {rounded(total - rows)} more rows ({total:,} in total) and run the plan again"
         enough += (
             ": it takes so many because the goal is close to the expected error."

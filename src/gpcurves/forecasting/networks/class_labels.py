@@ -178,7 +178,7 @@ def _check_classes(y: npt.ArrayLike) -> npt.NDArray[Any]:
         raise InputError(f"labels must be a list with a class per vertex, got shape {labels.shape}")
     missing = labels.dtype.kind == "f" and not np.isfinite(labels).all()
     if missing or (labels.dtype.kind == "O" and any(each is None or each != each for each in labels.tolist())):
-        raise InputError("labels must be classes, and some are missing: leave out vertices whose class is not known")
+        raise InputError("labels must be classes, but some are missing: leave out vertices whose class is not known")
     if labels.dtype.kind == "O" and len({type(each) for each in labels.tolist()}) > 1:
         return labels.astype(str)
     return labels

@@ -260,7 +260,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         part = connected_components(self.graph_.adjacency, directed=False)[1]
         unreached = np.flatnonzero(~np.isin(part, part[self.labels_.vertices]))
         if len(unreached):
-            are = "vertex is in a part" if len(unreached) == 1 else "vertices are in parts"
+            are = "vertex is in a component" if len(unreached) == 1 else "vertices are in components"
             names = list_names([self.graph_.label(k) for k in unreached.tolist()])
             what = (
                 "probabilities are the shares of the classes" if isinstance(self.kernel, str) else "classes are guessed"
@@ -289,13 +289,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.probabilities_[at])
 
     def predict(self, X: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
-        """Return the likeliest class at vertices, or at all of them."""
+        """Return the most likely class at the given vertices, or at all."""
         likeliest = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[likeliest])
 
     def _find(self, X: npt.ArrayLike | None) -> IntArray:
         if not hasattr(self, "probabilities_"):
-            raise InputError("the model has not learnt anything yet: call fit first")
+            raise InputError("this model is not fitted yet: call fit first")
         return self.everywhere_ if X is None else vertex_numbers(self.graph_, X)
 
     def __repr__(self) -> str:
