@@ -46,8 +46,8 @@ class ClassCalibration:
     up: tuple[float, ...]
 
 
-RATE = ClassCalibration(0.627, 0.119, 0.168, down=(3.33, 0.05, 0.428, 0.258), up=(2.18, 0.00889, 0.397, 0.255))
-LOSS = ClassCalibration(1.0, 1.37, 0.333, down=(1.81, 0.0103, 5.8, 0.14), up=(1.69, 0.0136, 1.05, 0.677))
+RATE = ClassCalibration(0.633, 0.112, 0.153, down=(3.47, 0.05, 0.433, 0.267), up=(2.23, 0.00887, 0.396, 0.256))
+LOSS = ClassCalibration(1.0, 1.25, 0.321, down=(1.78, 0.0106, 6.33, 0.131), up=(1.55, 0.00897, 1.82, 0.514))
 
 
 def to_scale(values: FloatArray, is_rate: bool) -> FloatArray:
