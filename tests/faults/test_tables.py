@@ -772,21 +772,21 @@ def test_repeats_by_chance_are_kept() -> None:
     copies = int(table.duplicated().sum())
     assert copies > 10
     prepared = prepare(table, "y")
-    assert said(prepared, f"Kept {copies} rows equal to another one")
+    assert said(prepared, f"Kept {copies} rows that equal another one")
     assert len(prepared.y) == 300
 
 
 def test_copies_are_seen_beside_repeated_measurements() -> None:
     again = numbers().tail(10).assign(y=np.arange(10) / 7)
     table = pd.concat([numbers(), again, numbers().head(15)])
-    assert said(prepare(table, "y"), "Dropped 15 rows equal to another one")
+    assert said(prepare(table, "y"), "Dropped 15 rows that equal another one")
 
 
 def test_repeats_among_few_values_are_kept() -> None:
     table = pd.DataFrame({"a": [0, 1] * 30, "b": ["x", "y", "z"] * 20, "y": [1, 2, 3, 4, 5] * 12})
     prepared = prepare(table, "y")
     assert len(prepared.y) == 60
-    assert said(prepared, "Kept 30 rows equal to another one")
+    assert said(prepared, "Kept 30 rows that equal another one")
 
 
 def test_a_million_rows(write: Write) -> None:
@@ -796,7 +796,7 @@ def test_a_million_rows(write: Write) -> None:
     prepared = prepare(table, "y", rng=3)
     assert prepared.X.shape == (1000, 1)
     assert prepared.usable_rows == pytest.approx(1_000_000, rel=0.4)  # of which some are copies
-    assert said(prepared, "Looked at 20,000 rows, drawn at random from 1,000,000.")
+    assert said(prepared, "Examined 20,000 rows, drawn at random from 1,000,000.")
     assert said(prepared, "Drew 1,000 rows at random from")
     again, other = prepare(table, "y", rng=3), prepare(table, "y", rng=4)
     np.testing.assert_array_equal(prepared.X, again.X)
@@ -902,7 +902,7 @@ BAD_TABLES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: prepare(numbers(16).assign(a=[np.nan] * 7 + list(range(2, 11))), "y", missing="drop"),
         r"got 9 of 16 rows: left out were 7 rows with a missing input \('a': 7\); --missing impute fills",
     ),
-    "only copies": (lambda: prepare(pd.concat([numbers(5)] * 4), "y"), "left out were 15 rows equal to another one"),
+    "only copies": (lambda: prepare(pd.concat([numbers(5)] * 4), "y"), "left out were 15 rows that equal another one"),
     "unknown feature": (lambda: prepare(mixed(), "y", features=["a", "color"]), "did you mean 'colour'"),
     "unknown drop": (lambda: prepare(mixed(), "y", drop=["Day"]), "no column 'Day': did you mean 'day'"),
     "target as input": (lambda: prepare(mixed(), "y", features=["a", "y"]), "'y' cannot be an input as well$"),
