@@ -779,7 +779,7 @@ def test_repeats_by_chance_are_kept() -> None:
 def test_copies_are_seen_beside_repeated_measurements() -> None:
     again = numbers().tail(10).assign(y=np.arange(10) / 7)
     table = pd.concat([numbers(), again, numbers().head(15)])
-    assert said(prepare(table, "y"), "Dropped 15 rows that equal another one")
+    assert said(prepare(table, "y"), "Dropped 15 rows equal to another one")
 
 
 def test_repeats_among_few_values_are_kept() -> None:
@@ -902,7 +902,7 @@ BAD_TABLES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: prepare(numbers(16).assign(a=[np.nan] * 7 + list(range(2, 11))), "y", missing="drop"),
         r"got 9 of 16 rows: left out were 7 rows with a missing input \('a': 7\); --missing impute fills",
     ),
-    "only copies": (lambda: prepare(pd.concat([numbers(5)] * 4), "y"), "left out were 15 rows that equal another one"),
+    "only copies": (lambda: prepare(pd.concat([numbers(5)] * 4), "y"), "left out were 15 rows equal to another one"),
     "unknown feature": (lambda: prepare(mixed(), "y", features=["a", "color"]), "did you mean 'colour'"),
     "unknown drop": (lambda: prepare(mixed(), "y", drop=["Day"]), "no column 'Day': did you mean 'day'"),
     "target as input": (lambda: prepare(mixed(), "y", features=["a", "y"]), "'y' cannot be an input as well$"),
