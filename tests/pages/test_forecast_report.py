@@ -240,18 +240,24 @@ def test_goals_in_other_measures_move_as_well(browser: Browser, tmp_path: Path) 
 def test_the_slider_moves_the_marks_where_python_draws_them(browser: Browser, tmp_path: Path) -> None:
     forecast = made()
     browser.resize(1280, 900)
-    browser.open(write(tmp_path, forecast, goal=0.3))
-    marks = """[...document.querySelectorAll('svg.wide [data-part]')].filter((e) => e.getAttribute('display') !== 'none' && (e.tagName !== 'text' || e.textContent.trim()))
-        .map((e) => [e.dataset.part, e.textContent, ...['x', 'y', 'x1', 'x2', 'y1', 'y2', 'transform'].map((a) => e.getAttribute(a))].join())"""
-    drawn = browser.run(marks)
-    browser.run(
-        "{ const r = document.getElementById('goal-range'); r.value = 120; r.dispatchEvent(new Event('input')); }"
-    )
-    assert browser.run(marks) != drawn
-    value = float(browser.run("document.getElementById('goal').value"))
-    assert browser.run("document.querySelector('h1').textContent") == forecast.headline(value)
-    type_goal(browser, 0.3)
-    assert browser.run(marks) == drawn
+    marks = """[...page.querySelectorAll('svg [data-part]')]
+        .filter((e) => e.getAttribute('display') !== 'none' && (e.tagName !== 'text' || e.textContent.trim()))
+        .map((e) => [e.dataset.part, e.textContent.trim(),
+            ...['x', 'y', 'x1', 'x2', 'y1', 'y2', 'transform', 'text-anchor'].map((a) => e.getAttribute(a))].join())"""
+    live = f"{{ const page = document; {marks} }}"
+    for goal in (0.3, 0.42, 0.25, 1e-9):
+        browser.open(write(tmp_path, forecast, goal=goal))
+        source = json.dumps((tmp_path / "report.html").read_text(encoding="utf-8"))
+        drawn = browser.run(f"{{ const page = new DOMParser().parseFromString({source}, 'text/html'); {marks} }}")
+        move = (
+            "{ const r = document.getElementById('goal-range'); r.value = 120; r.dispatchEvent(new Event('input')); }"
+        )
+        browser.run(move)
+        assert browser.run(live) != drawn
+        value = float(browser.run("document.getElementById('goal').value"))
+        assert browser.run("document.querySelector('h1').textContent") == forecast.headline(value)
+        type_goal(browser, goal)
+        assert browser.run(live) == drawn
 
 
 @needs_chromium
