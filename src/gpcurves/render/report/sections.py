@@ -305,7 +305,7 @@ def choosing(report: Report) -> str:
             f"{quantity.write(random)}, {100 * saved:.0f} % lower (the dashed curve). {caution}"
         )
     title = "If you can choose the vertices" if unit.are_labels else "If you can choose your inputs"
-    return section(f"{tagged('h2', title)}{tagged('p', unit.say(said))}")
+    return section(f"{tagged('h2', title)}<p>{explain(unit.say(said))}</p>")
 
 
 def assumptions(forecast: Forecast) -> Iterable[str]:
