@@ -77,7 +77,7 @@ def test_every_public_name_is_on_one_page(build: ModuleType) -> None:
 def test_every_method_and_option_is_on_the_page_of_methods(build: ModuleType) -> None:
     page = build.methods_page()
     for method in gpc.METHODS.values():
-        assert f"| `{method.name}` | {method.title} |" in page
+        assert f"| `{method.name}` | {method.title}: {method.relation} | {method.promise} |" in page
         assert all(f"| `{one.name}` | `" in page for one in parameters_of(method.Options))
     assert "| `datasets` | `int \\| None` |" in page
 
