@@ -66,8 +66,9 @@ class HeldOutLabels:
         total = weights.sum(axis=0)
         right = np.array([weights[likeliest == k, k].sum() for k in range(len(total))])
         missed = np.maximum(total - right, 0.0)
-        ends = beta.ppf([[0.05], [0.95]], missed + 0.5, right + 0.5)
-        return missed / np.maximum(total, 1e-12), *ends
+        low, high = beta.ppf([[0.05], [0.95]], missed + 0.5, right + 0.5)
+        share = missed / np.maximum(total, 1e-12)
+        return share, np.minimum(low, share), np.maximum(high, share)  # of no mistakes, or only these, too
 
 
 def cross_validate(model: GraphClassifier, rng: np.random.Generator) -> tuple[ClassValidation, HeldOutLabels]:
