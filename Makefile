@@ -82,6 +82,8 @@ benchmark-network: .venv-network/installed  ## predictions and forecasts beside 
 	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.tasks
 	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.score
 	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.forecasts --file build/network-forecasts.json
+	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.classes --file build/network-classes.json
+	OPENBLAS_NUM_THREADS=1 .venv-network/bin/python -m benchmarks.network.class_forecasts --file build/network-class-forecasts.json
 
 .venv-network/installed: pyproject.toml benchmarks/network/requirements.txt
 	$(PYTHON) -m venv .venv-network
