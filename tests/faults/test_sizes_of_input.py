@@ -241,7 +241,7 @@ CLAIMS: dict[str, tuple[str, Callable[[], str | bytes], Callable[[Path], object]
         "a.mtx",
         lambda: f"{MTX}9 9 1000000000\n1 2\n",
         read_graph,
-        "speaks of 1,000,000,000 entries, .* 7\\d bytes",
+        "announces 1,000,000,000 entries, .* 7\\d bytes",
     ),
     "array": (
         "a.mtx",

@@ -260,7 +260,7 @@ def test_bad_teachers_are_refused_in_one_sentence() -> None:
             lambda: gpc.GraphProblem(
                 gpc.Graph.from_edges([(0, 1)]), WALK(4), 0.1, gpc.Teacher(WALK(4), 0.1, graph=GRAPH)
             ),
-            "its graph has 60 vertices, and that of the student 2",
+            "its graph has 60 vertices, but that of the model has 2",
         ),
         (
             lambda: gpc.learning_curve(taught(gpc.Teacher(function=lambda X: X[:, 0] * np.nan, noise=0.1)), "lc", [1]),
