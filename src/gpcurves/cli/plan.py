@@ -179,7 +179,6 @@ def plan(given: Given) -> None:
       gpcurves plan --edges friends.csv --labels clubs.csv --goal-error-rate 0.05 --next 5
     """
     from gpcurves.cli import output
-    from gpcurves.forecasting.headline import ask
 
     fill_in_demo(given)
     _check_source(given)
@@ -222,6 +221,8 @@ def plan(given: Given) -> None:
             for sentence in (*(_answer(result, aim, asked) if aim is not None else ()), *further.sentences):
                 click.echo(sentence)
         return
+    from gpcurves.forecasting.headline import ask  # heavy, and files are refused before
+
     headline, *reasons = _answer(result, aim, asked)
     table = None if given["next_file"] is not None else further.written
     _tell_more(result, list(contents), further, table, reasons)
