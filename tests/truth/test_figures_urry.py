@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
+from gpcurves.graphs import diagnosis
 from gpcurves.papers import FIGURES, Quality, draw
 from gpcurves.papers import urry2013_claims as claims
 from gpcurves.papers.folder import SUFFIXES, read_finished, save
@@ -26,6 +27,16 @@ def listed(claims: tuple[Claim, ...]) -> str:
 
 def test_all_figures_are_there() -> None:
     assert [f"urry2013-{number}" for number in range(1, 13)] == NAMES
+
+
+def test_figure_2_counts_all_vertices_of_a_graph_that_diagnose_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = POISSON.sample(200, rng=1)
+    monkeypatch.setattr(diagnosis, "_WORK", 0)
+    assert len(gpc.diagnose(graph).variances) == 100
+    edges = graph.adjacency.toarray()
+    root = np.sqrt(np.maximum(edges.sum(axis=0), 1))
+    walk = np.linalg.matrix_power((np.eye(200) + edges / np.outer(root, root)) / 2, 10).diagonal()
+    np.testing.assert_allclose(claims.diagnosed_in_full(graph).variances, walk / walk.mean(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", some_are_slow(NAMES, "urry2013-10", "urry2013-12"))

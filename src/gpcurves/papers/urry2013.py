@@ -69,7 +69,7 @@ def figure_2(quality: Quality) -> Drawn:
     sheet, claims, edges = Sheet(1, 2), [], np.linspace(0, 9, 181)
     results = {}
     for panel, ensemble in zip(sheet.panels, (POISSON, POWER), strict=True):
-        graph = gpc.diagnose(ensemble.sample(quality.choose(10_000, 4_000), rng=1))
+        graph = claim.diagnosed_in_full(ensemble.sample(quality.choose(10_000, 4_000), rng=1))
         problem, precision = walk_problem(ensemble, "global", 0.1), quality.choose(0.001, 0.01)
         limit = gpc.vertex_variances(problem, 0, "cavity", precision=precision, rng=1)
         panel.setup(TITLES[ensemble], x="prior variance $C_{ii}$", y="density", xlim=(-0.1, 9), ylim=(0, 1.6))

@@ -62,6 +62,12 @@ def cycles_matter(lengths: FloatArray, apart: FloatArray, on_tree: FloatArray, t
     ]  # fmt: skip
 
 
+def diagnosed_in_full(graph: gpc.Graph) -> gpc.Diagnosis:
+    """Return the prior variances of all vertices: a sample, which `diagnose` takes of a large graph, has few pairs."""
+    kernel = gpc.RandomWalkKernel(normalise="global")
+    return gpc.Diagnosis(graph, kernel, kernel.on(graph).variances)
+
+
 def variances_of(
     ensemble: Ensemble, graph: gpc.Diagnosis, limit: gpc.VarianceDistribution, edges: FloatArray
 ) -> list[Claim]:
