@@ -46,8 +46,8 @@ class ClassCalibration:
     up: tuple[float, ...]
 
 
-RATE = ClassCalibration(0.633, 0.112, 0.153, down=(3.47, 0.05, 0.433, 0.267), up=(2.23, 0.00887, 0.396, 0.256))
-LOSS = ClassCalibration(1.0, 1.25, 0.321, down=(1.78, 0.0106, 6.33, 0.131), up=(1.55, 0.00897, 1.82, 0.514))
+RATE = ClassCalibration(0.635, 0.112, 0.158, down=(3.56, 0.05, 0.436, 0.267), up=(2.22, 0.00922, 0.4, 0.257))
+LOSS = ClassCalibration(1.0, 1.23, 0.291, down=(1.91, 0.0106, 6.58, 0.166), up=(1.52, 0.00864, 1.85, 0.554))
 
 
 def to_scale(values: FloatArray, is_rate: bool) -> FloatArray:
