@@ -396,9 +396,13 @@ def test_examples_in_the_help_run(command: str, capsys: pytest.CaptureFixture[st
     rows = ["x,y,price,drag", *(f"{i * 7 % 20},{i % 9},{i * i},{i * i % 11}" for i in range(20))]
     for name in ("data.csv", "runs.csv", "new.csv"):
         (tmp_path / name).write_text("\n".join(rows))
-    for name in ("network.csv", "grid.csv"):
+    for name in ("network.csv", "grid.csv", "friends.csv"):
         (tmp_path / name).write_text("".join(f"v{i},v{i + 1}\n" for i in range(50)))
     (tmp_path / "known.csv").write_text("".join(f"v{i},{i * i % 13}\n" for i in range(0, 50, 2)))
+    for name in ("codes.csv", "clubs.csv"):
+        (tmp_path / name).write_text("".join(f"v{i},{i // 26}\n" for i in range(0, 50, 2)))
+    flowers = (f"{i % 7 + 9 * (i % 2)},{i},{'rose' if i % 2 else 'tulip'}" for i in range(30))
+    (tmp_path / "flowers.csv").write_text("\n".join(["petal,day,species", *flowers]))
     (tmp_path / "vertices.csv").write_text("vertex,height\n" + "".join(f"v{i},{i % 7}\n" for i in range(51)))
     for example in examples:
         named = [str(tmp_path / word) if "." in word and word[-1].isalpha() else word for word in example[1:]]

@@ -175,21 +175,24 @@ def test_a_table_is_planned_and_served_until_it_is_interrupted(tmp_path: Path) -
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/[\w-]{32}/)", address)
-        assert found is not None, address
-        connection = http.client.HTTPConnection(LOOPBACK, int(found[1]), timeout=20)
-        connection.request("GET", found[2] + "forecast.json")
-        plan = json.loads(connection.getresponse().read())
-        assert plan["target"] == "y"
-        assert plan["rows"] == 30
-        assert len(plan["record"]["band"]["n"]) > 100
-        connection.request("GET", found[2])
-        page = connection.getresponse().read().decode()
-        assert '"plan": "forecast.json"' in page
-        connection.close()
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
-        assert process.returncode == 0, said
-        assert "closed" in said
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().strip()
+            found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/[\w-]{32}/)", address)
+            assert found is not None, address
+            connection = http.client.HTTPConnection(LOOPBACK, int(found[1]), timeout=20)
+            connection.request("GET", found[2] + "forecast.json")
+            plan = json.loads(connection.getresponse().read())
+            assert plan["target"] == "y"
+            assert plan["rows"] == 30
+            assert len(plan["record"]["band"]["n"]) > 100
+            connection.request("GET", found[2])
+            page = connection.getresponse().read().decode()
+            assert '"plan":"forecast.json"' in page
+            connection.close()
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=30)
+            assert process.returncode == 0, said
+            assert "closed" in said
+        finally:
+            process.kill()  # a check that fails must not wait for a server that goes on

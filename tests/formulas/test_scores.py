@@ -77,7 +77,7 @@ def test_the_command_line_knows_quantities(tmp_path: Path) -> None:
     expected = gpc.learning_curve(SMOOTH, "lc", [0, 5, 50], quantity="nlpd").error
     assert [float(line.split(",")[2]) for line in out.splitlines()[1:4]] == expected.tolist()
     assert command(*WORDS, "--quantity", "training", "--methods", "ov")[0] == 2
-    assert "it gives mse" in command(*WORDS, "--quantity", "evidence")[2]
+    assert "it computes mse" in command(*WORDS, "--quantity", "evidence")[2]
     code, _, err = command(*WORDS, "--quantity", "nlpd", "--goal", "1")
     assert (code, "--goal needs a quantity that always falls" in err) == (2, True)
     listed = {row["name"]: row for row in json.loads(command("methods", "--json")[1])}

@@ -297,9 +297,10 @@ def test_vertices_to_label_next_are_those_between_classes(forecast: Any) -> None
     [
         ([0, 1, 1], True, "Took 'x', which is 0 and 1, as classes"),
         ([5, 9, 9], True, "Took 'x', which is 5 and 9, as classes"),
-        ([1, 2, 3], True, "Took 'x', which is 1 to 3, as classes"),
-        ([2, 4, 8], False, "Took 'x', which has 3 different integers, as numbers: --task classes"),
+        ([1, 2, 3, 3], True, "Took 'x', which is 1 to 3, as classes"),
+        ([2, 4, 8, 8], False, "Took 'x', which has 3 different integers, as numbers: --task classes"),
         ([0.5, 1, 2], False, ""),
+        ([1, 2], False, ""),  # codes repeat
         (range(20), False, ""),
     ],
 )

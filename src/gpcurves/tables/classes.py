@@ -80,9 +80,10 @@ def recognise(target: str, cells: pd.Series[Any], decimal: str = ".") -> tuple[b
 
 def recognise_codes(target: str, values: FloatArray) -> tuple[bool, str]:
     """Tell whether numbers are codes of classes, and say so where somebody might mean the other; NaN is missing."""
-    different = np.unique(values[~np.isnan(values)])
-    if len(different) < 2 or len(different) > _MANY_CODES or (different != different.round()).any():
-        return False, ""
+    present = values[~np.isnan(values)]
+    different = np.unique(present)
+    if not 2 <= len(different) <= min(_MANY_CODES, len(present) - 1) or (different != different.round()).any():
+        return False, ""  # codes of classes repeat
     listed = (
         f"{different[0]:g} to {different[-1]:g}"
         if len(different) > 2
