@@ -383,7 +383,7 @@ def test_every_command_can_be_quiet_and_has_examples(command: str, capsys: pytes
         pytest.param("curve", marks=pytest.mark.slow),
         "methods",
         pytest.param("plan", marks=pytest.mark.slow),
-        "diagnose",
+        pytest.param("diagnose", marks=pytest.mark.slow),
         "predict",
         "draw",
     ],

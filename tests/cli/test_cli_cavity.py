@@ -53,6 +53,7 @@ def test_the_columns_are_those_of_the_contract(capsys: pytest.CaptureFixture[str
     assert "Traceback" not in captured.err
 
 
+@pytest.mark.slow
 def test_local_normalisation_as_in_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
     found = []
     for words in (CAVITY, [*CAVITY, "--local", "paper"]):

@@ -56,6 +56,7 @@ def test_curves_of_tasks_with_a_file(tmp_path: Path) -> None:
     assert sum(row["method"] == "tasks, b" for row in rows(out)) == 3
 
 
+@pytest.mark.slow
 def test_the_cheapest_mix(tmp_path: Path) -> None:
     problem = gpc.Problem(gpc.RBF(0.1), gpc.Torus(1), gpc.Fidelities(0.95, 0.05, 0.2))
     mix = gpc.cheapest_mix(problem, 0.05, [1, 8])

@@ -31,6 +31,7 @@ def test_one_design() -> None:
     assert float(rows(out)[-1]["error"]) == gpc.learning_curve(problem, "simulation", [20], rng=0).error[0]
 
 
+@pytest.mark.slow
 def test_several_designs_say_what_choosing_saves(tmp_path: Path) -> None:
     words = [*CURVE, "--n", "5,10,20", "--design", "random,greedy,grid", "--simulate", "20"]
     code, out, err = command(*words, "--goal", "0.1")
@@ -46,6 +47,7 @@ def test_several_designs_say_what_choosing_saves(tmp_path: Path) -> None:
     assert "choosing saves" in (tmp_path / "designs.html").read_text()
 
 
+@pytest.mark.slow
 def test_vertices_that_are_chosen_are_listed(network: str, tmp_path: Path) -> None:
     chosen = tmp_path / "chosen.csv"
     words = ["graph", "--edges", network, *WALK, "--nu", "0.25,0.5", "--design", "greedy", "--chosen", str(chosen)]

@@ -167,6 +167,7 @@ def test_a_client_that_says_nothing_does_not_keep_others_waiting(server: PageSer
         assert fetch(server, f"/{server.token}/")[0] == 200
 
 
+@pytest.mark.slow
 def test_a_table_is_planned_and_served_until_it_is_interrupted(tmp_path: Path) -> None:
     table = tmp_path / "data.csv"
     table.write_text("x,y\n" + "\n".join(f"{i / 30},{(7 * i) % 11 / 10 + i / 30}" for i in range(30)))

@@ -488,6 +488,7 @@ def on_a_star(kernel: GraphKernel, leaves: int) -> tuple[float, float]:
     return float(at[0] + at[1]) / 2, float(at[2] * (1 - 1 / leaves) + (at[0] + at[1]) / (2 * leaves))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "leaves"),
     [

@@ -497,6 +497,7 @@ def test_the_same_seed_draws_the_same_graph(name: str) -> None:
     assert ensemble.sample(50, 3) != ensemble.sample(50, 4)
 
 
+@pytest.mark.slow
 def test_large_graphs_take_a_moment() -> None:
     start = time.process_time()
     for ensemble in FOUR.values():

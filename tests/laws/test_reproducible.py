@@ -171,7 +171,7 @@ def assert_same_and_frozen(one: Any, other: Any) -> None:
         assert before[path].flags.writeable or not values.flags.writeable, path
 
 
-LONG = ("ensemble, taught", "classes", "outliers", "univariate", "erdos-renyi")
+LONG = ("ensemble, taught", "graph, taught", "classes", "outliers", "univariate", "erdos-renyi")
 """Problems that take seconds by methods that draw, or by quadrature."""
 APPLIES = [
     (name, method)
@@ -229,6 +229,7 @@ def test_formulas_reproduce_themselves(name: str, tmp_path: Path) -> None:
         assert_same_and_frozen(curves, other)
 
 
+@pytest.mark.slow
 def test_without_a_seed_the_one_that_was_taken_is_kept() -> None:
     for name, method, options in (
         ("circle", "simulation", {"datasets": 3}),

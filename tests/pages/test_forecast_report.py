@@ -222,6 +222,7 @@ def test_the_goal_moves_the_answer_to_the_row(browser: Browser, tmp_path: Path, 
 
 
 @needs_chromium
+@pytest.mark.slow
 def test_goals_in_other_measures_move_as_well(browser: Browser, tmp_path: Path) -> None:
     forecast = made(deviation=0.9)
     for name, values in {"r2": (0.5, 0.9, 0.94, 0.9512), "mae": (0.2, 0.24, 0.3), "percent": (25, 30, 45.5)}.items():
@@ -291,6 +292,7 @@ def test_both_widths(browser: Browser, tmp_path: Path, width: int) -> None:
 
 
 @needs_chromium
+@pytest.mark.slow
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm install)")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_accessibility(browser: Browser, tmp_path: Path, theme: str) -> None:
@@ -309,6 +311,7 @@ def test_accessibility(browser: Browser, tmp_path: Path, theme: str) -> None:
 
 
 @needs_chromium
+@pytest.mark.slow
 def test_terms_open_by_keyboard_and_close_again(browser: Browser, tmp_path: Path) -> None:
     browser.resize(390, 844)
     browser.open(write(tmp_path, made(), goal=0.3))
@@ -338,6 +341,7 @@ def test_terms_open_by_keyboard_and_close_again(browser: Browser, tmp_path: Path
 
 
 @needs_chromium
+@pytest.mark.slow
 def test_downloads_hold_the_same_numbers(browser: Browser, tmp_path: Path) -> None:
     forecast = made()
     browser.resize(1280, 900)

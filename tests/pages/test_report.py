@@ -258,6 +258,7 @@ def test_the_page_is_complete_and_needs_nothing_from_outside(curves: gpc.CurveSe
         assert words in own
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium on this machine")
 def test_the_page_in_a_browser(curves: gpc.CurveSet, tmp_path: Path) -> None:
     path = tmp_path / "page.html"

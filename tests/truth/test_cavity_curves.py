@@ -122,6 +122,7 @@ def test_learning_curve_of_the_paper() -> None:
     assert curve.notes == ("no vertex belongs to the group 'degree=60'",)
 
 
+@pytest.mark.slow
 def test_the_equation_of_the_paper_is_off_by_many_standard_errors() -> None:
     problem = walk(ER3, 4, "local", 1.0)
     exact = gpc.learning_curve(problem, "cavity", nu=[3], rng=0)
@@ -293,6 +294,7 @@ def test_damping_and_order_do_not_move_the_answer() -> None:
     assert (damped.diagnostics["rounds"][::-1] > plain.diagnostics["rounds"]).all()
 
 
+@pytest.mark.slow
 def test_precision_is_honoured() -> None:
     problem = walk(forest(), 4)
     rough = gpc.learning_curve(problem, "cavity", nu=[1], rng=0, precision=0.2)
@@ -322,6 +324,7 @@ def test_store_and_workers_change_no_number(kind: str, tmp_path: Path) -> None:
         assert other.to_json() == first.to_json()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Replicas, GivenGraph])
 def test_an_interrupted_run_carries_what_there_is(
     kind: type[Replicas] | type[GivenGraph], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -534,6 +537,7 @@ def test_an_ensemble_without_edges_is_left_out_of_all_theory() -> None:
     assert "eigenvalue" in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", [ER3, REGULAR3.sample(60, 0)], ids=["ensemble", "graph"])
 @pytest.mark.parametrize("kernel", [gpc.RandomWalkKernel(6, 2.2), gpc.RegularisedLaplacianKernel(1.3)], ids=repr)
 def test_a_kernel_of_which_only_eigenvalues_are_known(kernel: GraphKernel, graph: Any) -> None:

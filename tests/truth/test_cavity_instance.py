@@ -41,6 +41,7 @@ def test_settles_in_a_few_rounds_on_a_long_chain() -> None:
     assert len(got.history) == got.rounds
 
 
+@pytest.mark.slow
 def test_warm_start_and_threads() -> None:
     graph = links(regular_graph(1500))
     rng = np.random.default_rng(1)

@@ -74,6 +74,7 @@ def test_an_ensemble_agrees_with_simulation() -> None:
     assert (cavity.diagnostics["converged"] == 1).all()
 
 
+@pytest.mark.slow
 def test_blocks_that_are_labelled_unevenly_agree_with_the_simulation() -> None:
     """Kernels of other variances than 1, so that units matter too."""
     blocks = gpc.StochasticBlockModel((0.5, 0.5), ((2.5, 0.5), (0.5, 2.5)), (1, 0))

@@ -26,6 +26,7 @@ def test_average_prior_variance(degrees: np.ndarray, kappa: float) -> None:
     assert got.stderr <= 1e-3 * got.value
 
 
+@pytest.mark.slow
 def test_normaliser_from_messages_is_that_from_walks() -> None:
     """The same run without data and without normalisation, UM13 after (26)."""
     run = population_error(ER3, WALK, 1.0, 0.0, normalise="none", rng=0)
@@ -61,6 +62,7 @@ def test_learning_curve_of_the_paper() -> None:
     assert [r.nu for r in curve] == [5.0, 0.1, 1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalise", ["global", "local"])
 def test_standard_errors_are_honest(normalise: Normalisation) -> None:
     normaliser = mean_prior_variance(ER3, random_walk(4, 2), precision=5e-4, rng=9)

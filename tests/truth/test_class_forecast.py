@@ -245,6 +245,7 @@ def test_scikit_learn_takes_it_for_one_of_its_own(estimator: Any, check: Any) ->
     check(estimator)
 
 
+@pytest.mark.slow
 def test_an_estimator_with_the_forecast_of_its_rows() -> None:
     table = overlapping()
     model = gpc.LearningCurveClassifier().fit(table[["a", "b"]], table["kind"])

@@ -37,6 +37,7 @@ def one_sided() -> dict[str, gpc.LearningCurve]:
     }
 
 
+@pytest.mark.slow
 def test_labels_in_one_block_leave_the_other_unknown(one_sided: dict[str, gpc.LearningCurve]) -> None:
     # values of another calculation, to two digits
     other = errors(one_sided["cavity"], "block=2")[0]
@@ -53,6 +54,7 @@ def test_blocks_by_populations_agree_with_simulated_graphs(one_sided: dict[str, 
     np.testing.assert_allclose(shares @ errors(found, "block=1", "block=2"), found.error, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strength", [0.5, 1.4])
 def test_symmetric_blocks_have_the_curve_of_random_graphs(strength: float) -> None:
     """However strong communities are: at equal degrees and even labelling every neighbourhood looks the same."""

@@ -55,6 +55,7 @@ def test_points_of_the_cube_become_inputs_by_quantiles(name: str) -> None:
         assert np.bincount((component * cells).astype(int), minlength=cells).tolist() == [16 // cells] * cells
 
 
+@pytest.mark.slow
 def test_numbers_of_choosing_on_a_circle() -> None:
     # RBF, l = 0.05, noise 0.05, n = 20: random .188, greedy .053, equispaced .044, no choice below .038
     problem = gpc.Problem(gpc.RBF(0.05), gpc.Torus(1), 0.05)

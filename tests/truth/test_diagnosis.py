@@ -39,6 +39,7 @@ def test_the_effective_diameter_is_that_of_all_distances(name: str) -> None:
     assert gpc.diagnose(graph).shape.effective_diameter == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_samples_of_large_graphs_are_close(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = nx.watts_strogatz_graph(1500, 6, 0.1, seed=2)
     whole = gpc.diagnose(graph)

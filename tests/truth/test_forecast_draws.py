@@ -112,6 +112,7 @@ def test_seeds_move_a_required_n_by_the_error_that_is_said() -> None:
     assert 0.5 < float(np.median([each.monte_carlo_error or math.nan for each in needed])) / spread < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 def test_half_of_the_draws_move_a_required_n_by_less_than_a_tenth_of_its_interval(noise: float) -> None:
     full, half = made(noise, 12, 0), made(noise, 6, 0)

@@ -118,6 +118,7 @@ def test_features_change_nothing() -> None:
     assert isinstance(find_space(rough, rough)[0], Covariances)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inference", ["ep", "laplace"])
 @pytest.mark.parametrize("kernel", [gpc.OU(0.2), gpc.RBF(0.3)], ids=repr)
 def test_beliefs_that_grow_are_those_found_anew(kernel: Any, inference: str) -> None:
