@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import gpcurves as gpc
+from browser import browsing
 from gpcurves.cli import run
 from gpcurves.goals import Goal
 from gpcurves.methods import MethodName
@@ -160,6 +161,11 @@ def test_labels_are_moved_apart() -> None:
     assert (np.diff(np.sort(spread)) > 0.0319).all()
     assert spread[1] == 0.1
     assert np.argsort(spread).tolist() == [1, 0, 2, 3]
+    for ends in ([0.01, 0.02, 0.03, 0.5], [0.5, 0.98, 0.99, 1.0]):  # names outside a picture are hidden
+        inside = move_apart(np.array(ends), 0.05, low=0.0, high=1.0)
+        assert inside.min() >= 0
+        assert inside.max() <= 1
+        assert (np.diff(inside) > 0.0499).all()
 
 
 GOAL = Goal(0.05, "n", {"lc": 168.0, "ov": 90.0, "two": 4e6}, {"info": "never & ever"}, "About 168 examples.")
@@ -263,22 +269,21 @@ def test_the_page_is_complete_and_needs_nothing_from_outside(curves: gpc.CurveSe
 def test_the_page_in_a_browser(curves: gpc.CurveSet, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     curves.save(path)
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-    flags += [
-        "--host-resolver-rules=MAP * ~NOTFOUND",
-        f"--user-data-dir={tmp_path / 'profile'}",
-        "--enable-logging=stderr",
-    ]
-    done = subprocess.run(
-        ["chromium", *flags, "--virtual-time-budget=8000", "--dump-dom", path.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert 'class="main-svg"' in done.stdout
-    assert done.stdout.count('class="trace scatter') >= len(curves)
-    assert "CONSOLE" not in "".join(line for line in done.stderr.splitlines(keepends=True) if "rror" in line)
+    with browsing() as browser:
+        browser.resize(390, 800)
+        browser.open(path.as_uri())
+        browser.wait(f"document.querySelectorAll('.trace.scatter').length >= {len(curves)}")
+        assert browser.run("document.documentElement.scrollWidth") <= 390
+        entries = browser.run("[...document.querySelectorAll('.key button')].map(each => each.textContent)")
+        assert {entry.split(":")[0] for entry in entries} >= set(curves)
+        lc = "[...document.querySelectorAll('.key button')].find(each => each.textContent.startsWith('lc:'))"
+        hidden = "document.querySelector('.js-plotly-plot').data.filter(each => each.visible === false).map(each => each.name)"
+        browser.run(f"{lc}.click()")
+        assert [name.split(":")[0] for name in browser.run(hidden)] == ["lc"]
+        browser.run(f"{lc}.click()")
+        assert browser.run(hidden) == []
+        assert browser.complaints() == []
+        assert not [address for address in browser.requests() if not address.startswith(("file:", "data:", "blob:"))]
 
 
 @pytest.mark.slow

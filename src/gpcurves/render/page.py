@@ -44,9 +44,9 @@ def document(title: str, parts: Sequence[str], style: str = "") -> str:
     head = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
-        f"<title>{html.escape(title)}</title><style>{_STYLE}{style}</style></head><body>",
+        f"<title>{html.escape(title)}</title><style>{_STYLE}{style}</style></head><body><main>",
     ]
-    return "\n".join([*head, *parts, "</body></html>\n"])
+    return "\n".join([*head, *parts, "</main></body></html>\n"])
 
 
 def sentences(texts: Iterable[str], tone: str = "") -> str:

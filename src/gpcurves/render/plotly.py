@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.render.legend import legend
 from gpcurves.render.scene import Area, Axis, Bars, Cells, Line, Mark, Points, Scene, Text
 
 _HEIGHT, _ROW = 460, 22  # pixels of a picture without its legend, and of a row of the legend
@@ -24,8 +25,9 @@ def embed(scene: Scene) -> str:
     import plotly.io
 
     config = {"displaylogo": False, "responsive": True}
-    picture: str = plotly.io.to_html(figure(scene), include_plotlyjs=True, full_html=False, config=config)
-    return picture
+    drawn = figure(scene).update_layout(showlegend=False, height=_HEIGHT)  # Plotly's own is cut off on a telephone
+    picture: str = plotly.io.to_html(drawn, include_plotlyjs=True, full_html=False, config=config)
+    return f"{picture}{legend(_traces(scene))}"
 
 
 def figure(scene: Scene, *, titled: bool = False) -> Any:
@@ -34,9 +36,8 @@ def figure(scene: Scene, *, titled: bool = False) -> Any:
 
     drawn = go.Figure()
     texts = [mark for mark in scene.marks if isinstance(mark, Text)]
-    for mark in sorted(scene.marks, key=lambda mark: mark.layer):
-        if not isinstance(mark, Text):
-            drawn.add_trace(_trace(mark) | _about(mark, scene))
+    for mark in _traces(scene):
+        drawn.add_trace(_trace(mark) | _about(mark, scene))
     for text in texts:
         drawn.add_annotation(_annotation(text, scene))
     overhang = max((len(text.text) for text in texts if text.x == scene.x.high), default=0)
@@ -69,6 +70,11 @@ def figure(scene: Scene, *, titled: bool = False) -> Any:
         showlegend=bool(groups),
     )
     return drawn
+
+
+def _traces(scene: Scene) -> list[Mark]:
+    """Return the marks that are traces, the lowest first."""
+    return sorted((mark for mark in scene.marks if not isinstance(mark, Text)), key=lambda mark: mark.layer)
 
 
 def _title(scene: Scene) -> str:

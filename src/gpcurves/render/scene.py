@@ -218,7 +218,7 @@ class Scene:
                 edge.append(replace(end, x=x.high, up="center"))
             else:  # it leaves through the bottom or the top
                 names.append(self._beside(end, [*lines, *names]))
-        heights = move_apart(y.fraction(np.array([end.y for end in edge])))
+        heights = move_apart(y.fraction(np.array([end.y for end in edge])), low=0.0, high=1.0)
         self.marks += names
         self.marks += [replace(end, y=y.at(height)) for end, height in zip(edge, heights.tolist(), strict=True)]
 
@@ -278,8 +278,8 @@ class Scene:
         return int(inside.sum())
 
 
-def move_apart(heights: FloatArray, gap: float = 0.045) -> FloatArray:
-    """Move heights apart, as little as needed, until neighbours are a gap away from each other."""
+def move_apart(heights: FloatArray, gap: float = 0.045, low: float = -math.inf, high: float = math.inf) -> FloatArray:
+    """Move heights apart, as little as needed, until neighbours are a gap away from each other, between two ends if there is room."""
     order = np.argsort(heights)
     placed = heights[order]
     for _ in range(100):
@@ -290,4 +290,8 @@ def move_apart(heights: FloatArray, gap: float = 0.045) -> FloatArray:
             excess = (gap - (placed[i + 1] - placed[i])) / 2
             placed[i] -= excess
             placed[i + 1] += excess
-    return placed[np.argsort(order)]
+    steps = gap * np.arange(len(placed))
+    inside: FloatArray = np.maximum(
+        np.minimum(placed, high - steps[::-1]), low + steps
+    )  # a picture hides names outside
+    return inside[np.argsort(order)]
