@@ -26,6 +26,8 @@ def embed(scene: Scene) -> str:
 
     config = {"displaylogo": False, "responsive": True}
     drawn = figure(scene).update_layout(showlegend=False, height=_HEIGHT)  # Plotly's own is cut off on a telephone
+    words = {"text": _text(scene.x.label).replace("; ", ";<br>")}  # one line would be too long there, too
+    drawn.update_xaxes(title=words, automargin=True)
     picture: str = plotly.io.to_html(drawn, include_plotlyjs=True, full_html=False, config=config)
     return f"{picture}{legend(_traces(scene))}"
 
