@@ -177,7 +177,7 @@ _QUICK = ("ten rows", "heavy tails", "large with an offset", "noise said to be n
 )
 def test_answers_are_sound_whatever_the_data_and_the_goal(case: str) -> None:
     X, y, deterministic = odd()[case]
-    found = gpc.forecast(X, y, deterministic=deterministic, effort=QUICK)
+    found = gpc.forecast(X, y, deterministic=deterministic, task="numbers", effort=QUICK)
     noise, now = found.noise_rmse, found.at([found.rows])
     between = np.geomspace(noise / 2, 1.3 * now["high"][0], 12).tolist()
     for goal in (None, 1e-300, 1e300, 0.999 * noise, 1.001 * noise, *between):

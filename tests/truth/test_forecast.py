@@ -96,7 +96,7 @@ def test_deterministic_promises_more() -> None:
     X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
     sure = gpc.forecast(X, 7 * np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1]), deterministic=True, draws=4)
     assert sure.noise_rmse < 1e-2
-    assert "without noise" in sure.notes[0]
+    assert "noise-free" in sure.notes[0]
     assert "noise floor" not in str(sure.verdict())
     assert json.loads(sure.to_json(goal=np.float32(0.1)))["deterministic"] is True  # type: ignore[arg-type]
     assert "noise floor" not in view_of(sure, goal=0.01).page()
@@ -324,7 +324,7 @@ def test_a_row_that_dominates_the_error_is_named() -> None:
     raw = GaussianProcessRegressor(ConstantKernel(100) * RBF() + WhiteKernel(1.0), optimizer=None).fit(X, y + 1000)
     assert gpc.forecast(raw).outlying == pytest.approx(found.outlying)
     single = (np.arange(100) == 5).astype(float)
-    alone = gpc.forecast(X, single, draws=1)
+    alone = gpc.forecast(X, single, task="numbers", draws=1)
     assert "One outlier (far from the rest)" in str(alone.verdict())
     endless = replace(alone, outlying=math.inf)
     assert loaded(endless).outlying == math.inf

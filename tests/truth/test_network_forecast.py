@@ -225,7 +225,7 @@ def test_a_plan_from_files(files: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "dark vertices are uncertain" in page
     chosen = re.search(r"Orange rings mark the vertices to label next, the most informative first: ([^<]*)\.</p>", page)
     assert chosen is not None
-    listed = [line.split()[0] for line in captured.err.splitlines() if line.startswith("      ") and " v" in line]
+    listed = [line.split()[0] for line in captured.err.splitlines() if re.fullmatch(r" +v\d+ +.*", line)]
     assert chosen[1].split(", ") == listed[-4:]
     assert Path("plan.png").exists()
     assert run([*words, "--json", "-q"]) == 0

@@ -610,7 +610,7 @@ def test_the_next_rows_are_shown_and_written(file: Path, capsys: pytest.CaptureF
     assert run([*words, "--next", "2", *asked]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("n,rmse,low,high\n")
-    for each in ("  Measure these 2 rows next", "These are suggestions", "Yes, stop", "test on about", "colour"):
+    for each in ("Measure these 2 rows next", "These are suggestions", "Yes, stop", "test on about", "colour"):
         assert each in err
     assert run([*words, "--next", "2", "--pool", str(file.parent / "new.csv"), "--next-file", str(kept)]) == 0
     assert "rows of the pool, counted from 1" in capsys.readouterr().err
