@@ -437,6 +437,7 @@ def test_a_real_process() -> None:
     assert piped.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_full_device_and_a_closed_one_are_survived() -> None:
     command = f"{sys.executable} -m gpcurves {' '.join(BASE)} --n 5 --methods ov"
     full = subprocess.run(f"{command} > /dev/full", shell=True, capture_output=True, text=True, check=False)

@@ -89,6 +89,7 @@ def test_vertices_without_edges_are_counted(edges: Path, capsys: pytest.CaptureF
     assert "8" in str(json.loads(capsys.readouterr().out)["problems"][0]["inputs"]["graph"])
 
 
+@pytest.mark.slow
 def test_the_diagnosis_needs_no_noise_and_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for suffix in (".png", ".svg", ".html", ".csv", ".json"):
         out = tmp_path / f"prior{suffix}"

@@ -65,6 +65,7 @@ def test_goals_and_reproduction() -> None:
     assert again.quantity == "noisy-mse"
 
 
+@pytest.mark.slow
 def test_on_graphs() -> None:
     graph = gpc.RandomRegular(3).sample(40, rng=0)
     problem = gpc.GraphProblem(graph, gpc.RandomWalkKernel(p=5, a=2), noise=0.1)

@@ -685,6 +685,7 @@ def test_the_vertices_furthest_from_the_average_are_named() -> None:
     assert "isolated vertex has" in diagnose(graph).verdict()
 
 
+@pytest.mark.slow
 def test_diagnosis_is_plain_data_and_a_picture() -> None:
     report = diagnose(ErdosRenyi(3.0).sample(200, 1))
     again = json.loads(json.dumps(report.to_dict()))

@@ -173,6 +173,8 @@ def assert_same_and_frozen(one: Any, other: Any) -> None:
 
 LONG = ("ensemble, taught", "graph, taught", "classes", "outliers", "univariate", "erdos-renyi")
 """Problems that take seconds by methods that draw, or by quadrature."""
+QUADRATURE = ("univariate", "gaussian", "derivatives")
+"""Those whose formulas take seconds."""
 APPLIES = [
     (name, method)
     for name, problem in PROBLEMS.items()
@@ -212,7 +214,14 @@ def test_a_random_curve_reproduces_itself(name: str, method: str, options: dict[
         assert_same_and_frozen(curve, other)
 
 
-@pytest.mark.parametrize("name", [name for name, methods in FORMULAS.items() if methods])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in QUADRATURE))
+        for name, methods in FORMULAS.items()
+        if methods
+    ],
+)
 def test_formulas_reproduce_themselves(name: str, tmp_path: Path) -> None:
     problem = PROBLEMS[name]
     curves = gpc.learning_curves(problem, methods=FORMULAS[name], **sizes_of(problem))

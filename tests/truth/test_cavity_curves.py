@@ -220,6 +220,7 @@ def test_low_noise_is_exact_on_a_tree() -> None:
     np.testing.assert_allclose(found.error, truth.error, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_cycles_are_admitted_and_measured() -> None:
     """On a small graph the reported error is that against dense algebra for all vertices, on data sets of its own."""
     graph = REGULAR3.sample(60, 1)

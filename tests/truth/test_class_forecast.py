@@ -105,6 +105,7 @@ def test_what_is_asked_beside_the_error() -> None:
     assert "To measure an error rate of about" in asked.answer(found()).sentences[1]
 
 
+@pytest.mark.slow
 def test_arrays_with_true_and_false_or_few_integers_have_classes() -> None:
     table = overlapping()
     X = table[["a", "b"]].to_numpy()
@@ -215,6 +216,7 @@ def test_the_scale_of_intervals_and_back(is_rate: bool) -> None:
     np.testing.assert_allclose(from_scale(to_scale(values, is_rate), is_rate), values)
 
 
+@pytest.mark.slow
 def test_the_command_line_answers_a_goal(tmp_path: Path) -> None:
     data, new = tmp_path / "data.csv", tmp_path / "new.csv"
     overlapping().to_csv(data, index=False)

@@ -78,6 +78,7 @@ def test_targets_are_as_far_from_predictions_as_they_say() -> None:
     assert np.mean(((truth - mean) / std) ** 2) == pytest.approx(1, abs=0.3)
 
 
+@pytest.mark.slow
 def test_the_forecast_is_that_of_an_array() -> None:
     X, y = rows()
     model = gpc.LearningCurveForecast(draws=2, rng=3).fit(X, y)
