@@ -1,6 +1,8 @@
-"""Fit the constants of forecasts to what `collect` wrote: how curves and cross-validation are combined, and widths of intervals.
+"""Fit the widths of intervals to what `collect` wrote.
 
-python -m benchmarks.forecast.calibrate FILE
+    python -m benchmarks.forecast.calibrate FILE [FILE ...]
+
+The few constants of the estimate itself were chosen by hand (`gpcurves.forecasting.intervals.TABLES`).
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +27,10 @@ from gpcurves.forecasting.intervals import (
     TABLES,
     blend,
     combine,
+    expect,
     follow_power_laws,
     ingredients,
+    measure_exactness,
     measure_heaviness,
     measure_noiselessness,
 )
@@ -58,14 +63,13 @@ class Points:
     above: np.ndarray
     scatter: np.ndarray
     noiseless: np.ndarray  # how free of noise the target is, from 0 to 1
+    exact: np.ndarray  # how surely it is a smooth function without noise
     tails: np.ndarray
-    laws: np.ndarray  # what power laws say
+    heavy: np.ndarray  # tails of the target
+    laws: np.ndarray  # what power laws say,
+    endless: np.ndarray  # and those without an offset
     rivals: dict[str, np.ndarray]
     emphasis: np.ndarray  # by how much more its task counts than others
-    guess: tuple[
-        float, ...
-    ]  # what levels and slope are drawn to, and the shares of power laws, which are taken as they are
-    pull: float  # and how strongly
 
     @property
     def weights(self) -> np.ndarray:
@@ -74,13 +78,14 @@ class Points:
         weights = self.emphasis / np.array([count[task] for task in self.task])
         return np.asarray(len(count) / weights.sum() * weights)
 
-    def estimate(self, constants: np.ndarray) -> np.ndarray:
-        """Return what is expected with two levels, a slope and two shares of power laws, as in `Calibration`."""
-        level = blend((constants[0], constants[1]), self.noiseless)
-        share = blend((constants[3], constants[4]), measure_heaviness(self.tails))
-        return np.asarray(
-            (1 - share) * combine(self.ahead, self.now, self.gap, level, constants[2]) + share * self.laws
-        )
+    @cached_property
+    def estimate(self) -> np.ndarray:
+        """What the package expects."""
+        level = blend(TABLES.level, self.noiseless)
+        model = combine(self.ahead, self.now, self.gap, level, TABLES.slope)
+        measured = expect(TABLES, model, self.laws, measure_heaviness(self.tails, self.heavy), self.heavy)
+        steep = np.minimum(self.ahead + self.gap, self.endless)
+        return np.asarray((1 - self.exact) * measured + self.exact * steep)
 
     def squares(self) -> np.ndarray:
         """Return the squared ingredients of the width, one column per forecast."""
@@ -99,9 +104,9 @@ def select(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], int, int]]:
     ]
 
 
-def read(file: Path) -> Points:
+def read(*files: Path) -> Points:
     """Read what `collect` wrote."""
-    found = select(read_lines(file))
+    found = select([row for file in files for row in read_lines(file)])
     number = Counter(tasks.kind(name) for name in {row["task"] for row, _, _ in found})
     emphasis = {kind: count**-RARE * (SIMULATORS if kind == "simulators" else 1.0) for kind, count in number.items()}
 
@@ -121,35 +126,28 @@ def read(file: Path) -> Points:
         above=column(lambda row, i, k: row["above"][5 + i]),
         scatter=column(lambda row, i, k: row["cv_stderr"][-1]),
         noiseless=measure_noiselessness(column(lambda row, i, k: row["above"][3])),
+        exact=column(lambda row, i, k: row["smooth"]) * measure_exactness(*column(find_noise).T),
         tails=column(lambda row, i, k: measure_tails(np.array(row["residuals"]))),
-        laws=column(lambda row, i, k: law_ahead(row["cv_n"], np.exp(row["cv"]), k * row["usable"], row["above"][3])),
+        heavy=column(lambda row, i, k: row["heavy"]),
+        laws=column(lambda row, i, k: law_ahead(row, k)),
+        endless=column(lambda row, i, k: law_ahead(row, k, endless=True)),
         rivals={
             name: column(lambda row, i, k, name=name: row[name][i]) for name in (*FORMS, "simulation of the best fit")
         },
         emphasis=column(lambda row, i, k: emphasis[row["kind"]]),
-        guess=(*TABLES.level, TABLES.slope, *TABLES.power),
-        pull=1e3,  # chosen by hand, looking at all tasks: others that were tried did as well
     )
 
 
-def law_ahead(n: list[float], mse: list[float], ahead: float, above: float = 0.0) -> float:
-    """Return the logarithm of the error that power laws through these cross-validated ones expect."""
-    observed = CrossValidation(np.array(n), np.array(mse), np.array(mse))
-    falling = float(measure_noiselessness(above))
-    return float(follow_power_laws(observed, np.array([float(ahead)]), falling)[0])
+def find_noise(row: dict[str, Any], _: int, __: int) -> tuple[float, float]:
+    """Return how far the expected error is above the noise, and the noise over the variance of the target, in logarithms."""
+    above = row["above"][3]
+    return above, row["middle"][3] - above - row["variance"]
 
 
-def fit_estimate(points: Points, kept: np.ndarray) -> np.ndarray:
-    """Return the constants of the estimate that make the mean absolute error least, but for the shares of power laws."""
-    weights, guess = points.weights * kept, np.array(points.guess[:3])
-
-    def loss(constants: np.ndarray) -> float:
-        error = points.estimate(np.append(constants, points.guess[3:])) - points.truth
-        away = float(((constants - guess) ** 2).sum())
-        return float(weights @ np.sqrt(error**2 + SMOOTH**2)) + points.pull * away
-
-    found = minimize(loss, guess, method="Nelder-Mead", options={"maxiter": 900, "xatol": 1e-3}).x
-    return np.append(found, points.guess[3:])
+def law_ahead(row: dict[str, Any], factor: int, endless: bool = False) -> float:
+    """Return the logarithm of the error that power laws through cross-validated ones expect at a multiple of the rows."""
+    n, mse = np.array(row["cv_n"]), np.exp(row["cv"])
+    return float(follow_power_laws(CrossValidation(n, mse, mse), np.array([float(factor * row["usable"])]), endless)[0])
 
 
 def fit_widths(
@@ -175,36 +173,31 @@ def fit_widths(
     return found[:count], found[count:]
 
 
-def fit(points: Points, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the constants of the estimate, and of the widths below and above it, from some of the forecasts."""
-    constants = fit_estimate(points, kept)
-    errors = points.estimate(constants) - points.truth
-    slope = constants[2] * (1 - constants[3])
-    down, up = fit_widths(points.squares()[:, kept], errors[kept], points.weights[kept], float(slope))
-    return constants, down, up
+def fit(points: Points, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the constants of the widths below and above the estimate, from some of the forecasts."""
+    errors = points.estimate - points.truth
+    slope = TABLES.slope * (1 - TABLES.power[0])
+    return fit_widths(points.squares()[:, kept], errors[kept], points.weights[kept], slope)
 
 
 def leave_out(points: Points, parts: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return estimate and ends of intervals, with constants fitted to other tables: a twelfth of them is left out at a time."""
+    """Return estimate and ends of intervals, with widths fitted to other tables: a twelfth of them is left out at a time."""
     tables = sorted(set(points.table), key=lambda table: hashed(f"part of {table}"))
     part = {table: number % parts for number, table in enumerate(tables)}
     mine = np.array([part[table] for table in points.table])
-    estimate, low, high = np.zeros((3, len(mine)))
+    low, high = np.zeros((2, len(mine)))
     for number in range(parts):
         out = mine == number
-        constants, down, up = fit(points, ~out)
+        down, up = fit(points, ~out)
         squares = points.squares()[:, out]
-        estimate[out] = points.estimate(constants)[out]
-        low[out] = estimate[out] - np.sqrt(down**2 @ squares)
-        high[out] = estimate[out] + np.sqrt(up**2 @ squares)
-    return estimate, low, high
+        low[out] = points.estimate[out] - np.sqrt(down**2 @ squares)
+        high[out] = points.estimate[out] + np.sqrt(up**2 @ squares)
+    return points.estimate, low, high
 
 
 def main() -> None:
-    points = read(Path(sys.argv[1]))
-    for name, values in zip(
-        ("LEVELS, SLOPE, SHARES OF POWER LAWS", "DOWN", "UP"), fit(points, np.full(len(points.task), True)), strict=True
-    ):
+    points = read(*map(Path, sys.argv[1:]))
+    for name, values in zip(("down", "up"), fit(points, np.full(len(points.task), True)), strict=True):
         print(name, "=", tuple(float(f"{value:.3g}") for value in values))
 
 

@@ -2,8 +2,10 @@
 
     python -m benchmarks.forecast.choose [--further]
 
-writes ``tasks.json``, or ``further.json``, which has the tables that came too late in the order for their package. Tables: every one with 450 rows or more and 2 to 60 columns that is no copy of another, at most
-12 of one R package; names of columns and their values decide on targets and kinds, and a hash where several would do.
+writes ``tasks.json``, or ``further.json``, which has other tables and functions for the last score. Tables: every one with 450 rows or more
+and 2 to 60 columns that is no copy of another, at most 12 of one R package, and one target of each that came later in the order;
+names of columns and their values decide on targets and kinds, and a hash if several would do. Further ones: tables with 300 to 449 rows,
+at most 4 of one package, and functions without noise which are in ``tasks.json`` with noise only.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from benchmarks.forecast import tasks
 from benchmarks.forecast.sources import hashed, list_tables, read
 
 FEWEST_ROWS = 450
+FEWEST_FURTHER, MOST_FURTHER = 300, 64
+FURTHER_OF_A_PACKAGE, FURTHER_FUNCTIONS = 4, 16
 MOST_COLUMNS = 60
 FEWEST_VALUES = 15
 MOST_OF_A_PACKAGE = 12
@@ -214,6 +218,7 @@ def main() -> None:
     }
     found |= choose_tables(ENOUGH - len(TABLES) - len(choose_functions()))
     found |= choose_functions()
+    found |= choose_later()
     write(found, tasks.FILE)
 
 
@@ -224,14 +229,31 @@ def write(found: dict[str, dict[str, Any]], file: Path) -> None:
     file.write_text("{\n" + ",\n".join(f'"{k}": {json.dumps(v)}' for k, v in found.items()) + "\n}\n")
 
 
-def choose_further() -> dict[str, dict[str, Any]]:
+def choose_later() -> dict[str, dict[str, Any]]:
     """Return one task on each table that was left out because its package had given enough, at most as many again."""
-    known = {entry["source"] for entry in json.loads(tasks.FILE.read_text()).values()}
+    first = {source for source, _, _ in TABLES.values()} | {each["source"] for each in choose_tables(0).values()}
     found = choose_tables(0, 2 * MOST_OF_A_PACKAGE)
-    return {name: entry for name, entry in found.items() if entry["source"] not in known}
+    return {name: entry for name, entry in found.items() if entry["source"] not in first}
 
 
-def choose_tables(wanted: int, most_of_a_package: int = MOST_OF_A_PACKAGE) -> dict[str, dict[str, Any]]:
+def choose_further() -> dict[str, dict[str, Any]]:
+    """Return tasks on tables that are smaller than all others, and on functions that have noise in all others."""
+    found = choose_tables(0, FURTHER_OF_A_PACKAGE, (FEWEST_FURTHER, FEWEST_ROWS - 1))
+    tables = dict(list(found.items())[:MOST_FURTHER])
+    functions = choose_functions()
+    free = {entry["source"] for entry in functions.values() if not entry["noise"]}
+    noisy = {
+        name: entry
+        for name, entry in functions.items()
+        if "own/" not in entry["source"] and entry["source"] not in free
+    }
+    names = sorted(noisy, key=lambda name: hashed(f"{name} without noise"))[:FURTHER_FUNCTIONS]
+    return tables | {f"{name}-exact": noisy[name] | {"noise": 0.0} for name in names}
+
+
+def choose_tables(
+    wanted: int, most_of_a_package: int = MOST_OF_A_PACKAGE, rows: tuple[float, float] = (FEWEST_ROWS, np.inf)
+) -> dict[str, dict[str, Any]]:
     """Return tasks on all tables that qualify, in the order of a hash, then second targets until there are enough."""
     first: dict[str, dict[str, Any]] = {}
     second: dict[str, dict[str, Any]] = {}
@@ -243,12 +265,12 @@ def choose_tables(wanted: int, most_of_a_package: int = MOST_OF_A_PACKAGE) -> di
         if count.get(package, 0) >= most_of_a_package:
             continue
         table = read(source)
-        if not (len(table) >= FEWEST_ROWS and 2 <= table.shape[1] <= MOST_COLUMNS):
+        if not (rows[0] <= len(table) <= rows[1] and 2 <= table.shape[1] <= MOST_COLUMNS):
             continue
         name = f"{package}-{source.split('/')[-1].split('.csv')[0]}"
         if any(are_copies(source, table, *other) for other in known):
             continue
-        targets = find_targets(table, name)
+        targets = find_targets(table, name, int(rows[0]))
         found = ({"source": source, "target": target, "columns": find_inputs(table, target)} for target in targets)
         described = list(islice((entry for entry in found if entry["columns"]), 2 if len(targets) >= 4 else 1))
         if not described:
@@ -269,19 +291,19 @@ def are_copies(source: str, table: pd.DataFrame, other_source: str, other: pd.Da
     return half and (len(table) == len(other) or item == other_item)
 
 
-def find_targets(table: pd.DataFrame, name: str) -> list[str]:
+def find_targets(table: pd.DataFrame, name: str, fewest: int = FEWEST_ROWS) -> list[str]:
     """Return the columns that may be targets, in the order of a hash."""
-    possible = [column for column in table.columns if can_be_target(column, table[column])]
+    possible = [column for column in table.columns if can_be_target(column, table[column], fewest)]
     return sorted(possible, key=lambda column: hashed(f"{name} {column}"))
 
 
-def can_be_target(name: str, column: pd.Series) -> bool:
+def can_be_target(name: str, column: pd.Series, fewest: int = FEWEST_ROWS) -> bool:
     """Tell whether a column has numbers that somebody might predict: no identifier, no counter, no constant step."""
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         return False
     values = column.dropna().to_numpy(float)
     values = values[np.isfinite(values)]
-    if len(values) < FEWEST_ROWS or len(values) < column.notna().sum():
+    if len(values) < fewest or len(values) < column.notna().sum():
         return False
     levels, counts = np.unique(values, return_counts=True)
     if len(levels) < FEWEST_VALUES or counts.max() > 0.9 * len(values):

@@ -28,6 +28,7 @@ from gpcurves.forecasting.effort import Computation, ForecastEffort
 from gpcurves.forecasting.error_curve import simulate_curve
 from gpcurves.forecasting.regression import mix
 from gpcurves.forecasting.result import Forecast
+from gpcurves.forecasting.traits import measure_traits
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.tables.preparing import prepare
 from gpcurves.tables.rows import standardise
@@ -74,7 +75,7 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
     observed = found.cross_validation
     ahead = n[-len(FACTORS) :]
     rmse, low, high, assured = found.band.at(ahead)
-    residual = mixture.left_out - rows.level
+    residual, traits = mixture.left_out - rows.level, measure_traits(rows)
     return result | {
         "usable": usable,
         "variance": units,
@@ -88,6 +89,8 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
         "kurtosis": float(np.mean(residual**4) / np.mean(residual**2) ** 2),
         "residuals": [float(f"{each:.3g}") for each in residual],
         "targets": [float(f"{each:.3g}") for each in rows.level],
+        "heavy": traits.heavy,
+        "smooth": traits.smooth,
         "weights": mixture.weights.tolist(),
         "blocks": max(rows.columns.blocks) + 1,
         "width": rows.X.shape[1],

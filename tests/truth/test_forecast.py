@@ -18,7 +18,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import Ridge
 
 import gpcurves as gpc
-from forecast_oracle import naive_power_laws
+from forecast_oracle import OFFSETS, naive_power_laws
 from gpcurves.cli import run
 from gpcurves.curve import SCHEMA
 from gpcurves.forecasting import Forecast, ForecastEffort
@@ -26,6 +26,7 @@ from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
 from gpcurves.forecasting.intervals import TABLES, Band, PosteriorCurves
 from gpcurves.forecasting.measures import significant
+from gpcurves.forecasting.traits import Traits
 from gpcurves.forecasting.verdict import Label
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.views import view_of
@@ -131,13 +132,15 @@ def test_errors_fall_and_intervals_contain_them() -> None:
         assert ((table["low"] < table["rmse"]) & (table["rmse"] < table["high"])).all()
 
 
+@pytest.mark.parametrize("traits", [Traits(), Traits(heavy=0.9, computed=0.8), Traits(heavy=0.9, dated=True)])
 @pytest.mark.parametrize(("n", "reach"), [(160, 2), (1280, 16), (80_000, 16)])  # nothing was scored beyond 16 times
-def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> None:
+def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int, traits: Traits) -> None:
     sizes = np.arange(1201.0)
     curves = [ErrorCurve(1 / (1 + sizes / 9), 0.1), ErrorCurve(2 / (1 + sizes / 20), 0.05)]
     weights, scatter, scale = [0.7, 0.3], 0.15, 3.0
     observed = CrossValidation(np.array([20.0, 72.0]), np.array([0.4, 0.2]), np.array([0.1, 0.2 * scatter]), tails=1.3)
-    band = PosteriorCurves(tuple(curves), np.array(weights), ((1,), (1,)), observed, 80, 80, scale).make_band()
+    found = PosteriorCurves(tuple(curves), np.array(weights), ((1,), (1,)), observed, 80, 80, scale, traits=traits)
+    band = found.make_band()
     logs = {size: [math.log(curve(np.array([float(size)]))[0]) for curve in curves] for size in (72, 80, n)}
     middle = {size: sum(w * log for w, log in zip(weights, logs[size], strict=True)) for size in logs}
     gap = math.log(0.2) - middle[72]
@@ -149,11 +152,16 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int) -> 
         math.sqrt(sum((c * x) ** 2 for c, x in zip(side, sources, strict=True))) for side in (TABLES.down, TABLES.up)
     )
     estimate, low, high, assured = (float(curve[0]) for curve in band.at(np.array([float(n)])))
-    noiseless, heavy = min((middle[72] - noise) / 4, 1.0), (1.3 - 0.5) / 2
+    noiseless, heavy = min((middle[72] - noise) / 4, 1.0), 0.5 * ((1.3 - 0.5) / 2 + max(0, traits.heavy - 0.5))
     level = (1 - noiseless) * TABLES.level[0] + noiseless * TABLES.level[1]
     share = (1 - heavy) * TABLES.power[0] + heavy * TABLES.power[1]
     model = middle[72] + level * gap + TABLES.slope * (middle[n] - middle[72])
-    expected = (1 - share) * model + share * naive_power_laws(observed, min(n, 1280), noiseless)
+    expected = (1 - share) * model + share * naive_power_laws(observed, min(n, 1280), OFFSETS)
+    expected += TABLES.shift[0] + TABLES.shift[1] * traits.heavy
+    steep = min(middle[n] - middle[72] + math.log(0.2), naive_power_laws(observed, min(n, 1280), [0.0]))
+    exact = traits.smooth * max(noiseless, min(max((-3 - noise) / 4, 0.0), 1.0))
+    assert (exact > 0) == (traits.computed > 0 or traits.dated)
+    expected = (1 - exact) * expected + exact * steep
     assert 2 * math.log(estimate / scale) == pytest.approx(expected, rel=1e-9)
     below = 2 * math.log(estimate / low)
     assert below >= (1 - 1e-9) * down  # ends never rise
@@ -172,11 +180,10 @@ def test_between_its_knots_a_band_is_interpolated() -> None:
     n, far = np.array([7.0, 433.0, 5_003.0, 77_777.0]), np.array([1e6 + 1, 1e14])
     now = curve(np.array([72.0]))  # the drop from there on is forecast to be smaller
     slope = np.where(n > 72, TABLES.slope, 1.0)
-    noiseless = min(math.log(float(now[0]) / 0.01) / 4, 1.0)
     for sizes, slopes, accuracy in ((n, slope, 1e-6), (far, TABLES.slope, 1e-5)):  # the second is beyond the horizon
         model = np.log(now * (curve(sizes) / now) ** slopes)
-        laws = np.array([naive_power_laws(observed, float(np.clip(each, 72, 1280)), noiseless) for each in sizes])
-        expected = np.exp(0.5 * ((1 - TABLES.power[0]) * model + TABLES.power[0] * laws))
+        laws = np.array([naive_power_laws(observed, float(np.clip(each, 72, 1280)), OFFSETS) for each in sizes])
+        expected = np.exp(0.5 * ((1 - TABLES.power[0]) * model + TABLES.power[0] * laws + TABLES.shift[0]))
         np.testing.assert_allclose(band.at(sizes)[0], expected, rtol=accuracy)
 
 

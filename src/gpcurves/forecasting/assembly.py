@@ -38,6 +38,7 @@ from gpcurves.forecasting.sources import (
     refuse_choices,
     refuse_for_classes,
 )
+from gpcurves.forecasting.traits import UNKNOWN, measure_traits
 from gpcurves.forecasting.verdict import FAR_OUT, count_extreme, warn
 from gpcurves.forecasting.warping import NoWarp, Warped
 from gpcurves.inputs import Copula, Inputs, Pool
@@ -346,6 +347,8 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
         fitted,
         fit.rows.scale,
         fit.rows.rate,
+        # a user's own model says what it expects of the target
+        traits=UNKNOWN if fit.relevance is None else measure_traits(fit.rows, fit.deterministic),
     )
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve
+from gpcurves.forecasting.traits import UNKNOWN, Traits, ramp
 from gpcurves.numerics.validation import FloatArray, frozen
 
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand
@@ -28,8 +29,11 @@ _EXPONENTS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of power laws through
 _OFFSETS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.0)  # what of the last error more rows do not lower,
 _SCATTER = 0.4  # and how far logarithms of cross-validated errors may be from them
 _ABOVE = 4.0  # so far above the noise, in logarithms, a function counts as free of noise
+_TINY = -3.0, -7.0  # logarithm of the noise variance over the target's from which it may be none, and from which it is
 _LIGHT, _HEAVY = 0.5, 2.5  # tails of residuals below which power laws count least, and above which they count most,
 _HEAVIEST = 5.0  # and up to which they widen the interval
+_TARGET = 0.5, 1.5  # the same limits for tails of the target,
+_HEAVIEST_TARGET = 3.0  # and that up to which they raise the estimate
 _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
 
 
@@ -40,10 +44,10 @@ class Calibration:
     ``level`` is the share of the gap between cross-validated and expected error by which the whole curve is moved, if most of the
     error is noise, and if none of it is: the model knows the level of noise better than a few residuals do, but not how far it is
     from a function without noise. ``slope`` is the share of the drop that the model expects from more rows which happens, in
-    logarithms. ``power`` is the share of power laws through cross-validated errors in the logarithm of the estimate, if residuals
-    are normal, and if their tails are heavy, which no Gaussian process expects. ``down`` and ``up`` are contributions to the
-    half-widths, in the order of `ingredients`. ``falling`` is how much of their weight power laws that end at an offset lose if
-    there is no noise.
+    logarithms. ``power`` is the share of power laws through cross-validated errors in the logarithm of the estimate, if
+    tails are normal, and if they are heavy, which no Gaussian process expects. ``shift`` is added to the logarithm, its second part
+    times the tails of the target: the mean square of few residuals is mostly too small, the more so the heavier the tails.
+    ``down`` and ``up`` are contributions to the half-widths, in the order of `ingredients`.
     """
 
     level: tuple[float, float]
@@ -51,13 +55,14 @@ class Calibration:
     power: tuple[float, float]
     down: tuple[float, ...]
     up: tuple[float, ...]
-    falling: float = 1.0
+    shift: tuple[float, float] = (0.0, 0.0)
 
 
 TABLES = Calibration(
-    level=(0.2, 1.0),
+    level=(0.3, 0.8),
     slope=1.0,
     power=(0.3, 0.8),
+    shift=(0.05, 0.1),
     down=(0.404, 1.4, 2.58, 0.314, 0.593, 0.721, 0.359),
     up=(0.0938, 2.18, 3.14, 0.762, 0.593, 1.03, 0.227),
 )
@@ -166,14 +171,14 @@ def combine(
     )  # with fewer rows errors are larger in full
 
 
-def follow_power_laws(observed: CrossValidation, n: FloatArray, falling: float = 0.0) -> FloatArray:
+def follow_power_laws(observed: CrossValidation, n: FloatArray, endless: bool = False) -> FloatArray:
     """Return the logarithm of the error that power laws through cross-validated errors expect.
 
     A power law falls to an offset, a + b n^-c. The logarithm is averaged over a grid of exponents c and of shares of the offset in
-    the last error, weighted by how well each law fits: unlike the best law, the average changes little with the folds. The
-    weights of laws with an offset lose the share ``falling``: without noise errors fall for ever.
+    the last error, weighted by how well each law fits: unlike the best law, the average changes little with the folds. With
+    ``endless`` only laws without an offset count: without noise errors fall without end.
     """
-    exponent, offset = (each.reshape(-1, 1) for each in np.meshgrid(_EXPONENTS, _OFFSETS))
+    exponent, offset = (each.reshape(-1, 1) for each in np.meshgrid(_EXPONENTS, _OFFSETS[:1] if endless else _OFFSETS))
 
     def fall(at: FloatArray) -> FloatArray:
         return np.asarray(np.log(offset + (1 - offset) * (at / observed.n[-1]) ** -exponent))
@@ -181,7 +186,7 @@ def follow_power_laws(observed: CrossValidation, n: FloatArray, falling: float =
     away = np.log(observed.mse) - fall(observed.n)
     level = away.mean(axis=1)
     misfit = ((away - level[:, None]) ** 2).sum(axis=1)
-    weights = np.exp(-0.5 * (misfit - misfit.min()) / _SCATTER**2) * np.where(offset[:, 0] > 0, 1 - falling, 1.0)
+    weights = np.exp(-0.5 * (misfit - misfit.min()) / _SCATTER**2)
     return np.asarray(weights @ (level[:, None] + fall(n)) / weights.sum())
 
 
@@ -214,12 +219,34 @@ def blend(ends: tuple[float, float], place: FloatArray | float) -> FloatArray | 
 
 def measure_noiselessness(above: FloatArray | float) -> FloatArray:
     """Return how free of noise a target is, from 0 to 1, given how far the logarithm of the present error is above the noise."""
-    return np.asarray(np.clip(above, 0.0, _ABOVE) / _ABOVE)
+    return ramp(above, 0.0, _ABOVE)
 
 
-def measure_heaviness(tails: FloatArray | float) -> FloatArray:
-    """Return how heavy tails are, from 0 to 1."""
-    return np.asarray(np.clip((np.asarray(tails) - _LIGHT) / (_HEAVY - _LIGHT), 0.0, 1.0))
+def measure_exactness(above: FloatArray | float, log_noise: FloatArray | float) -> FloatArray:
+    """Return how free of noise a smooth target is, from 0 to 1: its noise is far below the error, or next to nothing."""
+    return np.maximum(measure_noiselessness(above), ramp(log_noise, *_TINY))
+
+
+def measure_heaviness(tails: FloatArray | float, target: FloatArray | float) -> FloatArray:
+    """Return how heavy the tails of residuals and those of the target are, from 0 to 1."""
+    return np.asarray(0.5 * (ramp(tails, _LIGHT, _HEAVY) + ramp(target, *_TARGET)))
+
+
+def expect(
+    calibration: Calibration,
+    model: FloatArray,
+    laws: FloatArray,
+    heaviness: FloatArray | float,
+    tail: FloatArray | float,
+) -> FloatArray:
+    """Return the logarithm of the error to expect of a measured target, from the model and from power laws."""
+    share = blend(calibration.power, heaviness)
+    return np.asarray((1 - share) * model + share * laws + shift_level(calibration, tail))
+
+
+def shift_level(calibration: Calibration, tail: FloatArray | float) -> FloatArray:
+    """Return what is added to the logarithm of errors of a target with such a tail."""
+    return np.asarray(calibration.shift[0] + calibration.shift[1] * np.clip(tail, 0.0, _HEAVIEST_TARGET))
 
 
 @dataclass(frozen=True)
@@ -240,6 +267,7 @@ class PosteriorCurves:
     rate: float = 1.0  # rows for each unit that n counts, which may be a group of them
     most: float = math.inf  # rows that there can be: of labels, one for each vertex of a graph
     calibration: Calibration = TABLES
+    traits: Traits = UNKNOWN
 
     def moments(self, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return mean and standard deviation of the log mean squared error, and how far it is above the noise."""
@@ -257,8 +285,10 @@ class PosteriorCurves:
         :math:`\frac{B-1}B\sum_b\delta_b^2` (the jackknife). Cross-validation and the probabilities of families count as known.
         """
         slope = np.where(n > self.observed.n[-1], self.calibration.slope, 1.0)
-        logs = 0.5 * (slope * self._logs(n) + (1 - self._level - slope) * self._logs(self.observed.n[-1:]))
-        logs *= 1 - self._power
+        curves, now = self._logs(n), self._logs(self.observed.n[-1:])
+        measured = (1 - self._power) * (slope * curves + (1 - self._level - slope) * now)
+        followed = self._steep(n)[1]  # where power laws are steeper, curves do not matter
+        logs = 0.5 * ((1 - self._exact) * measured + self._exact * followed * (curves - now))
         variance, begin = np.zeros(len(n)), 0
         for sizes in self.batches:
             count, total = len(sizes), sum(sizes)
@@ -290,7 +320,20 @@ class PosteriorCurves:
     @property
     def _power(self) -> float:
         """The share of power laws."""
-        return float(blend(self.calibration.power, measure_heaviness(self.observed.tails)))
+        return float(blend(self.calibration.power, self._heaviness))
+
+    @property
+    def _heaviness(self) -> float:
+        return float(measure_heaviness(self.observed.tails, self.traits.heavy))
+
+    @cached_property
+    def _exact(self) -> float:
+        """How surely the target is smooth and free of noise, from 0 to 1."""
+        if self.traits.noiseless:
+            return 1.0
+        _, _, (above,) = self.moments(self.observed.n[-1:])
+        (log_noise,) = self._log_noise(self.observed.n[-1:])
+        return self.traits.smooth * float(measure_exactness(above, log_noise))
 
     @cached_property
     def gap(self) -> float:
@@ -306,11 +349,22 @@ class PosteriorCurves:
     def _estimate(self, n: FloatArray, log_mse: FloatArray | None = None) -> FloatArray:
         """Return the logarithm of the error to expect, for these curves or for another one, at the level that was observed."""
         now = float(self.moments(self.observed.n[-1:])[0][0])
-        ahead, share = self.moments(n)[0] if log_mse is None else log_mse, self._power
-        estimate = combine(ahead, now, self.gap, self._level, self.calibration.slope)
-        within = np.clip(n, self.observed.n[0], min(self.most, _FURTHEST * self.rows))
-        laws = follow_power_laws(self.observed, within, self.calibration.falling * self._noiseless)
-        return np.asarray((1 - share) * estimate + share * laws)
+        ahead = self.moments(n)[0] if log_mse is None else log_mse
+        model = combine(ahead, now, self.gap, self._level, self.calibration.slope)
+        laws = follow_power_laws(self.observed, self._scored(n))
+        estimate = expect(self.calibration, model, laws, self._heaviness, self.traits.heavy)
+        return (1 - self._exact) * estimate + self._exact * self._steep(n, ahead)[0]
+
+    def _steep(self, n: FloatArray, ahead: FloatArray | None = None) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Return what is expected of a smooth function without noise, the steeper of model and laws, and where it is the model."""
+        now = float(self.moments(self.observed.n[-1:])[0][0])
+        model = (self.moments(n)[0] if ahead is None else ahead) - now + np.log(self.observed.mse[-1])
+        laws = follow_power_laws(self.observed, self._scored(n), endless=True)
+        return np.minimum(model, laws), model < laws
+
+    def _scored(self, n: FloatArray) -> FloatArray:
+        """Return numbers of rows kept within those at which forecasts by power laws were scored."""
+        return np.clip(n, self.observed.n[0], min(self.most, _FURTHEST * self.rows))
 
     def _in_units(self, log_mse: FloatArray) -> FloatArray:
         """Return root mean squared errors."""

@@ -1,0 +1,93 @@
+"""What a target says about itself: heavy tails, digits of a computation, dates; and what forecasts make of it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gpcurves as gpc
+from gpcurves.forecasting import ForecastEffort
+from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.error_curve import ErrorCurve
+from gpcurves.forecasting.intervals import PosteriorCurves
+from gpcurves.forecasting.traits import Traits, count_digits, measure_tail, measure_traits
+from gpcurves.tables.preparing import prepare
+from gpcurves.tables.rows import standardise
+
+QUICK = ForecastEffort(draws=2, simulated_rows=200, test_inputs=60, candidates=60, chosen=20)
+
+
+@pytest.mark.parametrize("alpha", [0.8, 1.0, 2.0])
+def test_the_tail_of_a_power_law_is_the_inverse_of_its_exponent(alpha: float) -> None:
+    rng = np.random.default_rng(0)
+    squares = np.concatenate((rng.pareto(alpha, 40_000) + 1.0, np.zeros(40_000)))  # the median is 0
+    y = np.sqrt(squares) * rng.choice((-1.0, 1.0), 80_000)
+    assert measure_tail(y) == pytest.approx(1 / alpha, rel=0.05)  # 8,000 extremes: a standard error of 1.1 %
+
+
+def test_the_tail_is_the_mean_logarithm_of_the_largest_squares() -> None:
+    y = np.random.default_rng(1).standard_normal(50) + 3.0
+    squares = sorted(((value - float(np.median(y))) ** 2 for value in y), reverse=True)
+    naive = sum(math.log(each / squares[5]) for each in squares[:5]) / 5
+    assert measure_tail(y) == pytest.approx(naive, rel=1e-12)
+    assert measure_tail(7 - 1000 * y) == pytest.approx(naive, rel=1e-9)
+
+
+def test_the_tail_exists_if_most_values_are_equal() -> None:
+    assert measure_tail(np.array([0.0] * 40 + [5.0])) == pytest.approx(math.log(1e12) / 4, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("values", "digits"),
+    [
+        ([1.5, 2.25, -3.125], 3),
+        ([0.001234, 0.1, 12.5], 3),
+        ([1 / 3, 2 / 7, math.pi], 12),
+        ([1e5, 3.0, 12.0], 0),  # integers, even if one is not
+        ([1.0, 2.0, 3.0, 1 / 3], 0),
+    ],
+)
+def test_significant_digits_are_counted(values: list[float], digits: int) -> None:
+    assert count_digits(np.array(values)) == digits
+
+
+def test_digits_survive_standardising() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.random(60), "when": pd.date_range("2020-01-01", periods=60, freq="7D")})
+    rounded, computed = (table.assign(y=y) for y in ((100 + 30 * table.x).round(2), 100 + 30 * np.sin(table.x)))
+    assert measure_traits(standardise(prepare(rounded, "y", most_rows=100))).computed == 0.0
+    assert measure_traits(standardise(prepare(computed.drop(columns="when"), "y", most_rows=100))).computed == 1.0
+    assert measure_traits(standardise(prepare(rounded, "y", most_rows=100))).dated
+    assert not measure_traits(standardise(prepare(computed.drop(columns="when"), "y", most_rows=100))).dated
+
+
+def test_smooth_are_computed_and_dated_targets_with_light_tails() -> None:
+    assert Traits(0.4, computed=0.6).smooth == 0.6
+    assert Traits(0.4, computed=0.6, dated=True).smooth == 1.0
+    assert Traits(1.1, dated=True).smooth == pytest.approx(0.5)
+    assert Traits(2.0, computed=1.0, dated=True).smooth == 0.0
+    assert Traits(0.4).smooth == 0.0
+    assert Traits(2.0, noiseless=True).smooth == 1.0
+
+
+def test_a_smooth_function_without_noise_follows_the_steeper_of_model_and_laws() -> None:
+    sizes = np.arange(401.0)
+    steep, shallow = (ErrorCurve(np.exp(-rate * np.log1p(sizes)), 1e-9) for rate in (3.0, 1.0))
+    n = np.array([7.0, 14.0, 28.0, 50.0])
+    observed = CrossValidation(n, n**-2.0, 0.1 * n**-2.0)
+    for curve, slope in ((steep, -3.0), (shallow, -2.0)):
+        band = PosteriorCurves(
+            (curve,), np.ones(1), ((1,),), observed, 56, 56, 1.0, traits=Traits(computed=1.0)
+        ).make_band()
+        found = 2 * np.log(band.at(np.array([100.0, 200.0]))[0])
+        assert (found[1] - found[0]) / math.log(2) == pytest.approx(slope, abs=0.1)
+
+
+def test_rounding_the_target_changes_what_is_expected_far_ahead() -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    y = np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1])
+    computed, rounded = (gpc.forecast(X, each, effort=QUICK) for each in (y, y.round(4)))
+    assert computed.at([960])["rmse"][0] < 0.5 * rounded.at([960])["rmse"][0]
