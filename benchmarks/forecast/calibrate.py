@@ -28,10 +28,10 @@ from gpcurves.forecasting.intervals import (
     blend,
     combine,
     expect,
+    follow_function,
     follow_power_laws,
     ingredients,
     measure_exactness,
-    measure_heaviness,
     measure_noiselessness,
 )
 
@@ -83,9 +83,8 @@ class Points:
         """What the package expects."""
         level = blend(TABLES.level, self.noiseless)
         model = combine(self.ahead, self.now, self.gap, level, TABLES.slope)
-        measured = expect(TABLES, model, self.laws, measure_heaviness(self.tails, self.heavy), self.heavy)
-        steep = np.minimum(self.ahead + self.gap, self.endless)
-        return np.asarray((1 - self.exact) * measured + self.exact * steep)
+        measured = expect(TABLES, model, self.laws, self.heavy)
+        return follow_function(measured, np.minimum(self.ahead + self.gap, self.endless), self.exact)
 
     def squares(self) -> np.ndarray:
         """Return the squared ingredients of the width, one column per forecast."""

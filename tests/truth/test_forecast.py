@@ -152,14 +152,14 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int, tra
         math.sqrt(sum((c * x) ** 2 for c, x in zip(side, sources, strict=True))) for side in (TABLES.down, TABLES.up)
     )
     estimate, low, high, assured = (float(curve[0]) for curve in band.at(np.array([float(n)])))
-    noiseless, heavy = min((middle[72] - noise) / 4, 1.0), 0.5 * ((1.3 - 0.5) / 2 + max(0, traits.heavy - 0.5))
+    noiseless, heavy = min((middle[72] - noise) / 4, 1.0), max(0.0, traits.heavy - 0.7) / 0.5
     level = (1 - noiseless) * TABLES.level[0] + noiseless * TABLES.level[1]
     share = (1 - heavy) * TABLES.power[0] + heavy * TABLES.power[1]
     model = middle[72] + level * gap + TABLES.slope * (middle[n] - middle[72])
+    model += TABLES.shift[0] + TABLES.shift[1] * traits.heavy
     expected = (1 - share) * model + share * naive_power_laws(observed, min(n, 1280), OFFSETS)
-    expected += TABLES.shift[0] + TABLES.shift[1] * traits.heavy
     steep = min(middle[n] - middle[72] + math.log(0.2), naive_power_laws(observed, min(n, 1280), [0.0]))
-    exact = traits.smooth * max(noiseless, min(max((-3 - noise) / 4, 0.0), 1.0))
+    exact = 0.9 * traits.smooth * max(noiseless, min(max((-3 - noise) / 4, 0.0), 1.0))
     assert (exact > 0) == (traits.computed > 0 or traits.dated)
     expected = (1 - exact) * expected + exact * steep
     assert 2 * math.log(estimate / scale) == pytest.approx(expected, rel=1e-9)
@@ -181,9 +181,9 @@ def test_between_its_knots_a_band_is_interpolated() -> None:
     now = curve(np.array([72.0]))  # the drop from there on is forecast to be smaller
     slope = np.where(n > 72, TABLES.slope, 1.0)
     for sizes, slopes, accuracy in ((n, slope, 1e-6), (far, TABLES.slope, 1e-5)):  # the second is beyond the horizon
-        model = np.log(now * (curve(sizes) / now) ** slopes)
+        model = np.log(now * (curve(sizes) / now) ** slopes) + TABLES.shift[0]
         laws = np.array([naive_power_laws(observed, float(np.clip(each, 72, 1280)), OFFSETS) for each in sizes])
-        expected = np.exp(0.5 * ((1 - TABLES.power[0]) * model + TABLES.power[0] * laws + TABLES.shift[0]))
+        expected = np.exp(0.5 * ((1 - TABLES.power[0]) * model + TABLES.power[0] * laws))
         np.testing.assert_allclose(band.at(sizes)[0], expected, rtol=accuracy)
 
 

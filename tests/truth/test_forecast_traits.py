@@ -67,7 +67,7 @@ def test_digits_survive_standardising() -> None:
 def test_smooth_are_computed_and_dated_targets_with_light_tails() -> None:
     assert Traits(0.4, computed=0.6).smooth == 0.6
     assert Traits(0.4, computed=0.6, dated=True).smooth == 1.0
-    assert Traits(1.1, dated=True).smooth == pytest.approx(0.5)
+    assert Traits(0.8, dated=True).smooth == pytest.approx(0.5)
     assert Traits(2.0, computed=1.0, dated=True).smooth == 0.0
     assert Traits(0.4).smooth == 0.0
     assert Traits(2.0, noiseless=True).smooth == 1.0
@@ -78,12 +78,12 @@ def test_a_smooth_function_without_noise_follows_the_steeper_of_model_and_laws()
     steep, shallow = (ErrorCurve(np.exp(-rate * np.log1p(sizes)), 1e-9) for rate in (3.0, 1.0))
     n = np.array([7.0, 14.0, 28.0, 50.0])
     observed = CrossValidation(n, n**-2.0, 0.1 * n**-2.0)
-    for curve, slope in ((steep, -3.0), (shallow, -2.0)):
+    for curve, slope in ((steep, -3.0), (shallow, -2.0)):  # but for a tenth, which goes on as for measured targets
         band = PosteriorCurves(
             (curve,), np.ones(1), ((1,),), observed, 56, 56, 1.0, traits=Traits(computed=1.0)
         ).make_band()
         found = 2 * np.log(band.at(np.array([100.0, 200.0]))[0])
-        assert (found[1] - found[0]) / math.log(2) == pytest.approx(slope, abs=0.1)
+        assert (found[1] - found[0]) / math.log(2) == pytest.approx(slope, abs=0.2)
 
 
 def test_rounding_the_target_changes_what_is_expected_far_ahead() -> None:

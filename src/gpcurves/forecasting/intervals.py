@@ -30,10 +30,10 @@ _OFFSETS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.0)  # what of the last e
 _SCATTER = 0.4  # and how far logarithms of cross-validated errors may be from them
 _ABOVE = 4.0  # so far above the noise, in logarithms, a function counts as free of noise
 _TINY = -3.0, -7.0  # logarithm of the noise variance over the target's from which it may be none, and from which it is
-_LIGHT, _HEAVY = 0.5, 2.5  # tails of residuals below which power laws count least, and above which they count most,
-_HEAVIEST = 5.0  # and up to which they widen the interval
-_TARGET = 0.5, 1.5  # the same limits for tails of the target,
-_HEAVIEST_TARGET = 3.0  # and that up to which they raise the estimate
+_TRUST = 0.9  # in the steeper of model and power laws, if a target is surely smooth and free of noise
+_TAILS = 0.7, 1.2  # tails of the target below which power laws count least, and above which they count most,
+_HEAVIEST_TARGET = 3.0  # and up to which they raise the estimate
+_HEAVIEST = 5.0  # tails of residuals up to which they widen the interval
 _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
 
 
@@ -45,8 +45,8 @@ class Calibration:
     error is noise, and if none of it is: the model knows the level of noise better than a few residuals do, but not how far it is
     from a function without noise. ``slope`` is the share of the drop that the model expects from more rows which happens, in
     logarithms. ``power`` is the share of power laws through cross-validated errors in the logarithm of the estimate, if
-    tails are normal, and if they are heavy, which no Gaussian process expects. ``shift`` is added to the logarithm, its second part
-    times the tails of the target: the mean square of few residuals is mostly too small, the more so the heavier the tails.
+    tails of the target are normal, and if they are heavy, which no Gaussian process expects. ``shift`` is added to what the model
+    expects, its second part times the tails of the target: models are mostly too sure, the more so the heavier the tails.
     ``down`` and ``up`` are contributions to the half-widths, in the order of `ingredients`.
     """
 
@@ -61,7 +61,7 @@ class Calibration:
 TABLES = Calibration(
     level=(0.3, 0.8),
     slope=1.0,
-    power=(0.3, 0.8),
+    power=(0.3, 1.0),
     shift=(0.05, 0.1),
     down=(0.404, 1.4, 2.58, 0.314, 0.593, 0.721, 0.359),
     up=(0.0938, 2.18, 3.14, 0.762, 0.593, 1.03, 0.227),
@@ -227,26 +227,16 @@ def measure_exactness(above: FloatArray | float, log_noise: FloatArray | float) 
     return np.maximum(measure_noiselessness(above), ramp(log_noise, *_TINY))
 
 
-def measure_heaviness(tails: FloatArray | float, target: FloatArray | float) -> FloatArray:
-    """Return how heavy the tails of residuals and those of the target are, from 0 to 1."""
-    return np.asarray(0.5 * (ramp(tails, _LIGHT, _HEAVY) + ramp(target, *_TARGET)))
+def expect(calibration: Calibration, model: FloatArray, laws: FloatArray, tail: FloatArray | float) -> FloatArray:
+    """Return the logarithm of the error to expect of a measured target with such a tail, from the model and from power laws."""
+    share = blend(calibration.power, ramp(tail, *_TAILS))
+    shift = calibration.shift[0] + calibration.shift[1] * np.clip(tail, 0.0, _HEAVIEST_TARGET)
+    return np.asarray((1 - share) * (model + shift) + share * laws)
 
 
-def expect(
-    calibration: Calibration,
-    model: FloatArray,
-    laws: FloatArray,
-    heaviness: FloatArray | float,
-    tail: FloatArray | float,
-) -> FloatArray:
-    """Return the logarithm of the error to expect of a measured target, from the model and from power laws."""
-    share = blend(calibration.power, heaviness)
-    return np.asarray((1 - share) * model + share * laws + shift_level(calibration, tail))
-
-
-def shift_level(calibration: Calibration, tail: FloatArray | float) -> FloatArray:
-    """Return what is added to the logarithm of errors of a target with such a tail."""
-    return np.asarray(calibration.shift[0] + calibration.shift[1] * np.clip(tail, 0.0, _HEAVIEST_TARGET))
+def follow_function(measured: FloatArray, steep: FloatArray, exact: FloatArray | float) -> FloatArray:
+    """Return what is expected if the target is, as surely as ``exact`` says, a smooth function without noise."""
+    return np.asarray((1 - _TRUST * exact) * measured + _TRUST * exact * steep)
 
 
 @dataclass(frozen=True)
@@ -288,7 +278,7 @@ class PosteriorCurves:
         curves, now = self._logs(n), self._logs(self.observed.n[-1:])
         measured = (1 - self._power) * (slope * curves + (1 - self._level - slope) * now)
         followed = self._steep(n)[1]  # where power laws are steeper, curves do not matter
-        logs = 0.5 * ((1 - self._exact) * measured + self._exact * followed * (curves - now))
+        logs = 0.5 * follow_function(measured, followed * (curves - now), self._exact)
         variance, begin = np.zeros(len(n)), 0
         for sizes in self.batches:
             count, total = len(sizes), sum(sizes)
@@ -320,11 +310,7 @@ class PosteriorCurves:
     @property
     def _power(self) -> float:
         """The share of power laws."""
-        return float(blend(self.calibration.power, self._heaviness))
-
-    @property
-    def _heaviness(self) -> float:
-        return float(measure_heaviness(self.observed.tails, self.traits.heavy))
+        return float(blend(self.calibration.power, ramp(self.traits.heavy, *_TAILS)))
 
     @cached_property
     def _exact(self) -> float:
@@ -352,8 +338,8 @@ class PosteriorCurves:
         ahead = self.moments(n)[0] if log_mse is None else log_mse
         model = combine(ahead, now, self.gap, self._level, self.calibration.slope)
         laws = follow_power_laws(self.observed, self._scored(n))
-        estimate = expect(self.calibration, model, laws, self._heaviness, self.traits.heavy)
-        return (1 - self._exact) * estimate + self._exact * self._steep(n, ahead)[0]
+        measured = expect(self.calibration, model, laws, self.traits.heavy)
+        return follow_function(measured, self._steep(n, ahead)[0], self._exact)
 
     def _steep(self, n: FloatArray, ahead: FloatArray | None = None) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         """Return what is expected of a smooth function without noise, the steeper of model and laws, and where it is the model."""

@@ -8,7 +8,7 @@ Three facts decide how far a Gaussian process may be trusted beyond the rows at 
   is about 0.5 for normal targets, and the inverse of :math:`\alpha` if :math:`P(d^2>t)\propto t^{-\alpha}`.
 - **Digits.** Measured quantities are rounded; what a program computes has all digits of a floating-point number. Only such a
   target can be free of noise.
-- **Dates.** Quantities that follow time are smooth if time is resolved: their error falls on where that of others ends at noise.
+- **Dates and times.** Quantities that follow time are smooth if time is resolved: their error falls on where that of others ends at noise.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpcurves.numerics.validation import FloatArray
-from gpcurves.tables.encoding import Dates
 from gpcurves.tables.rows import Rows
 
 _FEWEST_EXTREME, _EXTREME = 3, 0.1  # rows that measure the tail, at least, and their share
 _MOST_DIGITS = 12  # that are told apart: rounding errors stay below
 _ROUNDED, _COMPUTED = 5.0, 8.0  # significant digits of a measurement, and of a computation
-_EVEN, _UNEVEN = 0.7, 1.5  # tails up to which a target may be smooth, and from which it is not
+_EVEN, _UNEVEN = 0.6, 1.0  # tails up to which a target may be smooth, and from which it is not
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Traits:
     """What is known of a target besides what a model of it learns.
 
     ``heavy`` is Hill's estimate of its tails, ``computed`` how surely it is the result of a computation, from 0 to 1, and ``dated``
-    whether dates are among the inputs. ``noiseless`` says that the user knows it to be a function without noise.
+    whether dates or times are among the inputs. ``noiseless`` says that the user knows it to be a function without noise.
     """
 
     heavy: float = 0.0
@@ -53,7 +52,8 @@ UNKNOWN = Traits()
 
 def measure_traits(rows: Rows, deterministic: bool = False) -> Traits:
     """Return the traits of the target of these rows."""
-    dated = rows.design is not None and any(isinstance(each, Dates) for each in rows.design.encodings)
+    design = rows.design
+    dated = design is not None and any(design.readings[each.source].is_time for each in design.encodings)
     digits = count_digits(rows.mean + rows.scale * rows.y)
     return Traits(measure_tail(rows.y), float(ramp(digits, _ROUNDED, _COMPUTED)), dated, deterministic)
 

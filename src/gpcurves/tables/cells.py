@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -46,6 +46,7 @@ class Reading:
     words: str = ""
     origin: pd.Timestamp | None = None  # the first of the dates, since which days are counted
     levels: tuple[str, ...] = ()  # what the numbers 0, 1, … stand for, if they stand for words
+    is_time: bool = False  # whether it says when a row was measured: a date, a time of the day, a time since a start
 
 
 def check_cells(name: str, cells: pd.Series[Any]) -> None:
@@ -69,7 +70,7 @@ def interpret(cells: pd.Series[Any], decimal: str) -> Reading:
     if pd.api.types.is_bool_dtype(cells.dtype):
         return _flags_reading(("false", "true"))
     if pd.api.types.is_timedelta64_dtype(cells.dtype):
-        return Reading("number", _read_durations, "durations, in days")
+        return _DURATIONS
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return Reading("number", partial(_read_numbers, mark=decimal))
     if pd.api.types.is_datetime64_any_dtype(cells.dtype):
@@ -80,8 +81,8 @@ def interpret(cells: pd.Series[Any], decimal: str) -> Reading:
     flags = [_flags_reading(pair) for pair in _FLAGS if different and different <= set(pair)]
     if flags:
         return flags[0]
-    found = _find_numbers(meant, decimal) or _find_dates(cells, meant, decimal) or _find_order(different)
-    return found or Reading("text", as_texts)
+    found = _find_numbers(meant, decimal) or _find_dates(cells, meant, decimal) or _find_durations(meant)
+    return found or _find_order(different) or Reading("text", as_texts)
 
 
 def as_texts(cells: pd.Series[Any]) -> Values:
@@ -199,8 +200,26 @@ def _read_numbers(cells: pd.Series[Any], mark: str) -> FloatArray:
     return values
 
 
+# Times of the day, and durations
+
+_DURATION = re.compile(r"(?:\d{1,6} days?,? )?\d{1,4}:\d\d(?::\d\d(?:\.\d{1,9})?)?")
+_MINUTES = re.compile(r"(?:.* )?\d+:\d\d")  # without seconds
+
+
+def _find_durations(words: Sequence[str]) -> Reading | None:
+    """Return how to read times such as 14:30, 14:30:05.2 or 2 days 14:30:05."""
+    strays = _describe_strays(words, [_DURATION.fullmatch(word) is not None for word in words])
+    return None if strays is None else replace(_DURATIONS, words=_join_details(_DURATIONS.words, [strays]))
+
+
 def _read_durations(cells: pd.Series[Any]) -> FloatArray:
+    if not pd.api.types.is_timedelta64_dtype(cells.dtype):
+        words = [word if word is not None and _DURATION.fullmatch(word) else None for word in as_texts(cells)]
+        cells = pd.Series([f"{word}:00" if word and _MINUTES.fullmatch(word) else word for word in words], dtype=object)
     return np.asarray(pd.to_timedelta(cells, errors="coerce") / _DAY, dtype=np.float64)
+
+
+_DURATIONS = Reading("number", _read_durations, "times or durations, in days", is_time=True)
 
 
 # True or false
@@ -296,7 +315,8 @@ def _dates_reading(cells: pd.Series[Any], form: str, *details: str) -> Reading:
     first = _parse_dates(cells, form).min()
     since = f"dates, in days since {first:%Y-%m-%d}" if pd.notna(first) else "dates"
     origin = first if pd.notna(first) else None
-    return Reading("date", partial(_read_dates, form=form, first=first), _join_details(since, details), origin)
+    read = partial(_read_dates, form=form, first=first)
+    return Reading("date", read, _join_details(since, details), origin, is_time=True)
 
 
 def _parse_dates(cells: pd.Series[Any], form: str) -> pd.Series[pd.Timestamp]:
