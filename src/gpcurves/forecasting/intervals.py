@@ -19,9 +19,9 @@ from gpcurves.numerics.validation import FloatArray, frozen
 
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand
 _GOALS = 400
-_ASSURANCE = (
-    0.44  # width of a one-sided 80 % interval over that above a 90 % interval: 80 % of tasks left out are below
-)
+_ASSURANCE = 0.5
+"""Width of a one-sided 80 % interval over that above a 90 % one. 84 % of tasks left out are below it: goals are asked for
+where the forecast promises to reach them, which is more often where it is too low."""
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
 _FAR = 2.0
@@ -63,8 +63,8 @@ TABLES = Calibration(
     slope=1.0,
     power=(0.3, 1.0),
     shift=(0.05, 0.1),
-    down=(0.404, 1.4, 2.58, 0.314, 0.593, 0.721, 0.359),
-    up=(0.0938, 2.18, 3.14, 0.762, 0.593, 1.03, 0.227),
+    down=(0.355, 1.8, 2.79, 0.221, 0.595, 0.662, 0.363),
+    up=(0.0858, 2.04, 3.79, 1.18, 0.595, 0.442, 0.227),
 )
 LASTING_WIDTH = 0.5 * TABLES.down[0] * math.log(_FURTHEST)
 """Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
