@@ -378,7 +378,7 @@ class PosteriorCurves:
         # fewer rows than there are were tried out in cross-validation: they are as uncertain as today
         widths = np.sqrt(np.square([self.calibration.down, self.calibration.up]) @ squares)
         down, up = (np.where(factor < 1, width[today], width) for width in widths)
-        ahead = today | (np.isin(n, goals) & (n > fitted))
+        ahead = n >= fitted
         expected = self._estimate(n)
         ends = (never_rise(end, ahead) for end in (expected - down, expected + up, expected + _ASSURANCE * up))
         estimate, low, high, assured = map(self._in_units, (expected, *ends))
