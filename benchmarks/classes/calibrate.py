@@ -24,27 +24,24 @@ from benchmarks.forecast.rivals import FORMS
 from benchmarks.forecast.sources import hashed
 from gpcurves.forecasting.classes.intervals import (
     ClassCalibration,
-    find_level,
+    Evidence,
+    follow_mistakes,
     from_scale,
     ingredients,
     project,
     to_scale,
 )
-from gpcurves.forecasting.crossvalidation import CrossValidation
-from gpcurves.forecasting.intervals import follow_power_laws
 
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 SMOOTH = {True: 0.005, False: 0.02}  # of absolute errors, of error rates and of log losses
-WIDTHS = np.log([1.5, 0.01, 0.4, 0.3])  # what the constants of widths are drawn to,
-REACH, MOST_REACH = (
-    1,
-    0.05,
-)  # a few tables whose error falls to nothing once most persons are known must not open all intervals
+WIDTHS = np.log([1.5, 1.5, 0.1, 0.4, 0.3])  # what the constants of widths are drawn to,
+MOST = np.log([1.645, 7.0, 0.1, 7.0, 7.0])  # and their upper bounds: counting alone does not err by more than it does,
+# and a few tables whose error falls to nothing once most persons are known must not open all intervals
 COMBINATION = {
-    True: np.array([0.7, 0.1, 0.1]),
-    False: np.array([0.9, 0.8, 0.4]),
-}  # and level and exponents of rates and losses,
-PULL = ({True: 5.0, False: 0.05}, 1.0)  # and how strongly
+    True: np.array([0.7, 0.7, 0.5, 0.2, 0.2, 0.2]),
+    False: np.array([1.0, 1.0, 0.3, 0.1, 0.4, 0.3]),
+}  # and levels, shares of power laws in them, and exponents, of rates and losses,
+PULL = (0.3, 1.0)  # and how strongly
 
 
 @dataclass(frozen=True)
@@ -55,9 +52,7 @@ class Points:
     kind: np.ndarray
     factor: np.ndarray
     truth: np.ndarray
-    seen: np.ndarray  # mistakes, or log loss, of ten-fold cross-validation
-    expected: np.ndarray  # and what the predicted probabilities expect
-    chance: np.ndarray  # error rate, or log loss, of knowing the shares of the classes alone
+    evidence: Evidence
     model: np.ndarray  # logarithms of ratios that the model
     law: np.ndarray  # and power laws expect
     scatter: np.ndarray
@@ -71,28 +66,40 @@ class Points:
         return np.array([1 / count[task] for task in self.task])
 
     def estimate(self, constants: np.ndarray) -> np.ndarray:
-        level, model, power = constants
-        start = find_level(self.seen, self.expected, self.chance, level)
-        return project(start, self.model, self.law, ClassCalibration(level, model, power, (), ()))
+        """Return what is expected with two levels, two shares of power laws in them, and two exponents."""
+        calibration = calibrated(constants)
+        return project(self.evidence.find_level(calibration), self.model, self.law, calibration)
 
     def squares(self, constants: np.ndarray) -> np.ndarray:
         """Return the squared ingredients of the width, one column per forecast."""
-        level = to_scale(find_level(self.seen, self.expected, self.chance, constants[0]), self.is_rate)
-        drop = level - to_scale(self.estimate(constants), self.is_rate)
-        doubt = to_scale(self.seen, self.is_rate) - to_scale(self.expected, self.is_rate)
-        return ingredients(self.factor, self.scatter, drop, doubt) ** 2
+        values = (self.evidence.find_level(calibrated(constants)), self.estimate(constants), self.evidence.seen)
+        level, ahead, seen = (to_scale(np.asarray(each), self.is_rate) for each in values)
+        expected, chance = (
+            to_scale(np.asarray(each), self.is_rate) for each in (self.evidence.expected, self.evidence.chance)
+        )
+        room = chance if self.is_rate else 1.0
+        return ingredients(self.factor, self.scatter, level - ahead, seen - expected, room) ** 2
+
+    def off(self, forecast: np.ndarray) -> np.ndarray:
+        """Return how far a forecast is off: of error rates the distance, of log losses that of logarithms."""
+        return np.asarray(np.abs(forecast - self.truth) if self.is_rate else np.abs(np.log(forecast / self.truth)))
+
+
+def calibrated(constants: np.ndarray) -> ClassCalibration:
+    """Return constants in the form of the package, without widths."""
+    level, more, smooth, smooth_more, model, power = (float(value) for value in constants)
+    return ClassCalibration((level, more), (smooth, smooth_more), model, power)
 
 
 def read(file: Path, which: int) -> Points:
     """Read what `collect` wrote, for error rates (0) or log losses (1)."""
-    true = json.loads(truth.FILE.read_text())
+    known = json.loads(truth.FILE.read_text())
+    true = {
+        name: {n: mean for n, sets in curve.items() if (mean := truth.average(sets)) is not None}
+        for name, curve in known.items()
+    }
     rows = [row for row in map(json.loads, file.read_text().splitlines()) if "failed" not in row]
-    found = [
-        (row, i, k)
-        for row in rows
-        for i, k in enumerate(FACTORS)
-        if true.get(row["task"], {}).get(str(k * ROWS)) is not None
-    ]
+    found = [(row, i, k) for row in rows for i, k in enumerate(FACTORS) if str(k * ROWS) in true.get(row["task"], {})]
     key = ("mistakes", "loss")[which]
     rivals = ("rivals", "rivals of log loss")[which]
 
@@ -105,11 +112,15 @@ def read(file: Path, which: int) -> Points:
         factor=column(lambda row, i, k: float(k)),
         # no mistake in the rows that were tested counts as half a one
         truth=column(lambda row, i, k: max(true[row["task"]][str(k * ROWS)][which], 0.5 / truth.MOST_TESTED)),
-        seen=column(lambda row, i, k: row[key][-1]),
-        expected=column(lambda row, i, k: row["own"][which]),
-        chance=column(lambda row, i, k: row["chance"][which]),
+        evidence=Evidence(
+            seen=column(lambda row, i, k: row[key][-1]),
+            expected=column(lambda row, i, k: row["own"][which]),
+            fitted=column(lambda row, i, k: follow(row, k, key)[0]),
+            chance=column(lambda row, i, k: row["chance"][which]),
+            several=column(lambda row, i, k: row["classes"] > 2),
+        ),
         model=column(lambda row, i, k: np.log(row["expected"][which][i + 1] / row["expected"][which][0])),
-        law=column(lambda row, i, k: law_ahead(row, k, which)),
+        law=column(lambda row, i, k: follow(row, k, key)[1]),
         scatter=column(
             lambda row, i, k: 0.5 / np.sqrt(row["usable"]) if which == 0 else row["loss_stderr"] / row["loss"][-1]
         ),
@@ -118,28 +129,29 @@ def read(file: Path, which: int) -> Points:
     )
 
 
-def law_ahead(row: dict[str, Any], factor: int, which: int) -> float:
-    """Return the logarithm of the ratio that power laws through cross-validated errors expect."""
-    mistakes, doubt = np.array(row["mistakes"]), np.array(row["doubt"])
-    values = 0.5 * (mistakes + doubt) if which == 0 else np.array(row["loss"])
-    observed = CrossValidation(np.array(row["n"]), np.maximum(values, 1e-4), np.ones(len(values)))
-    ahead, last = follow_power_laws(observed, np.array([float(factor * row["usable"]), row["n"][-1]]))
-    return float(min(ahead - last, 0.0))
+def follow(row: dict[str, Any], factor: int, key: str) -> tuple[float, float]:
+    """Return what power laws expect at the size of cross-validation, and the logarithm of the ratio to it at a multiple."""
+    ahead = np.array([float(factor * row["usable"])])
+    fitted, ratio = follow_mistakes(np.array(row["n"]), np.array(row[key]), row["usable"], ahead)
+    return fitted, float(ratio[0])
 
 
 def fit_estimate(points: Points, kept: np.ndarray) -> np.ndarray:
-    """Return level and exponents that make the mean absolute error least."""
+    """Return the constants of the estimate that make the mean of the roots of absolute errors least.
+
+    Roots, because medians and means shall both be small: of plain errors, a few tables would decide whose error falls to nothing.
+    """
     weights, smooth = points.weights * kept, SMOOTH[points.is_rate]
-    guess, pull = COMBINATION[points.is_rate], PULL[0][points.is_rate]
+    guess = COMBINATION[points.is_rate]
+    low, high = np.zeros(len(guess)), np.array([1.0, 1.0, 1.0, 1.0, 3.0, 3.0])
 
     def loss(constants: np.ndarray) -> float:
-        bounded = np.clip(constants, [0.0, 0.0, 0.0], [1.0, 3.0, 3.0])
-        error = points.estimate(bounded) - points.truth
-        cost = float(weights @ np.sqrt(error**2 + smooth**2)) / smooth
-        return cost + pull * float(weights.sum() * ((constants - guess) ** 2).sum())
+        off = points.off(points.estimate(np.clip(constants, low, high)))
+        cost = float(weights @ (off**2 + smooth**2) ** 0.25 / np.sqrt(smooth))
+        return cost + PULL[0] * float(weights.sum() * ((constants - guess) ** 2).sum())
 
-    found = minimize(loss, guess, method="Nelder-Mead", options={"maxiter": 600, "xatol": 1e-3})
-    return np.asarray(np.clip(found.x, [0.0, 0.0, 0.0], [1.0, 3.0, 3.0]))
+    found = minimize(loss, guess, method="Nelder-Mead", options={"maxiter": 900, "xatol": 1e-3})
+    return np.asarray(np.clip(found.x, low, high))
 
 
 def fit_widths(squares: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -155,7 +167,7 @@ def fit_widths(squares: np.ndarray, errors: np.ndarray, weights: np.ndarray) -> 
             slopes.append(10 * np.exp(2 * part) * (squares @ (weights * (1 - MISS * expit(beyond)) / half)))
         return value, np.concatenate(slopes) + 2 * PULL[1] * (logs - guess)
 
-    bounds = [(-6, np.log(MOST_REACH) if place % count == REACH else 2) for place in range(2 * count)]
+    bounds = [(-6, most) for most in np.tile(MOST, 2)]
     found = np.exp(minimize(loss, guess, jac=True, method="L-BFGS-B", bounds=bounds).x)
     return found[:count], found[count:]
 
@@ -191,9 +203,10 @@ def main() -> None:
     for which, name in enumerate(("RATE", "LOSS")):
         points = read(Path(sys.argv[1]), which)
         constants, down, up = fit(points, np.full(len(points.task), True))
-        level, model, power = (float(f"{value:.3g}") for value in constants)
+        first, second, third, fourth, model, power = (float(f"{value:.3g}") for value in constants)
         ends = [tuple(float(f"{value:.3g}") for value in each) for each in (down, up)]
-        print(f"{name} = ClassCalibration({level}, {model}, {power}, down={ends[0]}, up={ends[1]})")
+        estimate = f"({first}, {second}), ({third}, {fourth}), {model}, {power}"
+        print(f"{name} = ClassCalibration({estimate}, down={ends[0]}, up={ends[1]})")
 
 
 if __name__ == "__main__":

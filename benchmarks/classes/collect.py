@@ -30,7 +30,7 @@ from gpcurves.tables.rows import standardise
 ROWS = 100
 FACTORS = (2, 4, 8, 16)
 STARTS = 3  # of the fit of each rival: more are slower than the forecast itself, and change little
-LOSS_FORMS = ("last value", "pow3")  # rivals for the log loss
+LOSS_FORMS = ("last value", "ilog2", "pow2", "pow3")  # rivals for the log loss
 PILOT = 1_000  # the seeds of pilot rows, other than those of the rows on which truth is trained
 
 
@@ -61,6 +61,8 @@ def run(name: str, draw: int) -> dict[str, Any]:
             "seconds": time.process_time() - began,
             "usable": usable,
             "classes": len(rows.classes),
+            "columns": len(rows.columns.groups),
+            "shares": sorted(fit.rows.labels.mean(axis=0).tolist(), reverse=True),
             "n": seen.tolist(),
             "mistakes": mistakes.tolist(),
             "doubt": [float(each.doubt.mean()) for each in fit.held_out],
@@ -72,6 +74,13 @@ def run(name: str, draw: int) -> dict[str, Any]:
                 float((left_out.argmax(axis=1) != labels.argmax(axis=1)).mean()),
                 float(1 - left_out.max(axis=1).mean()),
                 float(-np.log((left_out * labels).sum(axis=1)).mean()),
+            ],
+            "sure": [
+                [
+                    np.round(each.max(axis=1), 4).tolist(),
+                    (each.argmax(axis=1) == true.argmax(axis=1)).astype(int).tolist(),
+                ]
+                for each, true in ((left_out, labels), (fit.held_out[-1].probabilities, fit.held_out[-1].labels))
             ],
             "expected": curves.expectations(n).tolist(),
             "floor": curves.expectations(np.array([np.inf]))[:, 0].tolist(),
@@ -87,7 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--third", action="store_true", help="only the tasks to iterate on")
-    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--draws", type=int, default=3)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     asked.file.parent.mkdir(parents=True, exist_ok=True)

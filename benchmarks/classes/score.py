@@ -3,8 +3,8 @@
     python -m benchmarks.classes.score FILE
 
 FILE is what `collect` wrote. Errors are |forecast - true error rate|, and for log losses |ln(forecast / true)|, at 2, 4, 8 and 16 times
-the rows: median and mean. Constants were fitted to the same tasks, so each task is scored with constants fitted to others
-(`calibrate.leave_out`).
+the rows, averaged over the pilots of a task; then their median and mean over tasks. Constants were fitted to the same tasks, so
+each task is scored with constants fitted to others (`calibrate.leave_out`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,21 @@ from benchmarks.classes.calibrate import Points, leave_out, read
 from benchmarks.classes.collect import FACTORS
 
 
+def average(values: np.ndarray, task: np.ndarray) -> np.ndarray:
+    """Return the average over the forecasts of each task."""
+    place = np.unique(task, return_inverse=True)[1]
+    return np.asarray(np.bincount(place, values) / np.bincount(place))
+
+
 def line(name: str, points: Points, forecast: np.ndarray, here: np.ndarray) -> str:
-    """Return median and mean of the errors at each multiple."""
-    error = np.abs(forecast - points.truth) if points.is_rate else np.abs(np.log(forecast / points.truth))
-    parts = [
-        f"{np.median(error[here & (points.factor == k)]):.3f} {np.mean(error[here & (points.factor == k)]):.3f}"
-        for k in FACTORS
-        if (here & (points.factor == k)).any()
-    ]
-    return f"{name:14s} {'   '.join(parts)}   all {np.median(error[here]):.3f} {np.mean(error[here]):.3f}"
+    """Return median and mean over tasks of the errors at each multiple, and at all."""
+    off, parts = points.off(forecast), []
+    for k in (*FACTORS, 0):
+        some = here & (points.factor == k) if k else here
+        if some.any():
+            each = average(off[some], points.task[some])
+            parts.append(f"{np.median(each):.3f} {each.mean():.3f}")
+    return f"{name:14s} {'   '.join(parts[:-1])}   all {parts[-1]}"
 
 
 def main() -> None:

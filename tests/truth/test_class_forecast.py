@@ -17,7 +17,14 @@ from commands import command
 from gpcurves.errors import InputError
 from gpcurves.forecasting.classes.assembly import count_mistakes
 from gpcurves.forecasting.classes.curves import spread
-from gpcurves.forecasting.classes.intervals import from_scale, to_scale
+from gpcurves.forecasting.classes.intervals import (
+    ClassCalibration,
+    Evidence,
+    follow_mistakes,
+    from_scale,
+    ingredients,
+    to_scale,
+)
 from gpcurves.forecasting.classes.validation import HeldOut, summarise
 from gpcurves.forecasting.planning import count_test_labels
 from gpcurves.tables.classes import recognise
@@ -217,6 +224,35 @@ def test_the_scale_of_intervals_and_back(is_rate: bool) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("several", "level"), [(False, 0.5 * (0.8 * 0.2 + 0.2 * 0.1) + 0.5 * 0.3), (True, 0.2)])
+def test_the_level_is_a_mean_of_what_was_counted_expected_and_fitted(several: bool, level: float) -> None:
+    calibration = ClassCalibration(level=(0.8, 1.0), smooth=(0.5, 0.0), model=0.0, power=0.0)
+    evidence = Evidence(seen=0.2, expected=0.1, fitted=0.3, chance=0.5, several=several)
+    assert evidence.find_level(calibration) == pytest.approx(level)
+    bound = Evidence(seen=0.2, expected=0.1, fitted=0.3, chance=0.1, several=several)
+    assert bound.find_level(calibration) == pytest.approx(0.105)  # hardly worse than the most frequent class
+
+
+def test_power_laws_smooth_an_unlucky_count() -> None:
+    n, luck = np.array([12.0, 25.0, 50.0, 90.0]), np.array([1.0, 1.0, 1.0, 1.5])
+    curve = 0.1 + 0.8 * n**-0.5
+    ahead = np.array([180.0, 1440.0])
+    fitted, ratio = follow_mistakes(n, curve, 100, ahead)
+    assert fitted == pytest.approx(curve[-1], rel=0.1)  # an average over laws, of which some fall less
+    assert np.exp(ratio) == pytest.approx((0.1 + 0.8 * ahead**-0.5) / curve[-1], rel=0.12)
+    unlucky, _ = follow_mistakes(n, luck * curve, 100, ahead)
+    assert curve[-1] < unlucky < 1.4 * curve[-1]
+    assert follow_mistakes(n, np.zeros(4), 100, ahead)[0] == pytest.approx(
+        0.005, rel=0.1
+    )  # no mistake counts as half a one
+
+
+def test_intervals_of_today_are_as_wide_as_counts_are_uncertain() -> None:
+    today, none = np.ones(1), np.zeros(1)
+    few, many = (ingredients(today, 0.5 / n**0.5, none, 0.0, 0.8) for n in (100, 400))
+    assert few == pytest.approx(2 * many)
+
+
 def test_the_command_line_answers_a_goal(tmp_path: Path) -> None:
     data, new = tmp_path / "data.csv", tmp_path / "new.csv"
     overlapping().to_csv(data, index=False)

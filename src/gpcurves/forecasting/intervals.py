@@ -47,7 +47,8 @@ class Calibration:
     logarithms. ``power`` is the share of power laws through cross-validated errors in the logarithm of the estimate, if
     tails of the target are normal, and if they are heavy, which no Gaussian process expects. ``shift`` is added to what the model
     expects, its second part times the tails of the target: models are mostly too sure, the more so the heavier the tails.
-    ``down`` and ``up`` are contributions to the half-widths, in the order of `ingredients`.
+    ``down`` and ``up`` are contributions to the half-widths, in the order of `ingredients`. With ``endless``, power laws have no
+    offset, and fall without end.
     """
 
     level: tuple[float, float]
@@ -56,6 +57,7 @@ class Calibration:
     down: tuple[float, ...]
     up: tuple[float, ...]
     shift: tuple[float, float] = (0.0, 0.0)
+    endless: bool = False
 
 
 TABLES = Calibration(
@@ -337,7 +339,7 @@ class PosteriorCurves:
         now = float(self.moments(self.observed.n[-1:])[0][0])
         ahead = self.moments(n)[0] if log_mse is None else log_mse
         model = combine(ahead, now, self.gap, self._level, self.calibration.slope)
-        laws = follow_power_laws(self.observed, self._scored(n))
+        laws = follow_power_laws(self.observed, self._scored(n), self.calibration.endless)
         measured = expect(self.calibration, model, laws, self.traits.heavy)
         return follow_function(measured, self._steep(n, ahead)[0], self._exact)
 

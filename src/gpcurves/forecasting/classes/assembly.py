@@ -53,12 +53,13 @@ def fit_classes(rows: Rows, computation: Computation) -> FittedClasses:
     doubts = [1 - p.max(axis=1).mean() for p in (found[-1].probabilities, mixture.left_out)]
     entropies = [-np.sum(p * np.log(p), axis=1).mean() for p in (found[-1].probabilities, mixture.left_out)]
     curves = ClassCurves(
-        observed=summarise(found, RATE.level),
+        observed=summarise(found, RATE.level[labels.shape[1] > 2]),
         expectations=expectations,
         expected=(float(np.mean(doubts)), float(np.mean(entropies))),
         chance=(1 - float(shares.max()), -float(np.sum(shares * np.log(shares)))),
         rows=rows.usable,
         fitted_rows=rows_used.usable if rows.groups is not None else len(labels),
+        classes=labels.shape[1],
         rate=rate,
     )
     return FittedClasses(rows_used, tuple(members), mixture, tuple(found), curves)
@@ -143,12 +144,11 @@ def _notes(rows: Rows, counts: FloatArray) -> list[str]:
         f"{name!r} ({int(count)})" for name, count in zip(rows.classes, counts.tolist(), strict=True) if count < _FEW
     ]
     if few:
-        which = (
-            f"Classes with fewer than {_FEW} rows: {', '.join(few)}"
-            if len(few) > 1
-            else f"The class {few[0].split(' (')[0]} has fewer than {_FEW} rows"
-        )
-        notes.append(f"{which}. Their error rates cannot be estimated from so few rows.")
+        if len(few) == 1:
+            which, whose = f"The class {few[0].split(' (')[0]} has fewer than {_FEW} rows", "Its error rate"
+        else:
+            which, whose = f"Classes with fewer than {_FEW} rows: {', '.join(few)}", "Their error rates"
+        notes.append(f"{which}. {whose} cannot be estimated from so few rows.")
     notes.append(
         "The error rate is for predicting the most likely class of every new row, and the log loss is that of "
         "the predicted probabilities; all mistakes count equally."

@@ -5,8 +5,10 @@ The estimate is a level times what is left of it,
 .. math:: e(n) = \ell\,\Big(\frac{q(n)}{q(n_c)}\Big)^{\beta}\Big(\frac{w(n)}{w(n_c)}\Big)^{\gamma},
 
 with :math:`\ell` the level at the size :math:`n_c` of cross-validation, q what the model expects of itself (see `curves`) and w the power
-laws through cross-validated errors. Intervals are computed where their width hardly depends on the level: for error rates on
-the scale :math:`\arcsin\sqrt e`, on which counting m mistakes has the standard error :math:`1/(2\sqrt m)`, for log losses on that of logarithms.
+laws through the mistakes counted in cross-validation. The level is a mean of what was counted at :math:`n_c`, of what the predicted
+probabilities expect there, and of :math:`w(n_c)`, which also rests on the mistakes after training on fewer rows, and so varies less.
+Intervals are computed where their width hardly depends on the level: for error rates on the scale :math:`\arcsin\sqrt e`, on which
+counting m mistakes in N rows has the standard error :math:`1/(2\sqrt N)`, for log losses on that of logarithms.
 `benchmarks.classes.calibrate` fits the constants, and reports the coverage on tasks left out.
 """
 
@@ -16,6 +18,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gpcurves.forecasting.classes.curves import Expectations
 from gpcurves.forecasting.crossvalidation import ClassValidation, CrossValidation
@@ -34,20 +37,31 @@ _STEP = 0.1
 class ClassCalibration:
     """Constants that were learnt from what forecasts came to.
 
-    ``level`` is the share of counted mistakes (of the log loss: of what was seen) in the level, the rest is what the predicted
-    probabilities expect; ``model`` and ``power`` are the exponents of the model's own expectation and of power laws; ``down`` and
-    ``up`` are contributions to the half-widths, in the order of `ingredients`.
+    ``level`` is the share of counted mistakes (of the log loss: of what was seen) in the level, against what the predicted
+    probabilities expect. Both make way for power laws by the share ``smooth``. Each is given for two classes, and for more, of
+    which small training sets may lack some, so that power laws fit worse. ``model`` and ``power`` are the exponents of the model's
+    own expectation and of power laws; ``down`` and ``up`` are contributions to the half-widths, in the order of `ingredients`.
     """
 
-    level: float
+    level: tuple[float, float]
+    smooth: tuple[float, float]
     model: float
     power: float
-    down: tuple[float, ...]
-    up: tuple[float, ...]
+    down: tuple[float, ...] = ()
+    up: tuple[float, ...] = ()
 
 
-RATE = ClassCalibration(0.635, 0.112, 0.158, down=(3.56, 0.05, 0.436, 0.267), up=(2.22, 0.00922, 0.4, 0.257))
-LOSS = ClassCalibration(1.0, 1.23, 0.291, down=(1.91, 0.0106, 6.58, 0.166), up=(1.52, 0.00864, 1.85, 0.554))
+RATE = ClassCalibration(
+    (0.7, 0.607),
+    (0.557, 0.101),
+    0.19,
+    0.193,
+    down=(1.45, 3.97, 0.1, 0.435, 0.249),
+    up=(1.65, 2.03, 0.0447, 0.397, 0.241),
+)
+LOSS = ClassCalibration(
+    (1.0, 1.0), (0.253, 0.0258), 0.378, 0.385, down=(1.65, 2.79, 0.1, 7.0, 0.145), up=(1.03, 1.03, 0.0399, 1.54, 0.225)
+)
 
 
 def to_scale(values: FloatArray, is_rate: bool) -> FloatArray:
@@ -62,22 +76,33 @@ def from_scale(values: FloatArray, is_rate: bool) -> FloatArray:
     return np.asarray(np.maximum(np.sin(np.clip(values, 0.0, math.pi / 2)) ** 2, _LEAST))
 
 
-def find_level(
-    seen: FloatArray | float, expected: FloatArray | float, chance: FloatArray | float, level: float
-) -> FloatArray:
-    """Return the level: a share of what was seen, and for the rest what the predicted probabilities expect.
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the level rests on, at the size of cross-validation; numbers, or arrays with one entry for each forecast."""
 
-    It is not far above ``chance``, the error of always giving the most frequent class: with more rows a classifier that finds nothing
-    learns at least that.
-    """
-    return np.asarray(
-        np.maximum(
-            np.minimum(
-                level * np.asarray(seen) + (1 - level) * np.asarray(expected), _ABOVE_CHANCE * np.asarray(chance)
-            ),
-            _LEAST,
-        )
-    )
+    seen: FloatArray | float  # mistakes, or log loss, of ten-fold cross-validation,
+    expected: FloatArray | float  # what the predicted probabilities expect,
+    fitted: FloatArray | float  # and power laws through what was seen after training on fewer rows
+    chance: FloatArray | float  # error of always giving every class its share
+    several: bool | npt.NDArray[np.bool_]  # more than two classes
+
+    def find_level(self, calibration: ClassCalibration) -> FloatArray:
+        """Return the level.
+
+        It is not far above ``chance``: with more rows a classifier that finds nothing learns at least the shares of the classes.
+        """
+        share, smooth = (np.where(self.several, more, two) for two, more in (calibration.level, calibration.smooth))
+        counted = share * self.seen + (1 - share) * self.expected
+        mean = (1 - smooth) * counted + smooth * self.fitted
+        return np.asarray(np.maximum(np.minimum(mean, _ABOVE_CHANCE * np.asarray(self.chance)), _LEAST))
+
+
+def follow_mistakes(n: FloatArray, values: FloatArray, rows: int, ahead: FloatArray) -> tuple[float, FloatArray]:
+    """Return what power laws through cross-validated errors expect at the last n, and the logarithm of the ratio to it ahead."""
+    counted = np.maximum(values, 0.5 / rows)  # the logarithm of no mistake has no value
+    at = np.append(n[-1], ahead)
+    logs = follow_power_laws(CrossValidation(n, counted, np.ones(len(n))), at)
+    return float(np.exp(logs[0])), np.minimum(logs[1:] - logs[0], 0.0)
 
 
 def project(start: FloatArray | float, model: FloatArray, law: FloatArray, calibration: ClassCalibration) -> FloatArray:
@@ -86,16 +111,21 @@ def project(start: FloatArray | float, model: FloatArray, law: FloatArray, calib
 
 
 def ingredients(
-    factor: FloatArray, scatter: FloatArray | float, drop: FloatArray, doubt: FloatArray | float
+    factor: FloatArray,
+    scatter: FloatArray | float,
+    drop: FloatArray,
+    doubt: FloatArray | float,
+    room: FloatArray | float,
 ) -> FloatArray:
     """Return what makes a forecast uncertain, one row each, on the scale of the intervals.
 
-    In this order: the ``scatter`` of what was counted; how far it reaches, as a ``factor`` of the rows at hand; by how much the
-    error is forecast to ``drop``; and how far what was counted is from what was expected (``doubt``).
+    In this order: the ``scatter`` of what was counted; the same times the ``room`` for an error to be in, below that of chance,
+    which is small if a class is rare; the room times how far the forecast reaches, as a ``factor`` of the rows at hand; by how
+    much the error is forecast to ``drop``; and how far what was counted is from what was expected (``doubt``).
     """
     reach = np.abs(np.log(np.clip(factor, 1.0, _FURTHEST)))
     ones = np.ones(len(factor))
-    return np.array([scatter * ones, reach, np.abs(drop), np.abs(doubt) * ones])
+    return np.array([scatter * ones, scatter * room * ones, room * reach, np.abs(drop), np.abs(doubt) * ones])
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +142,7 @@ class ClassCurves:
     chance: tuple[float, float]
     rows: int
     fitted_rows: int
+    classes: int
     rate: float = 1.0  # rows for each unit that n counts, which may be a group of them
 
     def make_band(self, which: int) -> Band:
@@ -148,35 +179,32 @@ class ClassCurves:
 
     def ingredients(self, n: FloatArray, middle: FloatArray, which: int) -> FloatArray:
         """Return what makes the band uncertain at each n, given the estimate on its scale."""
-        is_rate = which == 0
-        level = to_scale(np.array([self._level(which)]), is_rate)[0]
-        seen = to_scale(
-            np.array([(self.observed.mistakes, self.observed.loss)[which][-1], self.expected[which]]), is_rate
-        )
-        return ingredients(n / self.fitted_rows, self._scatter(which), level - middle, float(seen[0] - seen[1]))
+        is_rate, evidence = which == 0, self._evidence(which)
+        values = np.array([self._level(which), evidence.seen, evidence.expected, evidence.chance])
+        level, seen, expected, chance = to_scale(values, is_rate).tolist()
+        room = chance if is_rate else 1.0
+        return ingredients(n / self.fitted_rows, self._scatter(which), level - middle, seen - expected, room)
 
     def _scatter(self, which: int) -> float:
         if which == 0:
             return 0.5 / math.sqrt(self.fitted_rows)
         return float(self.observed.loss_stderr[-1] / self.observed.loss[-1])
 
-    def _level(self, which: int) -> float:
-        seen = (self.observed.mistakes, self.observed.loss)[which][-1]
-        return float(find_level(seen, self.expected[which], self.chance[which], (RATE, LOSS)[which].level))
+    def _evidence(self, which: int) -> Evidence:
+        seen = (self.observed.mistakes, self.observed.loss)[which]
+        fitted = follow_mistakes(self.observed.n, seen, self.fitted_rows, self.observed.n[-1:])[0]
+        return Evidence(float(seen[-1]), self.expected[which], fitted, self.chance[which], self.classes > 2)
 
-    def _curve(self, which: int) -> CrossValidation:
-        """Return cross-validated errors in the form that power laws are fitted to."""
-        values = (self.observed.rate, self.observed.loss)[which]
-        return CrossValidation(self.observed.n, np.maximum(values, _LEAST), np.ones(len(values)))
+    def _level(self, which: int) -> float:
+        return float(self._evidence(which).find_level((RATE, LOSS)[which]))
 
     def logs(self, n: FloatArray, which: int) -> tuple[FloatArray, FloatArray]:
         """Return the logarithms of the ratios to the level, at n not below the rows, that the model and power laws expect."""
-        last = self.observed.n[-1:]
         # cross-validation trains on nine tenths; the model knows today's rows, and the step between is a small one
         model = np.log(self._expect(n)[which] / self._expect(np.array([float(self.fitted_rows)]))[which])
-        curve = self._curve(which)
-        law = follow_power_laws(curve, np.minimum(n, _FURTHEST * self.rows)) - follow_power_laws(curve, last)
-        return np.asarray(model), np.minimum(law, 0.0)
+        seen = (self.observed.mistakes, self.observed.loss)[which]
+        within = np.minimum(n, _FURTHEST * self.rows)
+        return np.asarray(model), follow_mistakes(self.observed.n, seen, self.fitted_rows, within)[1]
 
     def _expect(self, n: FloatArray) -> FloatArray:
         return self.expectations(self.rate * n)
