@@ -151,11 +151,9 @@ class Curve:
         target = " ".join(forecast.target.split())
         longest = _LONGEST_NAME if wide else 16
         target = target if len(target) <= longest else f"{target[: longest - 1]}…"
-        where = "at unlabelled vertices" if forecast.unit.are_labels else "on new rows"
-        counted = "number of labels" if forecast.unit.are_labels else "number of labelled rows"
         room = (high / low) ** (0.06 if wide else 0.09)  # for words at the bottom
-        y = Axis(f"{self.quantity.word} of {target} {where}", low / room / 1.05, high * 1.05, True)
-        x = Axis(counted, float(n[0]) / 1.05, float(n[-1]), True)
+        y = Axis(f"{self.quantity.word} of {target} {forecast.unit.where}", low / room / 1.05, high * 1.05, True)
+        x = Axis(forecast.unit.axis, float(n[0]) / 1.05, float(n[-1]), True)
         look: dict[str, Any] = {"shown": self.quantity.shown, "unit": self.quantity.unit}
         if wide:
             right = 24 + max(width_of(each[0]) for each in self.names if each[2] != "dot")

@@ -104,8 +104,7 @@ class ForecastView(View):
         seen = forecast.cross_validation
         quantity, error, bars = forecast.quantity, seen.error, seen.bars
         say = self.unit.say
-        counted = "number of labels" if self.unit.are_labels else "number of labelled rows"
-        x = Axis(counted, n[0] / 1.05, n[-1] * (_BESIDE if self.has_floor else 1.05), True, say("rows"))
+        x = Axis(self.unit.axis, n[0] / 1.05, n[-1] * (_BESIDE if self.has_floor else 1.05), True, say("rows"))
         y = self._error_axis(np.concatenate((low, error)), np.concatenate((high, error)))
         scene = Scene(x, y, self.headline, marks=[Area(n, low, high, _BAND, name="90 % interval", layer=0)])
         scene.add_upright(forecast.rows, Stroke("#bbbbbb", width=1))
@@ -175,8 +174,7 @@ class ForecastView(View):
             low, high = min(low, max(self.aim.error, low / 10)), max(high, min(self.aim.error, high * 10))
         target = " ".join(self.result.target.split())
         target = target if len(target) <= _LONGEST_NAME else f"{target[: _LONGEST_NAME - 1]}…"
-        where = "at unlabelled vertices" if self.unit.are_labels else "on new rows"
-        return Axis(f"{quantity.word} of {target}, {where}", low / 1.15, high * 1.15, True, quantity.word)
+        return Axis(f"{quantity.word} of {target}, {self.unit.where}", low / 1.15, high * 1.15, True, quantity.word)
 
 
 def _mark_goal(scene: Scene, aim: ForecastGoal, needed: RequiredN, measure: ErrorMeasure, unit: Unit) -> None:
