@@ -18,6 +18,7 @@ from gpcurves.forecasting.verdict import Prospects, RequiredN, rounded
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.scene import Axis, move_apart
 from gpcurves.render.svg import Plot, line, tag, width_of, write
+from gpcurves.render.views.forecast import find_drawn
 
 _LONGEST_NAME = 40
 _LINE = 16.0  # height of a line of words, in pixels
@@ -98,12 +99,13 @@ class Curve:
         plot = self._plot(wide=wide)
         estimate, low, high, _ = self.prospects.band.at(n)
         ends = [("90 % interval", high[-1], "var(--quiet)"), ("forecast", estimate[-1], "var(--blue)")]
-        curves = [plot.area(n, low, high, "var(--band)")]
+        drawn = find_drawn(n, estimate, forecast.rows)
+        curves = [plot.area(n[drawn], low[drawn], high[drawn], "var(--band)")]
         if self.is_main:
             others, more = self._others(plot)
             curves += others
             ends += more
-        curves.append(plot.path(n, estimate, "stroke: var(--blue); stroke-width: 2.6", "forecast"))
+        curves.append(plot.path(n[drawn], estimate[drawn], "stroke: var(--blue); stroke-width: 2.6", "forecast"))
         curves += self._seen(plot) if self.is_main else []
         if self.has_floor:
             ends.append((self.floor, self.prospects.floor, "var(--purple)"))
