@@ -331,7 +331,10 @@ def _name_columns(left_out: Mapping[str, str]) -> str:
     """Name columns that are not used, since they may hold what is missing."""
     if not left_out:
         return ""
-    listed = enumerate_names([f"{name!r} ({reason})" for name, reason in left_out.items()], quote=False)
+    alike: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        alike.setdefault(reason, []).append(name)
+    listed = "; ".join(f"{enumerate_names(names)} ({reason})" for reason, names in alike.items())
     return f"Not used as inputs: {listed}. They may hold the missing information."
 
 
