@@ -200,7 +200,9 @@ def _find_last(estimator: Any) -> Any:
     given = f"the class {last.__name__}" if isinstance(last, type) else type(last).__name__
     if isinstance(estimator, Pipeline):
         given = f"a Pipeline that ends with {last if isinstance(last, str) else type(last).__name__}"
-    raise InputError(f"from_estimator takes {possible}, got {given}")
+    raise InputError(
+        f"from_estimator takes {possible}, got {given}: for another model, forecast the table itself by gpc.forecast(X, y)"
+    )
 
 
 def _transform(pipeline: Pipeline, X: Any, y: Any) -> Any:

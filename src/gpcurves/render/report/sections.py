@@ -164,7 +164,7 @@ def chart(report: Report, drawings: Iterable[str]) -> str:
         else f"The forecast and its {term('interval')}."
     )
     if report.curve.has_chosen:
-        said += f" The dashed curve is for {term('chosen')}."
+        said += f" The dashed curve is for {term('chosen', 'chosen vertices' if report.unit.are_labels else '')}."
     return (
         f"<figure><h2>Learning curve</h2>{''.join(drawings)}<p class='reading' id='reading' aria-live='off'></p><ul class='legend'>{legend}</ul>"
         f"<figcaption>{said}</figcaption><div class='tools' id='downloads' hidden><span>Download:</span></div></figure>"
