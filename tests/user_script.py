@@ -1,4 +1,4 @@
-"""A script as users write it, with most of what is public: pyright and mypy find nothing in it that they do not know.
+"""A script as users write it, with all that is public: pyright and mypy find nothing in it that they do not know.
 
 Type checkers read it in their strictest mode, as `tests/laws/test_pyright.py` and ``mypy`` do; nobody runs it.
 """
@@ -49,6 +49,13 @@ def theory(folder: Path) -> None:
     gpc.load(folder / "curve.json")
 
 
+def of_other_libraries(distribution: object, model: object) -> None:
+    """SciPy, GPflow and GPyTorch have no types of their own."""
+    skewed = gpc.Problem(gpc.OU(0.3), gpc.Univariate(distribution), noise=0.1)
+    assert_type(skewed, gpc.Problem)
+    assert_type(gpc.ModelProblem(model, inputs=gpc.Sample([[0.1], [0.4]]), noise=0.1), gpc.Problem)
+
+
 def more_theory() -> None:
     problem = gpc.Problem(gpc.RationalQuadratic(0.1), gpc.Gaussian(dim=1), noise=gpc.StudentT(3.0, 0.1))
     smooth = gpc.Problem(gpc.Matern32(0.1), gpc.Torus(dim=1), noise=0.1)
@@ -57,6 +64,7 @@ def more_theory() -> None:
     assert_type(found, gpc.ErrorMap)
     assert_type(found.mean, float)
     known = gpc.posterior(smooth, [[0.1], [0.6]], [1.0, 0.2])
+    assert_type(known, gpc.Posterior)
     assert_type(known.mean([[0.3]]), Floats)
     assert_type(gpc.sample_prior(smooth, [[0.3]], rng=1), Floats)
     assert_type(gpc.posterior_variance(smooth, [[0.1]], [[0.3]]), Floats)
@@ -148,6 +156,8 @@ def networks(edges: list[tuple[str, str]], labels: dict[str, float]) -> None:
     assert_type(diagnosis.verdict(), str)
     model = gpc.GraphRegressor(graph).fit(list(labels), list(labels.values()))
     mean, std = model.predict(return_std=True)
+    assert_type(std, Floats)
+    assert_type(model.predict(), Floats)
     low, high = model.predict_interval(["a"])
     print(mean, std, low, high)
     gpc.draw_graph(graph, beliefs.variance, title="variances").figure_.savefig("graph.png")
@@ -158,7 +168,10 @@ def networks(edges: list[tuple[str, str]], labels: dict[str, float]) -> None:
 def plan(table: pd.DataFrame, X: Floats, y: Floats) -> None:
     forecast = gpc.forecast(table, "price", rng=0, missing="drop")
     assert_type(forecast, gpc.Forecast)
-    assert_type(gpc.forecast(X, y, groups=[1, 1, 2]), gpc.Forecast)
+    trial = pd.DataFrame({"patient": ["a", "a", "b"], "dose": [1.0, 2.0, 1.5], "response": [0.1, 0.4, 0.2]})
+    grouped = gpc.forecast(trial, "response", groups="patient")
+    assert_type(grouped.group, str | None)
+    assert_type(grouped.headline(0.2), str)
     assert_type(forecast.verdict(goal=0.2), Verdict)
     needed = forecast.required_n(rmse=0.21)
     assert_type(needed, RequiredN)
@@ -173,7 +186,12 @@ def plan(table: pd.DataFrame, X: Floats, y: Floats) -> None:
     print(forecast.plot(backend="plotly", goal=0.21))
     forecast.save("plan.html", goal=0.21)
     model = gpc.LearningCurveForecast(draws=2).fit(X, y)
-    print(model.predict(X[:3]), model.forecast_.required_n(rmse=0.12).estimate)
+    assert_type(model.predict(X[:3]), Floats)
+    print(model.forecast_.required_n(rmse=0.12).estimate)
+    classifier = gpc.LearningCurveClassifier().fit(X, y > 0)
+    assert_type(classifier, gpc.LearningCurveClassifier)
+    assert_type(classifier.forecast_, gpc.Forecast)
+    print(classifier.predict(X[:3]), classifier.predict_proba(X[:3]))
     wines = gpc.datasets.load_wine()
     assert_type(wines, pd.DataFrame)
     drawn = gpc.papers.figure("sollich2002-8", quick=True)
@@ -182,3 +200,5 @@ def plan(table: pd.DataFrame, X: Floats, y: Floats) -> None:
         gpc.forecast(X, y, draws=1)
     except (gpc.InputError, gpc.NumericalError, gpc.NotApplicableError, gpc.GoalUnreachableError) as error:
         assert_type(str(error), str)
+    except gpc.GPCurvesError as error:  # the root of them all
+        print(error)

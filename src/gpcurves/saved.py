@@ -86,7 +86,7 @@ SCHEMAS: dict[str, Schema] = {
     "record": {
         **_ANY, "rng": _SEED, "target": text, "rows": _ROWS, "fitted_rows": _ROWS, "columns": integer(0, 1e9),
         "noise_rmse?": _NUMBER, "floor_error_rate?": _NUMBER, "deterministic": truth, "deviation": number(1 / LARGEST), "mean_absolute": _NUMBER,
-        "repeatability": optional(_NUMBER), "known_noise": optional(_NUMBER), "gap": number(-1e3, 1e3), "left_out": {"*": text}, "record": _RECORD, "inputs": [_INPUT], "steps": [text],
+        "repeatability": optional(_NUMBER), "known_noise": optional(_NUMBER), "gap": number(-1e3, 1e3), "left_out": {"*": text}, "group?": optional(text), "record": _RECORD, "inputs": [_INPUT], "steps": [text],
         "notes": [text], "*": anything,  # the answers, which follow from the rest
     },
 }  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gpcurves as gpc
+from commands import command
 from gpcurves.cli import run
 from gpcurves.forecasting import assembly, effort, sources
 from gpcurves.inputs import Torus, Vertices
@@ -157,3 +158,9 @@ def test_a_plan_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert run([*words, str(tmp_path / "plan.html")]) == 0
     assert counted.pop("__post_init__") == 2  # the default effort, and the same with other draws
     assert counted == dict.fromkeys((*once, "_settle_missing"), 1)
+
+
+def test_a_plan_without_a_target_lists_the_columns(tmp_path: Path) -> None:
+    table = tmp_path / "lab.csv"
+    table.write_text("temperature,yield\n1,2\n")
+    assert "the column to predict; lab.csv has 'temperature', 'yield'" in command("plan", str(table))[2]

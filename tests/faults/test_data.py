@@ -122,7 +122,7 @@ def refusals() -> dict[str, tuple[Callable[[], object], str]]:
             "column 'a' holds complex numbers: give real numbers",
         ),
         "no target": (lambda: gpc.forecast(X, []), "y must not be empty"),
-        "no target of a table": (lambda: gpc.forecast(table(), []), "as many rows as each other, got 30 and 0"),
+        "no target of a table": (lambda: gpc.forecast(table(), []), "the same number of rows, got 30 and 0"),
         "two targets": (lambda: gpc.forecast(table(), X), "y must be one column, got shape"),
         "ragged target": (lambda: gpc.forecast(table(), [[1], [2, 3]]), "must be arrays or tables, got a list of unlike"),
         "no rows": (lambda: gpc.forecast(table()[:0], "y"), "the table has no rows$"),

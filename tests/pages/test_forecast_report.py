@@ -38,6 +38,8 @@ PROVENANCE = Provenance(("wine.csv",), "gpcurves plan wine.csv --target price", 
 CASES: dict[str, gpc.Forecast] = {
     "usual": made(),
     "network": made(vertices=400),
+    "groups": made(group="patient"),
+    "few groups": made(20, width=(0.3, 3.0), group="group"),
     "open": made(20, width=(0.3, 3.0)),
     "thinned": made(3000, width=(0.3, 3.0), fitted_rows=1000),
     "outliers": made(outlying=40.0),
@@ -96,7 +98,7 @@ def test_every_answer_occurs_and_agrees_with_the_verdict() -> None:
             case = Outlook.of(prospects).choose(goal, needed)
             seen.add(case)
             verdict = forecast.verdict(goal)
-            assert verdict.label.replace("labels", "rows") in allowed[case], (case, verdict)
+            assert verdict.label.replace("labels", "rows").replace("groups", "rows") in allowed[case], (case, verdict)
             headline = forecast.headline(goal)
             assert "{" not in headline
             if case == "number":
@@ -104,7 +106,7 @@ def test_every_answer_occurs_and_agrees_with_the_verdict() -> None:
                 assert count * 0.9 <= (needed.estimate or 0) <= count
                 assert f"{count - forecast.rows:,} more than you have" in headline
             for number in re.findall(r"collect about ([\d,]+) more \(([\d,]+) in total\)", headline):
-                assert f"Collect about {number[0]} more rows ({number[1]} in total)" in str(verdict)
+                assert forecast.unit.say(f"Collect about {number[0]} more rows ({number[1]} in total)") in str(verdict)
     assert seen == set(WORDS)
 
 
@@ -406,7 +408,7 @@ def test_any_target_can_be_drawn(name: str) -> None:
 
 
 def test_how_the_target_depends_on_an_input() -> None:
-    assert describe_dependence(0.01, 1.0, 1.0) == "hardly matters"
+    assert describe_dependence(0.01, 1.0, 1.0) == "little effect"
     assert describe_dependence(0.5, 1.0, float("nan")) == "differs between categories"
     assert describe_dependence(0.5, 0.2, 0.04) == "strongly nonlinear, lengthscale about 0.04"
     assert describe_dependence(0.5, 9.0, 0.04) == "nearly linear"
@@ -416,3 +418,30 @@ def test_further_answers_are_listed() -> None:
     page = view_of(made(), goal=0.3, asked=Questions(gain=10)).page()
     assert "What you asked" in page
     assert "The next 10 rows should lower the RMSE by about" in page
+
+
+def test_groups_are_counted_by_their_name_everywhere(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(12), 3)
+    table = pd.DataFrame({"patient": [f"P{k}" for k in patient], "dose": rng.uniform(0, 3, 36)})
+    table["response"] = np.sin(table["dose"]) + 0.3 * rng.normal(size=12)[patient]
+    table.to_csv(tmp_path / "trial.csv", index=False)
+    report = tmp_path / "plan.html"
+    words = ["plan", str(tmp_path / "trial.csv"), "--target", "response", "--groups", "patient", "--goal-rmse", "0.35"]
+    code, _, said = command(*words, "--certify", "0.05", "--gain", "5", "--draws", "1", "--report", str(report))
+    assert code == 0, said
+    assert "you have 12 patients with 3 rows each on average" in said
+    assert "The next 5 patients" in said
+    assert "rows, each of another patient that is not used for training" in said
+    assert "How many patients do you need to predict response" in said
+    headline = said.partition("How many patients")[2].splitlines()[1]
+    assert "patients" in headline
+    page = report.read_text()
+    for text in ("number of patients", "on new patients", "you have 12 patients", "12 patients, 1 inputs"):
+        assert text in page
+    shown = re.sub(r"<script.*?</script>|<style.*?</style>", "", page, flags=re.DOTALL)
+    wrong = re.findall(r"[\d,]+ more rows|more rows|your rows|your current rows|With [\d,]+ rows", shown)
+    assert wrong == []
+    again = gpc.load(report.with_suffix(".json"))
+    assert again.headline(0.35) + "." == headline.strip()
+    assert len(again.remaining) == 1  # inputs are chosen row by row

@@ -202,8 +202,8 @@ def test_mistakes_and_doubts_are_averages_over_rows() -> None:
 def test_a_classifier_that_learns_nothing_is_told_of() -> None:
     rng = np.random.default_rng(0)
     forecast = gpc.forecast(rng.standard_normal((60, 2)), np.where(rng.random(60) < 0.2, "a", "b"))
-    assert any("hardly better than predicting 'b' for every row" in note for note in forecast.notes)
-    assert not any("hardly better" in note for note in found().notes)
+    assert any("barely better than predicting 'b' for every row" in note for note in forecast.notes)
+    assert not any("barely better" in note for note in found().notes)
 
 
 def test_what_will_be_known_keeps_today_s_probabilities_on_average() -> None:

@@ -442,7 +442,7 @@ def bad_input() -> list[tuple[object, object, str]]:
         (hole, y, "X must be finite, got missing or infinite values in 1 rows"),
         (X, np.where(y > 0, np.inf, y), "y must be finite"),
         (X[:9], y[:9], "at least 10 labelled rows, got 9"),
-        (X, y[:20], "as many rows as each other, got 30 and 20"),
+        (X, y[:20], "the same number of rows, got 30 and 20"),
         (np.random.default_rng(0).standard_normal((12, 13)), y[:12], "as many rows as columns, got 12 rows and 13"),
         (np.ones((30, 2)), y, "the inputs must vary"),
         (X, ["a"] * 30, "the target must vary"),

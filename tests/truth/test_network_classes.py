@@ -340,7 +340,7 @@ def test_predict_writes_probabilities_of_classes(tmp_path: Any) -> None:
     assert lines[0] == "vertex,prediction,p(left),p(right)"
     assert lines[1].startswith("v0,left,0.")
     assert lines[12].startswith("v11,right,0.")
-    assert "error rate at labels left out one by one" in err
+    assert "leave-one-out error rate" in err
     labels.write_text("v0,0\nv1,0\nv3,0\nv8,1\nv10,1\n", "utf-8")
     assert "Took 'label', which is 0 and 1, as classes" in command("predict", str(edges), "--labels", str(labels))[2]
     numbers = command("predict", str(edges), "--labels", str(labels), "--task", "numbers")[1]

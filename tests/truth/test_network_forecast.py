@@ -27,7 +27,7 @@ from gpcurves.forecasting.networks.assembly import NETWORKS, fit_labels, read_la
 from gpcurves.forecasting.networks.evidence import Setting
 from gpcurves.forecasting.networks.large import choose_large
 from gpcurves.forecasting.networks.observed import Observed
-from gpcurves.forecasting.units import Unit
+from gpcurves.forecasting.units import Unit, name_groups
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import FloatArray
 
@@ -130,6 +130,22 @@ def test_words_are_exchanged_as_a_whole() -> None:
     assert unit.say_number("7") == "7 of 10 possible"
     assert Unit().say("3 rows") == "3 rows"
     assert Unit().say_number("7") == "7"
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("patient", "Patients grow; a patient, 3 patients"),
+        ("Patient_ID", "Patients grow; a patient, 3 patients"),
+        ("patientId", "Patients grow; a patient, 3 patients"),
+        ("batches", "Batches grow; a batch, 3 batches"),
+        ("Person no", "People grow; a person, 3 people"),
+        ("Klinik", "Groups grow; a group, 3 groups"),
+        ("id", "Groups grow; a group, 3 groups"),
+    ],
+)
+def test_groups_are_called_by_their_own_name_if_it_is_a_known_word(column: str, words: str) -> None:
+    assert Unit(group=name_groups(column)).say("Rows grow; a row, 3 rows") == words
 
 
 def test_the_next_vertices_are_unlabelled_and_lower_the_error_more_than_others() -> None:

@@ -499,7 +499,7 @@ def test_a_flat_curve_is_the_model_s_fault_if_rows_repeat() -> None:
     assert replace(noise, repeatability=0.4).verdict().label == "noise-limited"
     verdict = replace(noise, repeatability=0.1).verdict()
     assert verdict.label == "model-limited"
-    assert "rows with nearly equal inputs differ by only about 0.100." in verdict.sentences[-1]
+    assert "measurements at nearly equal inputs differ by only about 0.100." in verdict.sentences[-1]
     assert "other inputs" in verdict.sentences[-1]
     assert made(repeatability=0.01).verdict().label == "more data helps"  # the curve is not flat
     assert "model-limited" in view_of(replace(noise, repeatability=0.1)).page().lower()

@@ -44,7 +44,7 @@ def draw(given: Given) -> None:
     problem = pieces.build_graph_problem(given, pieces.read_graph(given, given["vertices"]))
     size = given["vertices"] if problem.ensemble is not None else None
     graph, counts, error = one_data_set(problem, nu, vertices=size, rng=given["rng"])
-    label = "posterior variance" if problem.teacher is None else "squared error, averaged over teachers"
+    label = "posterior variance" if problem.teacher is None else "squared error, averaged over true functions"
     examples = f"{int(counts.sum())} examples (ν = {nu:g}), mean error {error.mean():.3g}"
     title = f"{in_words(problem)}\n{examples}"
     output.write(given, draw_graph(graph, error, marked=counts, label=label, title=title))

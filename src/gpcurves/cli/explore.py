@@ -12,6 +12,7 @@ import click
 
 from gpcurves.cli import pieces
 from gpcurves.cli.options import INTEGER, READ, WRITTEN, Command, Family, Given, Option, Part
+from gpcurves.cli.plan import ask_for_target
 from gpcurves.cli.streams import tell
 from gpcurves.errors import InputError
 from gpcurves.inputs import Inputs
@@ -109,7 +110,7 @@ def explore(given: Given) -> None:
         _write(given, Path("explorer.html") if given["out"] is None else given["out"])
         return
     if given["target"] is None:
-        raise InputError("--target is needed: the column to predict")
+        raise InputError(ask_for_target(given["data"]))
     if given["out"] is not None:
         raise InputError(
             "--out is not used with DATA, because the page is served: save a plan with gpcurves plan --report"

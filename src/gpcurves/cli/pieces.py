@@ -106,7 +106,7 @@ def label_options() -> list[Option]:
     target = "Column with the values, if the header is ambiguous."
     vertex = "Column with the vertices, if the header is ambiguous."
     errors = "Column with the standard error of each value."
-    task = "What the labels are.  [seen from their values, and said]"
+    task = "Whether the labels are numbers or classes.  [detected, and reported]"
     return [
         Option("--labels", type=READ, required=True, section="Labels", metavar="FILE", help=known),
         Option("--target", section="Labels", metavar="COLUMN", help=target),

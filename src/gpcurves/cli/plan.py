@@ -270,13 +270,25 @@ def _check_source(given: Given) -> None:
     if not graph and given["labels"] is not None:
         raise InputError(f"--labels are values on a graph: give the graph by --edges, as in --edges {given['data']}")
     if not graph and given["target"] is None:
-        raise InputError("--target is needed: the column to predict")
+        raise InputError(ask_for_target(given["data"]))
     for name in _OF_TABLES if graph else _OF_GRAPHS:
         if given.has(name):
             flag = "--no-header" if given[name] is False else f"--{name.replace('_', '-')}"
             raise InputError(
                 f"{flag} is for {'tables' if graph else 'graphs'}, but this is {'a graph' if graph else 'a table'}"
             )
+
+
+def ask_for_target(path: Path) -> str:
+    """Return what to say if nobody has named the target, with the columns to choose from if they can be read."""
+    from gpcurves.tables.columns import enumerate_names
+    from gpcurves.tables.files import read_table
+
+    said = "--target is needed: the column to predict"
+    try:
+        return f"{said}; {path.name} has {enumerate_names([str(name) for name in read_table(path).columns])}"
+    except InputError:
+        return said
 
 
 def _check_task(given: Given, goal: dict[str, float] | None) -> None:

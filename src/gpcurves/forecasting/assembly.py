@@ -39,6 +39,7 @@ from gpcurves.forecasting.sources import (
     refuse_for_classes,
 )
 from gpcurves.forecasting.traits import UNKNOWN, measure_traits
+from gpcurves.forecasting.units import ROWS, Unit, name_groups
 from gpcurves.forecasting.verdict import FAR_OUT, count_extreme, warn
 from gpcurves.forecasting.warping import NoWarp, Warped
 from gpcurves.inputs import Copula, Inputs, Pool
@@ -219,10 +220,7 @@ def fit_rows(
     if deterministic:
         notes += ("The target was treated as a noise-free function of the inputs.",)
     if rows.groups is not None:
-        notes += (
-            f"n counts groups instead of rows: {rows.usable:,} groups with {rows.rate:.3g} rows each on average. "
-            "Errors are for rows of new groups.",
-        )
+        notes += (unit_of(rows).describe_groups(rows.usable, rows.rate),)
     return FittedRows(rows, draws, observed, relevance, notes, deterministic, Predictor(rows, mixture))
 
 
@@ -356,7 +354,7 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
     """Bring learning curves to the level that cross-validation shows, and add all that a forecast says besides."""
     rows, observed = fit.rows, fit.observed
     outlying, notes = _find_outliers(rows, math.sqrt(observed.mse[-1]))
-    if (warning := warn(curves.gap)) is not None:
+    if (warning := warn(curves.gap, unit_of(rows))) is not None:
         notes.append(warning)
     if (resolved := min(curve.resolved for curve in curves.curves)) < math.inf:
         notes.append(
@@ -364,7 +362,9 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
             "the forecast is an upper limit there."
         )
     likeliest = fit.draws.problems[int(np.argmax(fit.draws.weights))]
-    remaining = measure_savings(likeliest, rows.X[_thin(rows, computation.effort.fitted_rows)], computation)
+    remaining = np.ones(1)  # inputs are chosen row by row, which says nothing about groups
+    if rows.groups is None:
+        remaining = measure_savings(likeliest, rows.X[_thin(rows, computation.effort.fitted_rows)], computation)
     computation.progress.advance(5)
     units = observed.in_units(rows.scale)
     # rows of a group agree for another reason than little noise
@@ -395,7 +395,13 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
         left_out=dict(rows.dropped),
         predictor=fit.predictor,
         chooser=make_chooser(rows, likeliest, computation.seed, own_scale=fit.relevance is None),
+        group=unit_of(rows).group,
     )
+
+
+def unit_of(rows: Rows) -> Unit:
+    """Return what n counts."""
+    return ROWS if rows.groups is None else Unit(group=name_groups(rows.group_column))
 
 
 def make_chooser(rows: Rows, likeliest: Problem, seed: int, *, own_scale: bool = False) -> Chooser:

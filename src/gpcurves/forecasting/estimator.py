@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 import pandas as pd
@@ -113,6 +113,13 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
             computation = Computation(seed, deepcopy(rng), effort, shown)
             return forecast_rows(self._data, members, computation, bool(self.deterministic))
 
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = False) -> FloatArray: ...
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> tuple[FloatArray, FloatArray]: ...
+    @overload
+    def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]: ...
+
     def predict(self, X: Any, return_std: bool = False) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Return the mean at each row, and with ``return_std`` the standard deviation of a new target, noise included."""
         check_is_fitted(self)
@@ -193,7 +200,9 @@ def _find_last(estimator: Any) -> Any:
     given = f"the class {last.__name__}" if isinstance(last, type) else type(last).__name__
     if isinstance(estimator, Pipeline):
         given = f"a Pipeline that ends with {last if isinstance(last, str) else type(last).__name__}"
-    raise InputError(f"from_estimator takes {possible}, got {given}")
+    raise InputError(
+        f"from_estimator takes {possible}, got {given}: for another model, forecast the table itself by gpc.forecast(X, y)"
+    )
 
 
 def _transform(pipeline: Pipeline, X: Any, y: Any) -> Any:

@@ -62,6 +62,7 @@ class Outlook:
     flat: bool
     total: int | None
     limit: int | None
+    group: str | None = None
 
     @classmethod
     def of(cls, prospects: Prospects) -> Outlook:
@@ -71,7 +72,7 @@ class Outlook:
             total = None
         flags = (prospects.has_outliers, prospects.is_open, prospects.is_flat)
         now = prospects.now
-        return cls(prospects.rows, now.high, now.assured, *flags, total, prospects.unit.most)
+        return cls(prospects.rows, now.high, now.assured, *flags, total, prospects.unit.most, prospects.unit.group)
 
     def choose(self, goal: float, needed: RequiredN) -> Case:
         """Return which sentence answers how many rows an error needs; the order is that of verdicts."""
@@ -95,7 +96,7 @@ class Outlook:
 
     def answer(self, goal: float, needed: RequiredN, phrase: str) -> str:
         """Return the sentence for a goal, which ``phrase`` names: "an RMSE of 0.3"."""
-        unit = Unit(self.limit)
+        unit = Unit(self.limit, self.group)
         count = int(min(round_up(needed.estimate or 0), unit.limit))
         total = self.total or 0
         return unit.say(WORDS[self.choose(goal, needed)]).format(
@@ -140,5 +141,5 @@ def _summarise(prospects: Prospects, verdict: Verdict) -> str:
     elif verdict.label == "more data helps":
         said = f"More rows help: {change}"
     elif verdict.label in ("noise-limited", "model-limited"):
-        said = f"More rows will hardly help: {change}"
+        said = f"More rows are unlikely to help much: {change}"
     return prospects.unit.say(said)

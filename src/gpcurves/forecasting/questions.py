@@ -66,7 +66,7 @@ class Questions:
         data: dict[str, Any] = {}
         if self.gain is not None:
             gain = forecast.gain(self.gain)
-            sentences.append(gain.tell(forecast.quantity))
+            sentences.append(forecast.unit.say(gain.tell(forecast.quantity)))
             data["gain"] = asdict(gain)
             if self.stop_below is not None:
                 limit = positive("the limit", self.stop_below)
@@ -74,7 +74,7 @@ class Questions:
                 data["gain"] |= {"stop_below": limit, "stop": gain.estimate < limit}
         if self.cost_per_row is not None and self.value_of_error is not None:
             point = forecast.stop_at(self.cost_per_row, self.value_of_error)
-            sentences.append(point.sentence)
+            sentences.append(forecast.unit.say(point.sentence))
             costs = {"cost_per_row": self.cost_per_row, "value_of_error": self.value_of_error}
             data["stop_at"] = asdict(point) | costs
         if self.certify is not None:
@@ -82,15 +82,7 @@ class Questions:
             quantity = forecast.quantity
             now = quantity.write(float(forecast.at([forecast.rows])[quantity.key].iloc[0]))
             measured = f"To measure {quantity.noun} of about {now} to within ± {ErrorMeasure.of(quantity).write_goal(self.certify)}"
-            free = None if forecast.vertices is None else forecast.vertices - forecast.rows
-            sentences.append(
-                f"{measured}, test on about {rounded(count)} rows that are not used for training (90 % confidence)."
-                if free is None or count <= free
-                else (
-                    f"{measured} takes {rounded(count)} test labels, but only {free:,} vertices have no label yet (90 "
-                    "% confidence)."
-                )
-            )
+            sentences.append(f"{measured}{_ask_for_tests(forecast, count)} (90 % confidence).")
             data["test_rows"] = {"precision": self.certify, "rows": count}
         table, numbers = (None, None) if self.next is None else forecast.choose(self.next)
         if table is not None:
@@ -105,7 +97,7 @@ class Questions:
             if numbers is not None:
                 table = table.reset_index(drop=True)
                 table.insert(0, "row", numbers, allow_duplicates=True)
-        return Answers(tuple(map(forecast.unit.say, sentences)), data, table)
+        return Answers(tuple(sentences), data, table)
 
 
 @dataclass(frozen=True)
@@ -144,6 +136,17 @@ def _as_plain(cell: Any) -> str | float | None:
     if isinstance(cell, numbers.Real) and math.isfinite(cell):
         return float(cell)
     return str(cell)
+
+
+def _ask_for_tests(forecast: Forecast, count: int) -> str:
+    """Return the end of a sentence about how many independent measurements test a model."""
+    if forecast.vertices is not None and count > (free := forecast.vertices - forecast.rows):
+        return f" takes {rounded(count)} test labels, but only {free:,} vertices have no label yet"
+    unit = forecast.unit
+    what = f"{unit.plural} that are not used for training"
+    if unit.group is not None:  # rows of one group are not independent
+        what = f"rows, each of another {unit.group} that is not used for training"
+    return f", test on about {rounded(count)} {what}"
 
 
 def _introduce(count: int, *, from_pool: bool) -> str:

@@ -51,7 +51,7 @@ _NO_MODEL = "a forecast that was loaded from a file has no model and cannot {}: 
 _OWN_MODEL = "the model is your own regressor: predict with it, or forecast from X and y"
 _PLAIN = (
     "target", "rows", "fitted_rows", "columns", "deterministic", "deviation", "mean_absolute", "repeatability", "known_noise",
-    "gap", "vertices",
+    "gap", "vertices", "group",
 )  # fmt: skip
 
 
@@ -99,6 +99,8 @@ class Forecast(Shown):
         The model, to predict new rows and to choose the next ones; None in a forecast that was loaded from a file.
     vertices
         The number of vertices of the graph, the largest possible n; None for a table.
+    group
+        If n counts groups of related rows, the word for one: "patient", or "group"; else None.
     classes
         Of classes: the log loss with its interval, and the error of each class; None for numbers.
 
@@ -136,6 +138,7 @@ class Forecast(Shown):
     predictor: RowPredictor | None = None
     chooser: RowChooser | None = None
     vertices: int | None = None
+    group: str | None = None
     classes: ClassErrors | None = None
 
     @property
@@ -151,7 +154,7 @@ class Forecast(Shown):
     @property
     def unit(self) -> Unit:
         """What n counts."""
-        return Unit(self.vertices)
+        return Unit(self.vertices, self.group)
 
     def at(self, n: object, measure: MeasureName | None = None) -> pd.DataFrame:
         """Return a table with the columns n, rmse (of classes error_rate), low, high: the estimate and its 90 % interval at each n.
@@ -347,6 +350,7 @@ class Forecast(Shown):
             "version": __version__,
             "rng": self.seed,
             **{key: getattr(self, key) for key in _PLAIN},
+            "counted": self.unit.plural,
             "task": "classes" if self.quantity.is_of_classes else "numbers",
             "quantity": self.quantity.key,
             self.quantity.floor_key: self.floor,
@@ -441,6 +445,7 @@ class Forecast(Shown):
         return [{"n": int(size), self.quantity.key: value} for size, value in pairs]
 
     def __repr__(self) -> str:
-        among = f"rows and {self.columns} inputs" if self.vertices is None else f"labels at {self.vertices} vertices"
+        counted = f"{self.unit.plural} and {self.columns} inputs"
+        among = counted if self.vertices is None else f"labels at {self.vertices} vertices"
         source = f"{self.rows} {among}"
         return f"<Forecast of {self.target!r} from {source}: {self.verdict()}>"

@@ -109,7 +109,7 @@ def _add_target(table: pd.DataFrame, y: Any) -> tuple[pd.DataFrame, str]:
     while name in table.columns:
         name += "*"
     if len(values) != len(table):
-        raise InputError(f"X and y must have as many rows as each other, got {len(table)} and {len(values)}")
+        raise InputError(f"X and y must have the same number of rows, got {len(table)} and {len(values)}")
     return table.assign(**{name: values.array}), name
 
 

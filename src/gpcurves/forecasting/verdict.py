@@ -23,6 +23,7 @@ Label = Literal[
     "goal cannot be reached",
     "too few rows to say",
     "too few labels to say",
+    "too few groups to say",
 ]
 _FAR = 16  # more data helps if this many times the rows lower the error noticeably
 _NOTICEABLE = 0.1
@@ -83,9 +84,11 @@ class Verdict(Listed):
 
     def about(self, unit: Unit) -> Verdict:
         """Return the same answer in words about what is counted."""
-        if not unit.are_labels:
+        if unit == ROWS:
             return self
-        label: Label = "too few labels to say" if self.label == "too few rows to say" else self.label
+        label: Label = self.label
+        if label == "too few rows to say":
+            label = "too few labels to say" if unit.are_labels else "too few groups to say"
         return Verdict(label, tuple(map(unit.say, self.sentences)))
 
     def add(self, *sentences: str) -> Verdict:
@@ -154,7 +157,7 @@ class Prospects:
         if known is not None and known < limit:
             why = f"your measurement noise is only {self.measure_difference(known)}"
         elif seen is not None and seen < limit:
-            why = f"rows with nearly equal inputs differ by only about {self.measure_difference(seen)}"
+            why = f"measurements at nearly equal inputs differ by only about {self.measure_difference(seen)}"
         else:
             return ""
         more = "More rows like these are unlikely to help; other inputs, or another kind of model, might."
@@ -233,6 +236,8 @@ def warn(gap: float, unit: Unit = ROWS) -> str | None:
     causes = "outliers, groups of related rows and missing inputs"
     if unit.are_labels:
         causes = "outliers and for missing or wrong edges"
+    elif unit.group is not None:
+        causes = "outliers and missing inputs"
     return (
         f"Caution: the cross-validated RMSE is {math.exp(gap / 2):.2g} times what the model itself expects. In such cases "
         f"forecasts were often far too low. Check for {causes}."
@@ -246,7 +251,8 @@ def count_extreme(rows: int) -> int:
 
 def _judge_outliers(prospects: Prospects) -> Verdict:
     """Say that a few rows dominate the error."""
-    rows, count = prospects.fitted_rows, count_extreme(prospects.fitted_rows)
+    rows = min(prospects.fitted_rows, prospects.rows)  # groups have several rows each, and their number is asked for
+    count = count_extreme(prospects.fitted_rows)
     away = f"{prospects.outlying:.0f} SD from the rest" if prospects.outlying < 1e4 else "far from the rest"
     who, they, them, mistakes = f"{count} outliers ({away}) dominate", "they are", "them", "data-entry mistakes"
     if count == 1:
@@ -325,7 +331,10 @@ def _name_columns(left_out: Mapping[str, str]) -> str:
     """Name columns that are not used, since they may hold what is missing."""
     if not left_out:
         return ""
-    listed = enumerate_names([f"{name!r} ({reason})" for name, reason in left_out.items()], quote=False)
+    alike: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        alike.setdefault(reason, []).append(name)
+    listed = "; ".join(f"{enumerate_names(names)} ({reason})" for reason, names in alike.items())
     return f"Not used as inputs: {listed}. They may hold the missing information."
 
 

@@ -355,9 +355,7 @@ def _integer_matern_loss_series(nu: int, x: FloatArray) -> FloatArray:
 def _check_alpha(name: str, value: object) -> float:
     """Refuse orders at which the Bessel function in the Fourier transform overflows."""
     if positive(name, value) > _LARGEST_ALPHA:
-        raise InputError(
-            f"{name} must be at most {_LARGEST_ALPHA}, got {value}: use an RBF, which it hardly differs from"
-        )
+        raise InputError(f"{name} must be at most {_LARGEST_ALPHA}, got {value}: use RBF, which is nearly the same")
     return positive(name, value)
 
 

@@ -6,7 +6,7 @@ trapezoidal sums over :math:`\sinh` of equal steps, which resolve the middle of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
@@ -85,7 +85,7 @@ class Likelihood(Observation):
     name = ""
     made: ClassVar[dict[str, LogDensity]] = {}
     log_density: LogDensity = parameter(help="Logarithm of the density", check=_check_function)
-    labels: tuple[float, ...] | None = parameter(None, help="Possible values of a label", check=_check_labels)
+    labels: Sequence[float] | None = parameter(None, help="Possible values of a label", check=_check_labels)
     scale: float = parameter(1.0, help="Width of the density of real labels", check=positive)
     title: str = parameter("", help="Name in saved problems")
     additive: bool = field(init=False, repr=False, compare=False, default=False)

@@ -129,7 +129,7 @@ def figure_7(quality: Quality) -> Drawn:
     return draw_comparisons(claims, high, low)
 
 
-@figure("8", "The correction for integers of examples is small")
+@figure("8", "The correction for integer n is small")
 def figure_8(quality: Quality) -> Drawn:
     """The LC approximation and, times -100, its first-order correction for the discreteness of n, for the
     problem of Figure 7 with noise 0.05.

@@ -191,7 +191,7 @@ def shoulder(ensemble: Ensemble, levels: NoiseLevels, other: dict[float, gpc.Lea
     return [
         check(f"{name}, noise {quiet:g}: shoulder around ν = 2: local error over global one there", level(ratio, 2.0), at_least=2.0),
         check(f"{name}: the shoulder is due to isolated vertices: ν at which their share of the error is largest", curve.nu[np.argmax(share)], at_least=1.0, at_most=6.0, expected="around 2"),
-        check(f"{name}: that share, then", share.max(), at_least=0.5),
+        check(f"{name}: their largest share of the error", share.max(), at_least=0.5),
         check(f"{name}: their share of the error before, ν = 0.1", level(share, 0.1), at_most=0.15),
         check(f"{name}: their share once they have been seen, ν = 30", share[-1], at_most=0.15),
         check(f"{name}: learning then is similar to the global case: local error over global one at ν = 30", ratio[-1], at_least=0.9, at_most=1.25),

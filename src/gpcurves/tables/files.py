@@ -165,8 +165,8 @@ def _read_text(path: Path, data: bytes) -> tuple[pd.DataFrame, list[str], str]:
         table = _parse_rows(path, data, names, islice(everything, 1, None), how)
     except csv.Error as error:
         raise InputError(f"cannot read {path}: {error}") from error
-    marked = " and decimal commas" if decimal == "," else ""
-    steps = [f"Read as text with {_DELIMITERS[delimiter]} between the columns{marked}."]
+    marked = ", with decimal commas" if decimal == "," else ""
+    steps = [f"Read as text with columns separated by {_DELIMITERS[delimiter]}{marked}."]
     if encoding in ("cp1252", "latin-1"):
         steps.append("The text is not UTF-8; it was read as Western European (Latin-1).")
     if row_names:

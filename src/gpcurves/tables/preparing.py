@@ -121,6 +121,7 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
         dropped=draft.dropped,
         design=design,
         groups=_number_groups(draft.aside.get("groups"), draft.target),
+        group_column=aside.get("groups", ""),
         errors=draft.aside.get("noise"),
         pool_rows=places,
         pool_table=pool,

@@ -45,6 +45,7 @@ class Prepared:
     dropped: Mapping[str, str] = field(default_factory=dict)
     design: TableDesign | None = None  # how other tables are brought into this form; None for arrays
     groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
+    group_column: str = ""
     errors: FloatArray | None = None  # the standard error of each target
     kept: tuple[bool, ...] = ()  # of an array, which columns are used
     pool_rows: npt.NDArray[np.intp] | None = None  # the positions of the rows of ``pool`` in the user's own pool,
@@ -127,6 +128,7 @@ class Rows:
     design: TableDesign | None = None  # how other tables are brought into this form; None for arrays
     dropped: Mapping[str, str] = field(default_factory=dict)
     groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
+    group_column: str = ""
     errors: FloatArray | None = None  # the standard error of each target, in units of its deviation
 
     kept: tuple[bool, ...] = ()  # of an array, which columns are used
@@ -191,6 +193,7 @@ def standardise(given: Prepared) -> Rows:
         design=given.design,
         dropped=given.dropped,
         groups=given.groups,
+        group_column=given.group_column,
         errors=errors,
         kept=given.kept,
         pool_rows=given.pool_rows,

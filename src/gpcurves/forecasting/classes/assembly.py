@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import beta
 from threadpoolctl import threadpool_limits
 
-from gpcurves.forecasting.assembly import find_inputs, make_chooser, measure_relevance
+from gpcurves.forecasting.assembly import find_inputs, make_chooser, measure_relevance, unit_of
 from gpcurves.forecasting.class_errors import ClassErrors
 from gpcurves.forecasting.classes.curves import expect
 from gpcurves.forecasting.classes.intervals import RATE, ClassCurves
@@ -85,11 +85,11 @@ def forecast_classes(rows: Rows, computation: Computation) -> Forecast:
     if observed.rate[-1] > _NO_BETTER * curves.chance[0]:
         most = names[int(np.argmax(counts))]
         notes.append(
-            f"The classifier is hardly better than predicting {most!r} for every row, which is wrong in {100 * curves.chance[0]:.3g} % "
+            f"The classifier is barely better than predicting {most!r} for every row, which is wrong in {100 * curves.chance[0]:.3g} % "
             "of your rows."
         )
     if len(fit.rows.y) < len(rows.y):
-        notes.append(f"The classifier has learnt from {len(fit.rows.y):,} of {len(rows.y):,} rows, drawn at random.")
+        notes.append(f"The classifier was trained on {len(fit.rows.y):,} of {len(rows.y):,} rows, drawn at random.")
     result = Forecast(
         target=rows.target,
         rows=rows.usable,
@@ -114,6 +114,7 @@ def forecast_classes(rows: Rows, computation: Computation) -> Forecast:
         classes=ClassErrors(
             names, counts, *count_mistakes(fit.held_out[-1]), loss=curves.make_band(1), floor_loss=curves.floor(1)
         ),
+        group=unit_of(rows).group,
     )
     computation.progress.advance(10)
     return result
@@ -136,10 +137,7 @@ def count_mistakes(held_out: HeldOut) -> tuple[FloatArray, FloatArray, FloatArra
 def _notes(rows: Rows, counts: FloatArray) -> list[str]:
     notes = []
     if rows.groups is not None:
-        notes.append(
-            f"n counts groups instead of rows: {rows.usable:,} groups with {rows.rate:.3g} rows each on average. "
-            "Errors are for rows of new groups."
-        )
+        notes.append(unit_of(rows).describe_groups(rows.usable, rows.rate))
     few = [
         f"{name!r} ({int(count)})" for name, count in zip(rows.classes, counts.tolist(), strict=True) if count < _FEW
     ]

@@ -145,15 +145,14 @@ def forecast_classes(
     now = float(band.at(np.array([float(count)]))[0][0])
     told = [*notes, *(f"{note[0].upper()}{note[1:]}".rstrip("?.") + "." for note in (*model.notes_, *model.findings))]
     told.append(
-        "Errors at labels left out one by one are not the forecast: they compare methods on the same labels. What to expect at vertices "
-        f"without labels is the forecast, an error rate of about {100 * now:.3g} %, which rests on tenfold cross-validation and on the "
-        "fitted curves."
+        "Leave-one-out error rates compare methods on the same labels; they are not the forecast. At unlabelled vertices expect an "
+        f"error rate of about {100 * now:.3g} %, from tenfold cross-validation and the fitted curves."
     )
     expected = seen.rate[-1] * np.exp(-fit.rates.gap / 2)
     if fit.rates.gap / 2 > _WIDE_GAP and seen.rate[-1] > expected + _SURE * seen.rate_stderr[-1]:
         told.append(
-            f"Caution: the cross-validated error rate is {np.exp(fit.rates.gap / 2):.2g} times what the model itself expects. Look for "
-            "wrong labels, and for edges that are missing or wrong."
+            f"Caution: the cross-validated error rate is {np.exp(fit.rates.gap / 2):.2g} times what the model itself expects. Check for "
+            "wrong labels and for missing or wrong edges."
         )
     remaining = measure_savings(model, fit.route)
     computation.progress.advance(10)

@@ -281,7 +281,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         compared = (
             f"fitted model {100 * left.process[0]:.3g} %, most frequent class {100 * left.majority[0]:.3g} %{simple}"
         )
-        return kernel, f"error rate at labels left out one by one, to compare methods: {compared}"
+        return kernel, f"leave-one-out error rate, to compare methods: {compared}"
 
     def predict_proba(self, X: npt.ArrayLike | None = None) -> FloatArray:
         """Return the probability of each class (columns, as in ``classes_``) at vertices, or at all of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -256,6 +256,19 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             f"{len(unreached):,} {are} of the graph without labels ({names}): their prediction is the mean of the "
             "labels, with a wide interval"
         )
+
+    @overload
+    def predict(self, X: npt.ArrayLike | None = None, return_std: Literal[False] = False) -> FloatArray: ...
+    @overload
+    def predict(
+        self, X: npt.ArrayLike | None = None, *, return_std: Literal[True]
+    ) -> tuple[FloatArray, FloatArray]: ...
+    @overload
+    def predict(self, X: npt.ArrayLike | None, return_std: Literal[True]) -> tuple[FloatArray, FloatArray]: ...
+    @overload
+    def predict(
+        self, X: npt.ArrayLike | None = None, return_std: bool = False
+    ) -> FloatArray | tuple[FloatArray, FloatArray]: ...
 
     def predict(
         self, X: npt.ArrayLike | None = None, return_std: bool = False

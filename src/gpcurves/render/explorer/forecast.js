@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{n: number[], estimate: number[], low: number[], high: number[], assured: number[]}} Band
- * @typedef {{target: string, rows: number, vertices: number | null, band: Band, floor: number, measure: "rmse" | "error_rate",
+ * @typedef {{target: string, rows: number, vertices: number | null, counted: string, band: Band, floor: number, measure: "rmse" | "error_rate",
  *   seen: {n: number, value: number, stderr: number}[], verdict: string, sentences: string[], goal: number | null, notes: string[]}} Forecast
  * @typedef {{estimate: number | null, low: number | null, high: number | null, assured: number | null}} Needed
  */
@@ -29,6 +29,7 @@ export function readForecast(text) {
     target: String(data.target ?? "the target"),
     rows: Number(data.rows),
     vertices: data.vertices ?? null,
+    counted: data.counted ?? (data.vertices == null ? "rows" : "labels"),
     band,
     floor: Number(data.noise_rmse ?? data.floor_error_rate ?? NaN),
     measure,

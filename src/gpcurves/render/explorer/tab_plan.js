@@ -52,7 +52,7 @@ export function planTab(change, address) {
   shown.hidden = true;
   if (address !== null) load(address);
 
-  const unit = () => (forecast?.vertices == null ? "rows" : "labels");
+  const unit = () => forecast?.counted ?? "rows";
   const measure = () => (forecast?.measure === "error_rate" ? "error rate" : "RMSE");
 
   /** @param {string} where */

@@ -124,7 +124,7 @@ export function fallInWords(s) {
     slope >= 0.005
       ? `At n = ${sayCount(n)}, the error falls as n to the power −${slope.toFixed(2)}: doubling the examples leaves ${after} % of it.`
       : slope > -0.005
-        ? `At n = ${sayCount(n)}, the error hardly changes with n.`
+        ? `At n = ${sayCount(n)}, the error barely changes with n.`
         : `At n = ${sayCount(n)}, the error rises with n: doubling the examples makes it ${after} % of what it was. The model trusts its data too much.`;
   if (s.labels === "classes") {
     const { trace } = spectrumOf(s, studentKernel(s)), floor = formulas.labelErrorRate(0, s.noise, trace);

@@ -18,6 +18,7 @@ from gpcurves.forecasting.verdict import Prospects, RequiredN, rounded
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.scene import Axis, move_apart
 from gpcurves.render.svg import Plot, line, tag, width_of, write
+from gpcurves.render.views.forecast import find_drawn
 
 _LONGEST_NAME = 40
 _LINE = 16.0  # height of a line of words, in pixels
@@ -98,12 +99,13 @@ class Curve:
         plot = self._plot(wide=wide)
         estimate, low, high, _ = self.prospects.band.at(n)
         ends = [("90 % interval", high[-1], "var(--quiet)"), ("forecast", estimate[-1], "var(--blue)")]
-        curves = [plot.area(n, low, high, "var(--band)")]
+        drawn = find_drawn(n, estimate, forecast.rows)
+        curves = [plot.area(n[drawn], low[drawn], high[drawn], "var(--band)")]
         if self.is_main:
             others, more = self._others(plot)
             curves += others
             ends += more
-        curves.append(plot.path(n, estimate, "stroke: var(--blue); stroke-width: 2.6", "forecast"))
+        curves.append(plot.path(n[drawn], estimate[drawn], "stroke: var(--blue); stroke-width: 2.6", "forecast"))
         curves += self._seen(plot) if self.is_main else []
         if self.has_floor:
             ends.append((self.floor, self.prospects.floor, "var(--purple)"))
@@ -151,11 +153,9 @@ class Curve:
         target = " ".join(forecast.target.split())
         longest = _LONGEST_NAME if wide else 16
         target = target if len(target) <= longest else f"{target[: longest - 1]}…"
-        where = "at unlabelled vertices" if forecast.unit.are_labels else "on new rows"
-        counted = "number of labels" if forecast.unit.are_labels else "number of labelled rows"
         room = (high / low) ** (0.06 if wide else 0.09)  # for words at the bottom
-        y = Axis(f"{self.quantity.word} of {target} {where}", low / room / 1.05, high * 1.05, True)
-        x = Axis(counted, float(n[0]) / 1.05, float(n[-1]), True)
+        y = Axis(f"{self.quantity.word} of {target} {forecast.unit.where}", low / room / 1.05, high * 1.05, True)
+        x = Axis(forecast.unit.axis, float(n[0]) / 1.05, float(n[-1]), True)
         look: dict[str, Any] = {"shown": self.quantity.shown, "unit": self.quantity.unit}
         if wide:
             right = 24 + max(width_of(each[0]) for each in self.names if each[2] != "dot")

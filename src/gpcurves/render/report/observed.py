@@ -26,9 +26,12 @@ def draw_observed(forecast: Forecast) -> str:
     explained = 1 - error**2 / float(observed.var())
     target = " ".join(forecast.target.split())
     target = target if len(target) <= _LONGEST_NAME else f"{target[: _LONGEST_NAME - 1]}…"
+    tests = "The forecast rests on harder tests, with fewer rows."
+    if forecast.group is not None:
+        tests = f"The forecast rests on harder tests, with whole {forecast.unit.plural} left out."
     caption = (
         f"Each of {len(observed):,} rows, predicted from all others ({term('left-out')}): an RMSE of {significant(error)}, "
-        f"R² {explained:.2f}. Points on the line are predicted exactly. The forecast rests on harder tests, with fewer rows."
+        f"R² {explained:.2f}. Points on the line are predicted exactly. {tests}"
     )
     return (
         f"<figure><h2>Predicted against observed</h2>{_draw(observed[:_MOST], predicted[:_MOST], target)}"

@@ -14,7 +14,7 @@ from gpcurves.render.report import sections
 from gpcurves.render.report.chart import LABELS
 from gpcurves.render.report.content import Report
 from gpcurves.render.report.observed import draw_observed
-from gpcurves.render.report.terms import panels
+from gpcurves.render.report.terms import count_in, panels
 from gpcurves.render.svg import Plot
 
 
@@ -39,6 +39,7 @@ def report_page(report: Report) -> str:
     last = sections.provenance(report)
     text = "\n".join(filter(None, body))
     text = f"{text}\n{sections.section(panels(text + last, report.unit))}\n{last}"
+    text = count_in(text, report.unit)
     title = f"{report.headline} ({report.forecast.target})"
     parts = {
         "GENERATOR": f"gpcurves {__version__}",

@@ -21,6 +21,7 @@ _TONES = {
     "goal cannot be reached": "stop",
     "too few rows to say": "unsure",
     "too few labels to say": "unsure",
+    "too few groups to say": "unsure",
 }
 _THEORY = {
     False: "P. Sollich and A. Halees, <i>Learning curves for Gaussian process regression: Approximations and bounds</i>, Neural "
@@ -163,7 +164,7 @@ def chart(report: Report, drawings: Iterable[str]) -> str:
         else f"The forecast and its {term('interval')}."
     )
     if report.curve.has_chosen:
-        said += f" The dashed curve is for {term('chosen')}."
+        said += f" The dashed curve is for {term('chosen', 'chosen vertices' if report.unit.are_labels else '')}."
     return (
         f"<figure><h2>Learning curve</h2>{''.join(drawings)}<p class='reading' id='reading' aria-live='off'></p><ul class='legend'>{legend}</ul>"
         f"<figcaption>{said}</figcaption><div class='tools' id='downloads' hidden><span>Download:</span></div></figure>"
@@ -242,7 +243,8 @@ def class_errors(report: Report) -> str:
         [str(name), f"{count:,}", texts[3 * k], f"{texts[3 * k + 1]} to {texts[3 * k + 2]}"]
         for k, (name, count) in enumerate(zip(frame["class"], frame["rows"], strict=True))
     ]
-    head = ["class", report.unit.say("rows"), term("error_rate"), "90 % interval"]
+    counted = "labels" if report.unit.are_labels else "rows"  # of groups, a class has rows, too
+    head = ["class", counted, term("error_rate"), "90 % interval"]
     title = report.unit.say("Each class, with your current rows")
     return section(f"{tagged('h2', title)}{table(head, rows, names=(0,))}")
 
@@ -274,7 +276,7 @@ def inputs(forecast: Forecast) -> str:
 def describe_dependence(share: float, lengthscale: float, units: float) -> str:
     """Say what a lengthscale, in standard deviations of the input, means; ``units`` is the same in its own units."""
     if share < 0.02:
-        return "hardly matters"
+        return "little effect"
     if math.isnan(units):
         return "differs between categories"
     over = f", lengthscale about {units:.2g}" if units > 0 else ""
@@ -293,7 +295,7 @@ def choosing(report: Report) -> str:
     quantity, n = forecast.quantity, int(max(forecast.rows, min(2 * forecast.rows, unit.sight)))
     random, chosen = (float(frame[quantity.key].iloc[0]) for frame in (forecast.at([n]), forecast.designed([n])))
     saved, things = 1 - chosen / random, "vertices" if unit.are_labels else "inputs"
-    said = f"Choosing {things} instead of drawing them at random would hardly help: at {n:,} rows, by less than 1 %."
+    said = f"Choosing {things} instead of drawing them at random would barely help: at {n:,} rows, by less than 1 %."
     if saved >= 0.01:
         first = "If you control where you measure, choose the inputs of new rows one by one, each where the model is least certain."
         caution = "This assumes known lengthscales; in practice expect a smaller gain."
@@ -310,16 +312,16 @@ def choosing(report: Report) -> str:
 
 def assumptions(forecast: Forecast) -> Iterable[str]:
     """Yield what the forecast rests on, and its notes."""
-    quantity = forecast.quantity
-    yield from _ASSUMED[forecast.unit.are_labels]
+    quantity, unit = forecast.quantity, forecast.unit
+    yield from map(unit.say, _ASSUMED[unit.are_labels])
     noisy = "" if forecast.deterministic else ", noisy"
-    if forecast.unit.are_labels:
+    if unit.are_labels:
         where = "labels, noise included, at vertices that have none yet"
     else:
-        where = f"new{noisy} values of the target, as you would measure it on held-out rows"
+        where = f"new{noisy} values of the target, as you would measure it on held-out {unit.plural}"
         model = "The model is the regressor given"
         if forecast.relevance is not None:
-            model = "The model is a Gaussian process with one lengthscale per input (RBF or Matérn-5/2), refitted as rows arrive"
+            model = f"The model is a Gaussian process with one lengthscale per input (RBF or Matérn-5/2), refitted as {unit.plural} arrive"
         yield f"{model}; another kind of model may do better or worse."
     units = ", in the target's own units" if quantity.key == "rmse" else ""
     named = (
@@ -335,7 +337,7 @@ _ASSUMED = {
     False: (
         "New rows come from the same sources, ranges and measurement as yours.",
         "The 90 % interval is calibrated on tasks with known learning curves, most of them real tables. It does "
-        "not cover effects absent from your rows, such as rare outliers, seasonality or conditions you have not sampled.",
+        "not cover effects absent from your data, such as rare outliers, seasonality or conditions you have not sampled.",
     ),
     True: (
         "Further labels are at vertices drawn at random, and are measured like yours.",
@@ -350,7 +352,8 @@ _ASSUMED = {
 def provenance(report: Report) -> str:
     """Return where the report comes from, how to make it again, and how to cite it."""
     forecast, made = report.forecast, report.provenance
-    counted = f"{forecast.rows:,} labelled rows, {forecast.columns:,} inputs"
+    rows = "labelled rows" if forecast.group is None else forecast.unit.plural
+    counted = f"{forecast.rows:,} {rows}, {forecast.columns:,} inputs"
     if forecast.vertices is not None:
         counted = f"{forecast.rows:,} labels at {forecast.vertices:,} vertices"
     entries: list[tuple[str, str]] = [("Data", ", ".join(made.files))] if made.files else []

@@ -13,7 +13,7 @@ TERMS: dict[str, tuple[str, str]] = {
         "Root mean squared error: the typical size of the difference between prediction and measured value on new rows, in the "
         "units of the target. It includes the noise of the measured value.",
     ),
-    "error_rate": ("error rate", "The share of new rows whose class is predicted wrongly."),
+    "error_rate": ("error rate", "The share of wrong predictions of the class on new rows."),
     "log_loss": (
         "log loss",
         "Minus the mean logarithm of the probability that the model gave to the right class: small if it is right and knows it.",
@@ -53,13 +53,13 @@ TERMS: dict[str, tuple[str, str]] = {
     ),
     "lengthscale": (
         "lengthscale",
-        "Over a distance much shorter than this, in the units of the input, the target hardly changes.",
+        "Over a distance much shorter than this, in the units of the input, the target changes little.",
     ),
     "left-out": (
         "leave-one-out",
-        "Each row is predicted by a model that has learnt from all other rows.",
+        "Each measured value is predicted by a model trained on all the others.",
     ),
-    "seed": ("seed", "The number that random draws start from. The same rows and seed give the same forecast."),
+    "seed": ("seed", "The number that random draws start from. The same data and seed give the same forecast."),
 }
 
 
@@ -86,6 +86,13 @@ def explain(text: str) -> Html:
         return term(_KEYS[found[0]])
 
     return Html(_FOUND.sub(mark, as_html(text)).replace(" %", "\N{NO-BREAK SPACE}%"))
+
+
+def count_in(page: str, unit: Unit) -> str:
+    """Return a page whose short meanings, too, are about what is counted instead of rows."""
+    for _, meaning in TERMS.values():
+        page = page.replace(f"title='{as_html(meaning)}'", f"title='{as_html(unit.say(meaning))}'")
+    return page
 
 
 def panels(used: str, unit: Unit) -> str:

@@ -104,14 +104,15 @@ class ForecastView(View):
         seen = forecast.cross_validation
         quantity, error, bars = forecast.quantity, seen.error, seen.bars
         say = self.unit.say
-        counted = "number of labels" if self.unit.are_labels else "number of labelled rows"
-        x = Axis(counted, n[0] / 1.05, n[-1] * (_BESIDE if self.has_floor else 1.05), True, say("rows"))
+        x = Axis(self.unit.axis, n[0] / 1.05, n[-1] * (_BESIDE if self.has_floor else 1.05), True, say("rows"))
         y = self._error_axis(np.concatenate((low, error)), np.concatenate((high, error)))
-        scene = Scene(x, y, self.headline, marks=[Area(n, low, high, _BAND, name="90 % interval", layer=0)])
+        drawn = find_drawn(n, table[quantity.key].to_numpy(), forecast.rows)
+        band = Area(n[drawn], low[drawn], high[drawn], _BAND, name="90 % interval", layer=0)
+        scene = Scene(x, y, self.headline, marks=[band])
         scene.add_upright(forecast.rows, Stroke("#bbbbbb", width=1))
         lines = [
             Line(n, forecast.power_law_at(n), _POWER, name="power law"),
-            Line(n, table[quantity.key].to_numpy(), _ESTIMATE, name="forecast", layer=4),
+            Line(n[drawn], table[quantity.key].to_numpy()[drawn], _ESTIMATE, name="forecast", layer=4),
         ]
         if len(forecast.remaining) > 1:  # what choosing inputs would save is known
             chosen = forecast.designed(later)[quantity.key].to_numpy()
@@ -175,8 +176,13 @@ class ForecastView(View):
             low, high = min(low, max(self.aim.error, low / 10)), max(high, min(self.aim.error, high * 10))
         target = " ".join(self.result.target.split())
         target = target if len(target) <= _LONGEST_NAME else f"{target[: _LONGEST_NAME - 1]}…"
-        where = "at unlabelled vertices" if self.unit.are_labels else "on new rows"
-        return Axis(f"{quantity.word} of {target}, {where}", low / 1.15, high * 1.15, True, quantity.word)
+        return Axis(f"{quantity.word} of {target}, {self.unit.where}", low / 1.15, high * 1.15, True, quantity.word)
+
+
+def find_drawn(n: FloatArray, error: FloatArray, rows: int) -> slice:
+    """Return the part of a forecast to draw: of few rows, all after the last size at which it rises to meet what is known at n = rows."""
+    rises = np.flatnonzero((np.diff(error) > 1e-9 * error[:-1]) & (n[1:] <= rows))
+    return slice(int(rises[-1]) + 1 if len(rises) else 0, None)
 
 
 def _mark_goal(scene: Scene, aim: ForecastGoal, needed: RequiredN, measure: ErrorMeasure, unit: Unit) -> None:

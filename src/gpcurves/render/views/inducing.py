@@ -98,11 +98,13 @@ def plane_scene(curve: LearningCurve, title: str, goals: Sequence[InducingGoal])
 
 def mark_goals(scene: Scene, goals: Sequence[InducingGoal], axis: str) -> None:
     """Draw an upright line along m at each number of inducing points that is enough, with the methods that say so."""
-    for m in dict.fromkeys(goal.m for goal in goals):
-        if axis == "m" and scene.x.low <= m <= scene.x.high:
-            said = ", ".join(goal.method for goal in goals if goal.m == m)
-            scene.add_upright(m, Stroke(_MARK, "solid", 1.2))
-            scene.label_point(m, scene.y.at(0.9), f"m = {m:,} is enough ({said})", _MARK)
+    enough = sorted({goal.m for goal in goals if axis == "m" and scene.x.low <= goal.m <= scene.x.high})
+    for m in enough:
+        scene.add_upright(m, Stroke(_MARK, "solid", 1.2))
+    for m in enough:
+        said = ", ".join(goal.method for goal in goals if goal.m == m)
+        # beside the last line, so that no line crosses the words
+        scene.label_point(enough[-1], scene.y.at(0.9), f"m = {m:,} is enough ({said})", _MARK)
 
 
 def claims(curves: CurveSet) -> str:
