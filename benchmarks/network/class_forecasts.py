@@ -15,22 +15,19 @@ import json
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from benchmarks.forecast.calibrate import SMOOTH, fit_widths
 from benchmarks.forecast.rivals import extrapolate
 from benchmarks.network import labelled
 from benchmarks.network.classes import as_graph, draw, judge, ours, predict
+from benchmarks.network.fitting import Points, choose, fit, law_ahead, leave_out
 from gpcurves.errors import GPCurvesError
-from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.effort import Computation, ForecastEffort
-from gpcurves.forecasting.intervals import PosteriorCurves, combine, follow_power_laws, ingredients
+from gpcurves.forecasting.intervals import PosteriorCurves
 from gpcurves.forecasting.networks.class_assembly import RATES, fit_classes
 from gpcurves.forecasting.networks.class_labels import ClassLabels
 from gpcurves.montecarlo.progress import Progress
@@ -46,63 +43,7 @@ WIDER = {
     "error rate": 1.4,
     "log loss": 1.25,
 }  # widths fitted to so few networks are too small on others, by these factors
-LAWS = RATES.power[0]  # the share of power laws, which is taken as it is
-GUESS, PULL = (0.5, 1.0), 3.0  # what level and slope are drawn to, and how strongly
 SMALLEST = 0.002  # error rate: a smaller one cannot be told from it at a few hundred vertices
-
-
-@dataclass(frozen=True)
-class Points:
-    """Forecasts at a multiple of the labels: arrays of the same length, in logarithms of squares."""
-
-    task: np.ndarray
-    table: np.ndarray
-    kind: np.ndarray
-    factor: np.ndarray
-    truth: np.ndarray
-    now: np.ndarray  # what the model expects at the size of cross-validation
-    ahead: np.ndarray  # and at the multiple
-    gap: np.ndarray
-    spread: np.ndarray
-    above: np.ndarray
-    scatter: np.ndarray
-    laws: np.ndarray  # what power laws say
-    rivals: dict[str, np.ndarray]
-
-    @property
-    def weights(self) -> np.ndarray:
-        """Every task counts alike; all together as many as there are."""
-        count = {task: np.sum(self.task == task) for task in set(self.task)}
-        return np.array([1 / count[task] for task in self.task])
-
-    def estimate(self, constants: np.ndarray) -> np.ndarray:
-        """Return what is expected with a level and a slope, as in `Calibration`."""
-        model = combine(self.ahead, self.now, self.gap, float(constants[0]), float(constants[1]))
-        return np.asarray((1 - LAWS) * model + LAWS * self.laws)
-
-    def squares(self) -> np.ndarray:
-        """Return the squared ingredients of the width, one column per forecast."""
-        drop = self.now - self.ahead
-        return ingredients(self.factor, self.spread, self.scatter, self.gap, drop, self.above, 0.0 * drop) ** 2
-
-
-def fit_estimate(points: Points, kept: np.ndarray) -> np.ndarray:
-    """Return the level and the slope that make the mean absolute error least."""
-    weights, guess = points.weights * kept, np.array(GUESS)
-
-    def loss(constants: np.ndarray) -> float:
-        error = points.estimate(constants) - points.truth
-        return float(weights @ np.sqrt(error**2 + SMOOTH**2) + PULL * ((constants - guess) ** 2).sum())
-
-    return np.asarray(minimize(loss, guess, method="Nelder-Mead", options={"maxiter": 900, "xatol": 1e-3}).x)
-
-
-def fit(points: Points, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the constants of the estimate, and of the widths below and above it, from some of the forecasts."""
-    constants = fit_estimate(points, kept)
-    errors = points.estimate(constants) - points.truth
-    slope = float(constants[1]) * (1 - LAWS)
-    return constants, *fit_widths(points.squares()[:, kept], errors[kept], points.weights[kept], slope)
 
 
 def truth(task: labelled.Task, name: str, n: int) -> tuple[float, float]:
@@ -159,10 +100,6 @@ def read(file: Path, key: str, endless: bool) -> Points:
     """Read what was collected of the error rate, or of the log loss; power laws fall to an offset, or without end."""
     found = [(row, row[key], i) for row in json.loads(file.read_text()) for i in range(len(row["factors"]))]
 
-    def law_ahead(part: dict[str, Any], n: float) -> float:
-        mse = np.array(part["cv_mse"])
-        return float(follow_power_laws(CrossValidation(np.array(part["cv_n"]), mse, mse), np.array([n]), endless)[0])
-
     def column(pick: object) -> np.ndarray:
         return np.array([pick(row, part, i) for row, part, i in found])  # type: ignore[operator]
 
@@ -178,34 +115,10 @@ def read(file: Path, key: str, endless: bool) -> Points:
         spread=column(lambda row, part, i: part["spread"][i]),
         above=column(lambda row, part, i: part["above"][i]),
         scatter=column(lambda row, part, i: part["scatter"]),
-        laws=column(lambda row, part, i: law_ahead(part, float(row["factors"][i] * row["rows"]))),
+        laws=column(lambda row, part, i: law_ahead(part, float(row["factors"][i] * row["rows"]), endless)),
+        share=RATES.power[0],
         rivals={name: column(lambda row, part, i, name=name: part[name][i]) for name in RIVALS},
     )
-
-
-def choose(candidates: Sequence[Points], kept: np.ndarray) -> Points:
-    """Return the forecasts with the power laws whose mean absolute error is the least on those kept."""
-
-    def mean_error(points: Points) -> float:
-        estimate = points.estimate(fit_estimate(points, kept))
-        return float((points.weights * kept) @ np.abs(np.exp(estimate / 2) - np.exp(points.truth / 2)))
-
-    return min(candidates, key=mean_error)
-
-
-def leave_out(candidates: Sequence[Points]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return estimate and ends of intervals, with power laws and constants found on other networks."""
-    table = candidates[0].table
-    estimate, low, high = np.zeros((3, len(table)))
-    for name in dict.fromkeys(table.tolist()):
-        out = table == name
-        points = choose(candidates, ~out)
-        constants, down, up = fit(points, ~out)
-        squares = points.squares()[:, out]
-        estimate[out] = points.estimate(constants)[out]
-        low[out] = estimate[out] - np.sqrt(down**2 @ squares)
-        high[out] = estimate[out] + np.sqrt(up**2 @ squares)
-    return estimate, low, high
 
 
 def score(candidates: Sequence[Points], what: str) -> None:

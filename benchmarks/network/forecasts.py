@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.forecast.calibrate import Points, fit, law_ahead, leave_out
 from benchmarks.forecast.rivals import extrapolate
 from benchmarks.network import tasks
+from benchmarks.network.fitting import Points, fit, law_ahead, leave_out
 from benchmarks.network.ours import look_ahead, ours
 from benchmarks.network.sources import hashed
 from gpcurves.errors import GPCurvesError
@@ -90,19 +90,15 @@ def read(file: Path) -> Points:
         spread=column(lambda row, i: row["spread"][i]),
         above=column(lambda row, i: row["above"][i]),
         scatter=column(lambda row, i: row["scatter"]),
-        noiseless=np.zeros(len(found)),
-        tails=np.zeros(len(found)),
-        laws=column(lambda row, i: law_ahead(row["cv_n"], row["cv_mse"], row["factors"][i] * row["rows"])),
+        laws=column(lambda row, i: law_ahead(row, float(row["factors"][i] * row["rows"]))),
+        share=NETWORKS.power[0],
         rivals={name: column(lambda row, i, name=name: row[name][i]) for name in RIVALS},
-        emphasis=np.ones(len(found)),
-        guess=(0.5, 0.5, 1.0, *NETWORKS.power),
-        pull=3.0,
     )
 
 
 def score(points: Points) -> None:
     """Print the median factor by which forecasts are off, its 90th percentile, and how often intervals hold."""
-    estimate, low, high = leave_out(points, parts=len(set(points.table)))
+    estimate, low, high = leave_out([points])
     print(f"Forecast of the RMSE, off by a factor: {len(points.task)} forecasts on {len(set(points.kind))} networks")
     print(f"{'':16s} " + "  ".join(f"{f'{k}x median':>11s} {'p90':>5s}" for k in FACTORS) + "   coverage of 90 %")
     for method, said in {"gpcurves": estimate, **points.rivals}.items():
@@ -115,9 +111,7 @@ def score(points: Points) -> None:
         print(f"{method:16s} {'  '.join(parts)}   {f'{inside.mean():8.1%}' if method == 'gpcurves' else '       -'}")
     held = {place: inside[points.kind == place].mean() for place in dict.fromkeys(points.kind.tolist())}
     print("coverage by network: " + ", ".join(f"{place} {share:.0%}" for place, share in held.items()))
-    for name, values in zip(
-        ("levels, slope, shares of power laws", "down", "up"), fit(points, np.full(len(points.task), True)), strict=True
-    ):
+    for name, values in zip(("level, slope", "down", "up"), fit(points, np.full(len(points.task), True)), strict=True):
         print(name, "=", tuple(float(f"{value:.3g}") for value in values))
 
 
