@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import least_squares
+from scipy.special import expit
 
 Curve = Callable[[np.ndarray, np.ndarray], np.ndarray]
 STARTS = 10
@@ -36,8 +37,8 @@ def _ilog2(n: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def _mmf4(n: np.ndarray, p: np.ndarray) -> np.ndarray:
-    power = n ** np.exp(p[3])
-    return np.asarray((np.exp(p[0] + p[1]) + np.exp(p[2]) * power) / (np.exp(p[1]) + power))
+    share = expit(p[1] - np.exp(p[3]) * np.log(n))  # b / (b + n^d), which does not overflow
+    return np.asarray(np.exp(p[0]) * share + np.exp(p[2]) * (1 - share))
 
 
 def _wbl4(n: np.ndarray, p: np.ndarray) -> np.ndarray:

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.forecast.calibrate import Points, leave_out, read, select
+from benchmarks.forecast.calibrate import Points, leave_out, read
 from benchmarks.forecast.collect import FACTORS, read_lines
+from gpcurves.forecasting.intervals import TABLES
 
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 
@@ -54,7 +55,7 @@ def main() -> None:
     points = read(file)
     if further:
         rows, fresh = read_lines(further[0]), read(further[0])
-        estimate, low, high = made(rows)
+        estimate, low, high = made(fresh)
         ends = {name: from_others(points, fresh, name) for name in fresh.rivals}
         compare(fresh, (estimate, low, high), ends)
     else:
@@ -65,10 +66,11 @@ def main() -> None:
     required(rows)
 
 
-def made(rows: list[dict[str, Any]]) -> np.ndarray:
-    """Return estimate and ends of intervals as the package made them, in the order of `read`."""
-    kept = [(row, i) for row, i, _ in select(rows)]
-    return np.array([[row["band"][line][i] for row, i in kept] for line in range(3)])
+def made(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return estimate and ends of intervals with the constants of the package."""
+    squares = points.squares()
+    down, up = (np.sqrt(np.square(side) @ squares) for side in (TABLES.down, TABLES.up))
+    return points.estimate, points.estimate - down, points.estimate + up
 
 
 def from_others(others: Points, points: Points, name: str) -> tuple[np.ndarray, np.ndarray]:

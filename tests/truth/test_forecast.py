@@ -136,7 +136,7 @@ def test_errors_fall_and_intervals_contain_them() -> None:
 @pytest.mark.parametrize(("n", "reach"), [(160, 2), (1280, 16), (80_000, 16)])  # nothing was scored beyond 16 times
 def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int, traits: Traits) -> None:
     sizes = np.arange(1201.0)
-    curves = [ErrorCurve(1 / (1 + sizes / 9), 0.1), ErrorCurve(2 / (1 + sizes / 20), 0.05)]
+    curves = [ErrorCurve(1 / (1 + sizes / 9), 0.01), ErrorCurve(2 / (1 + sizes / 20), 0.005)]
     weights, scatter, scale = [0.7, 0.3], 0.15, 3.0
     observed = CrossValidation(np.array([20.0, 72.0]), np.array([0.4, 0.2]), np.array([0.1, 0.2 * scatter]), tails=1.3)
     found = PosteriorCurves(tuple(curves), np.array(weights), ((1,), (1,)), observed, 80, 80, scale, traits=traits)
@@ -145,7 +145,7 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int, tra
     middle = {size: sum(w * log for w, log in zip(weights, logs[size], strict=True)) for size in logs}
     gap = math.log(0.2) - middle[72]
     variance = sum(w * (log - middle[n]) ** 2 for w, log in zip(weights, logs[n], strict=True))
-    noise = 0.7 * math.log(0.1) + 0.3 * math.log(0.05)
+    noise = 0.7 * math.log(0.01) + 0.3 * math.log(0.005)
     above = min(middle[n] - noise, 2.0)
     sources = [math.log(reach), math.sqrt(variance), scatter, gap, middle[72] - middle[n], above, 1.3]
     down, up = (
@@ -159,7 +159,7 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int, tra
     model += TABLES.shift[0] + TABLES.shift[1] * traits.heavy
     expected = (1 - share) * model + share * naive_power_laws(observed, min(n, 1280), OFFSETS)
     steep = min(middle[n] - middle[72] + math.log(0.2), naive_power_laws(observed, min(n, 1280), [0.0]))
-    exact = 0.9 * traits.smooth * max(noiseless, min(max((-3 - noise) / 4, 0.0), 1.0))
+    exact = 0.9 * traits.smooth * math.sqrt(noiseless * min(max((-3 - noise) / 5, 0.0), 1.0))
     assert (exact > 0) == (traits.computed > 0 or traits.dated)
     expected = (1 - exact) * expected + exact * steep
     assert 2 * math.log(estimate / scale) == pytest.approx(expected, rel=1e-9)

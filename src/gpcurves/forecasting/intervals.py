@@ -29,7 +29,7 @@ _EXPONENTS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of power laws through
 _OFFSETS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.0)  # what of the last error more rows do not lower,
 _SCATTER = 0.4  # and how far logarithms of cross-validated errors may be from them
 _ABOVE = 4.0  # so far above the noise, in logarithms, a function counts as free of noise
-_TINY = -3.0, -7.0  # logarithm of the noise variance over the target's from which it may be none, and from which it is
+_TINY = -3.0, -8.0  # logarithm of the noise variance over the target's from which it may be none, and from which it is
 _TRUST = 0.9  # in the steeper of model and power laws, if a target is surely smooth and free of noise
 _TAILS = 0.7, 1.2  # tails of the target below which power laws count least, and above which they count most,
 _HEAVIEST_TARGET = 3.0  # and up to which they raise the estimate
@@ -65,8 +65,8 @@ TABLES = Calibration(
     slope=1.0,
     power=(0.3, 1.0),
     shift=(0.05, 0.1),
-    down=(0.355, 1.8, 2.79, 0.221, 0.595, 0.662, 0.363),
-    up=(0.0858, 2.04, 3.79, 1.18, 0.595, 0.442, 0.227),
+    down=(0.442, 1.77, 2.65, 0.231, 0.595, 0.75, 0.387),
+    up=(0.0932, 2.05, 3.73, 1.19, 0.595, 0.401, 0.202),
 )
 LASTING_WIDTH = 0.5 * TABLES.down[0] * math.log(_FURTHEST)
 """Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
@@ -225,8 +225,8 @@ def measure_noiselessness(above: FloatArray | float) -> FloatArray:
 
 
 def measure_exactness(above: FloatArray | float, log_noise: FloatArray | float) -> FloatArray:
-    """Return how free of noise a smooth target is, from 0 to 1: its noise is far below the error, or next to nothing."""
-    return np.maximum(measure_noiselessness(above), ramp(log_noise, *_TINY))
+    """Return how free of noise a smooth target is, from 0 to 1: its noise is both far below the error and next to nothing."""
+    return np.asarray(np.sqrt(measure_noiselessness(above) * ramp(log_noise, *_TINY)))
 
 
 def expect(calibration: Calibration, model: FloatArray, laws: FloatArray, tail: FloatArray | float) -> FloatArray:
