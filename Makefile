@@ -62,7 +62,7 @@ node_modules/installed: package.json
 bench: .venv/installed  ## hot paths against what one would do instead; fails if a goal is missed
 	$(BIN)/python -m benchmarks
 
-benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people do instead, on 350 tables and functions; truth takes hours once
+benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people do instead, on 374 tables and functions; truth takes hours once
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.truth --most 800
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/forecasts.jsonl
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/further.jsonl --further

@@ -653,6 +653,23 @@ def test_years_of_two_digits() -> None:
     assert said(with_column([f"{i}/28/29" for i in range(1, 11)] * 3), "days since 2029-01-28")
 
 
+@pytest.mark.parametrize(
+    ("third", "days"),
+    [("7:30", 7.5 / 24), ("07:30:36", 7.51 / 24), ("07:30:00.5", 7.5 / 24 + 0.5 / 86_400), ("2 days 12:00:00", 2.5)],
+)
+def test_times_of_the_day_and_durations_are_numbers(third: str, days: float) -> None:
+    prepared = with_column([f"{k}:{(7 * k) % 60:02}" if k != 2 else third for k in range(30)])
+    assert said(prepared, "times or durations, in days")
+    assert prepared.X[2, 2] == pytest.approx(days)
+    assert prepared.X[3, 2] == pytest.approx((3 + 21 / 60) / 24)
+
+
+def test_scores_are_no_times() -> None:
+    assert not said(
+        with_column([f"{k % 4}:{k % 3}" for k in range(30)]), "times or durations"
+    )  # one digit after the colon
+
+
 def test_other_types_of_columns() -> None:
     assert with_column(pd.to_timedelta(np.arange(30) ** 2, unit="h")).X[2, 2] == pytest.approx(4 / 24)
     nullable = with_column(pd.Series([*range(5, 34), None], dtype="Int64"))
