@@ -24,7 +24,7 @@ from benchmarks.forecast.rivals import FORMS
 from benchmarks.forecast.sources import hashed
 from gpcurves.forecasting.classes.intervals import (
     ClassCalibration,
-    Evidence,
+    Mistakes,
     follow_mistakes,
     from_scale,
     ingredients,
@@ -52,7 +52,7 @@ class Points:
     kind: np.ndarray
     factor: np.ndarray
     truth: np.ndarray
-    evidence: Evidence
+    evidence: Mistakes
     model: np.ndarray  # logarithms of ratios that the model
     law: np.ndarray  # and power laws expect
     scatter: np.ndarray
@@ -112,7 +112,7 @@ def read(file: Path, which: int) -> Points:
         factor=column(lambda row, i, k: float(k)),
         # no mistake in the rows that were tested counts as half a one
         truth=column(lambda row, i, k: max(true[row["task"]][str(k * ROWS)][which], 0.5 / truth.MOST_TESTED)),
-        evidence=Evidence(
+        evidence=Mistakes(
             seen=column(lambda row, i, k: row[key][-1]),
             expected=column(lambda row, i, k: row["own"][which]),
             fitted=column(lambda row, i, k: follow(row, k, key)[0]),

@@ -19,7 +19,7 @@ from gpcurves.forecasting.classes.assembly import count_mistakes
 from gpcurves.forecasting.classes.curves import spread
 from gpcurves.forecasting.classes.intervals import (
     ClassCalibration,
-    Evidence,
+    Mistakes,
     follow_mistakes,
     from_scale,
     ingredients,
@@ -227,9 +227,9 @@ def test_the_scale_of_intervals_and_back(is_rate: bool) -> None:
 @pytest.mark.parametrize(("several", "level"), [(False, 0.5 * (0.8 * 0.2 + 0.2 * 0.1) + 0.5 * 0.3), (True, 0.2)])
 def test_the_level_is_a_mean_of_what_was_counted_expected_and_fitted(several: bool, level: float) -> None:
     calibration = ClassCalibration(level=(0.8, 1.0), smooth=(0.5, 0.0), model=0.0, power=0.0)
-    evidence = Evidence(seen=0.2, expected=0.1, fitted=0.3, chance=0.5, several=several)
+    evidence = Mistakes(seen=0.2, expected=0.1, fitted=0.3, chance=0.5, several=several)
     assert evidence.find_level(calibration) == pytest.approx(level)
-    bound = Evidence(seen=0.2, expected=0.1, fitted=0.3, chance=0.1, several=several)
+    bound = Mistakes(seen=0.2, expected=0.1, fitted=0.3, chance=0.1, several=several)
     assert bound.find_level(calibration) == pytest.approx(0.105)  # hardly worse than the most frequent class
 
 

@@ -68,7 +68,8 @@ def test_classes_on_a_graph_agree_with_eigenvalue_theory(inference: str) -> None
         problem, "simulation", nu=nu, datasets=30, rng=0, quantity="error-rate", inference=inference, among="ends"
     )
     theory = gpc.learning_curve(problem, "eigenvalue", nu=nu, quantity="error-rate")
-    assert truth.error[0] == theory.error[0] == 0.5
+    assert truth.error[0] == 0.5
+    assert theory.error[0] == pytest.approx(0.5, abs=1e-7)  # the root of a rounding error of the prior variance
     np.testing.assert_allclose(truth.error, theory.error, rtol=0.06)
     variance = gpc.learning_curve(problem, "eigenvalue", nu=nu).error
     np.testing.assert_allclose(truth.details["claimed"], variance, rtol=0.08)

@@ -447,5 +447,4 @@ class Forecast(Shown):
     def __repr__(self) -> str:
         counted = f"{self.unit.plural} and {self.columns} inputs"
         among = counted if self.vertices is None else f"labels at {self.vertices} vertices"
-        source = f"{self.rows} {among}"
-        return f"<Forecast of {self.target!r} from {source}: {self.verdict()}>"
+        return f"<Forecast of {self.target!r} from {self.rows} {among}: {self.verdict()}>"

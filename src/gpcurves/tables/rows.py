@@ -246,7 +246,7 @@ def standardise_arrays(
     else:
         target = _check_target(y)
     if len(inputs) != len(target):
-        raise InputError(f"X and y must have as many rows as each other, got {len(inputs)} and {len(target)}")
+        raise InputError(f"X and y must have the same number of rows, got {len(inputs)} and {len(target)}")
     if len(target) < FEWEST_ROWS:
         raise InputError(f"a forecast needs at least {FEWEST_ROWS} labelled rows, got {len(target)}")
     usable = len(target)

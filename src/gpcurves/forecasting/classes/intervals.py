@@ -77,7 +77,7 @@ def from_scale(values: FloatArray, is_rate: bool) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Mistakes:
     """What the level rests on, at the size of cross-validation; numbers, or arrays with one entry for each forecast."""
 
     seen: FloatArray | float  # mistakes, or log loss, of ten-fold cross-validation,
@@ -190,10 +190,10 @@ class ClassCurves:
             return 0.5 / math.sqrt(self.fitted_rows)
         return float(self.observed.loss_stderr[-1] / self.observed.loss[-1])
 
-    def _evidence(self, which: int) -> Evidence:
+    def _evidence(self, which: int) -> Mistakes:
         seen = (self.observed.mistakes, self.observed.loss)[which]
         fitted = follow_mistakes(self.observed.n, seen, self.fitted_rows, self.observed.n[-1:])[0]
-        return Evidence(float(seen[-1]), self.expected[which], fitted, self.chance[which], self.classes > 2)
+        return Mistakes(float(seen[-1]), self.expected[which], fitted, self.chance[which], self.classes > 2)
 
     def _level(self, which: int) -> float:
         return float(self._evidence(which).find_level((RATE, LOSS)[which]))
