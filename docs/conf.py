@@ -1,6 +1,7 @@
 """How the site is built; `docs/build.py` prepares the sources and calls Sphinx. Nothing is loaded from other hosts."""
 
 import os
+import re
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from latex2mathml.converter import convert
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxRole
+from sphinx.util.inspect import TypeAliasForwardRef
 
 import gpcurves as gpc
 from gpcurves._version import __version__
@@ -27,6 +29,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 ALIASES = ("FloatArray", "IntArray", "Rng", "MethodName", "Methods", "Sizes", "Normalisation")
 autodoc_type_aliases = {name: name for name in ALIASES}  # short names instead of long unions
+TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # type: ignore[method-assign]  # in unions, too
 autosummary_generate = False
 napoleon_google_docstring = False
 napoleon_custom_sections = [("Attributes", "returns_style")]  # a list; links from it would be ambiguous
@@ -73,6 +76,12 @@ def describe_parameters(app: Sphinx, what: str, name: str, thing: Any, options: 
     lines[place:place] = section if listed else []
 
 
+def keep_sentences(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Keep a property's docstring as it is: napoleon takes words before a colon in its first line for a type."""
+    if what in ("attribute", "data", "property"):
+        lines.insert(0, "")
+
+
 def link_public_name(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
     """Link gpcurves.problem.Problem in a signature to gpcurves.Problem, the name that users know."""
     name = str(node.get("reftarget", "")).rpartition(".")[2]
@@ -94,9 +103,23 @@ class PublicName(SphinxRole):
         return [addnodes.pending_xref("", shown, refexplicit=True, refwarn=False, **about)], []
 
 
+def break_long_names(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Let long names in tables break after dots, slashes and underscores: a table is cut off otherwise."""
+
+    def cell(found: re.Match[str]) -> str:
+        return re.sub(
+            r'(?<=<span class="pre">)[^<]{20,}', lambda name: re.sub(r"([./_])", r"\1<wbr>", name[0]), found[0]
+        )
+
+    if "body" in context:
+        context["body"] = re.sub(r"<td.*?</td>", cell, context["body"], flags=re.DOTALL)
+
+
 def setup(app: Sphinx) -> None:
     """Enter the renderer of formulae, and what the reference needs."""
     app.add_role("public", PublicName())
     app.connect("autodoc-process-docstring", describe_parameters, priority=400)  # before napoleon, which formats them
+    app.connect("autodoc-process-docstring", keep_sentences, priority=400)
     app.connect("missing-reference", link_public_name)
+    app.connect("html-page-context", break_long_names)
     app.add_html_math_renderer("mathml", inline_renderers=(mathml, None), block_renderers=(mathml, None))

@@ -59,9 +59,7 @@ def test_help_says_who_takes_an_option_and_the_default() -> None:
     options = options_of("curve")
     assert options["--smoothness"].help == "Smoothness (the nu of Matérn) (matern).  [1.5]"
     assert str(options["--lengthscale"].help).endswith("(all but linear, poly, arc-cosine, power-series).  [1]")
-    assert str(options["--bias"].help).endswith(
-        "(linear, poly, arc-cosine).  [0 for linear and arc-cosine, 1 for poly]"
-    )
+    assert str(options["--bias"].help).endswith("(linear, poly, arc-cosine).  [0 for linear, arc-cosine; 1 for poly]")
     assert options["--simulate"] is options["--datasets"]
     assert "--vertices" not in options
 

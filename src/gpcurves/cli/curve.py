@@ -24,7 +24,7 @@ def _parts() -> list[Part]:
         pieces.LIKELIHOODS.options,
         *computing.size_options("n", "0,1:1000:log:40"),
         Option("--goal-excess", section="What to compute", metavar="NUMBER", help=excess),
-        uneven.map_option("input"),
+        uneven.map_option("input", "this many examples"),
         pieces.KERNELS.teacher_options,
         partial(computing.method_options, "n", datasets="simulate"),
         uneven.test_options,

@@ -29,7 +29,7 @@ def _parts() -> list[Part]:
         comparing.chosen_option("Labels"),
         *computing.size_options("nu", "0.1:10:log:20"),
         Option("--deviation", section="What to compute", metavar="NUMBER", help=scale),
-        uneven.map_option("vertex"),
+        uneven.map_option("vertex", "this many examples per vertex"),
         pieces.GRAPH_KERNELS.teacher_options,
         partial(computing.method_options, "nu", among="groups"),
         *run_options(),

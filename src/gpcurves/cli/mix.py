@@ -23,7 +23,7 @@ def _parts() -> list[Part]:
         pieces.KERNELS.options,
         pieces.INPUTS.options,
         TASKS.options,
-        Option("--goal", required=True, section=section, metavar="NUMBER", help="Error to reach on the target."),
+        Option("--goal", required=True, section=section, metavar="NUMBER", help="Error to reach on the target task."),
         Option("--costs", required=True, section=section, metavar="NUMBER,...", help=costs),
         *output_options(Mix),
     ]

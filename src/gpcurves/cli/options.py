@@ -264,7 +264,7 @@ def _explain(owners: Owners, everyone: Collection[str]) -> str:
     text = ". ".join(meaning + _whose(names, everyone) for meaning, names in meanings.items()) + "."
     if len(defaults) == 1 and len(next(iter(defaults.values()))) == len(owners):
         return f"{text}  [{next(iter(defaults))}]"
-    listed = ", ".join(f"{shown} for {' and '.join(names)}" for shown, names in defaults.items())
+    listed = "; ".join(f"{shown} for {', '.join(names)}" for shown, names in defaults.items())
     return f"{text}  [{listed}]" if listed else text
 
 

@@ -39,7 +39,7 @@ def graph_options() -> list[Option]:
     own = f"Your own graph: an edge list, or {', '.join(FILES)}; also with .gz."
     columns = "Columns of an edge list: both ends of an edge and perhaps its weight, by name or position."
     header = "Whether the first line of an edge list names its columns.  [detected]"
-    weights = "What weights are: affinity (large means near), or distance (1/weight is used).  [affinity]"
+    weights = "Meaning of the weights: affinity (large means similar), or distance (1/weight is used).  [affinity]"
     weight = "Attribute of edges, or column of an edge list, that is their weight.  [weight, or the third column]"
     repair = "Your own graph: make edges undirected, drop self-loops, merge repeated edges."
     ignore = "Your own graph: ignore weights, so that every edge counts 1."

@@ -41,7 +41,7 @@ def _parts() -> list[Part]:
 
 @click.command(cls=Command, parts=_parts)
 def predict(given: Given) -> None:
-    """Predict the values at all vertices of a graph from the values at some, in the units of these values.
+    """Predict the values at all vertices of a graph from the values at some of them, in the same units.
 
     Labels that are not numbers are classes. For these, the columns are vertex, prediction and the probability of each class.
 

@@ -26,9 +26,9 @@ _FILES = {
 _NOT_MAPPED = {"sizes": "", "methods": "--methods", "goals": "--goal", "quantity": "--quantity"}
 
 
-def map_option(what: str) -> Option:
+def map_option(what: str, after: str) -> Option:
     """Return the option that asks for the error at every place."""
-    text = f"Instead of curves: the error at every {what} after so many examples, by the method local."
+    text = f"Instead of curves: the error at every {what} after {after}, by the method local."
     return Option("--map", section="What to compute", metavar="NUMBER", help=text)
 
 
@@ -52,7 +52,7 @@ def test_options(taken: set[str]) -> list[Option]:
     text = f"Distribution of test inputs, if it differs from that of training inputs: {listed}."
     made = parameter_options("test-inputs", _TEST.members, taken, section="Inputs", prefix="test-")
     for each in made:
-        each.help = f"Like --{each.flag.removeprefix('--test-').removeprefix('inputs-')}, of test inputs."
+        each.help = f"Like --{each.flag.removeprefix('--test-').removeprefix('inputs-')}, for test inputs."
     return [Option("--test-inputs", section="Inputs", metavar="NAME", help=text), *made]
 
 

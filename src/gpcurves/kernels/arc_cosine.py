@@ -25,7 +25,7 @@ class ArcCosine(Kernel):
     Parameters
     ----------
     order
-        Power of the hidden units: 0, 1 or 2.
+        Activation of the hidden units: 0 for steps, 1 for ReLU, 2 for squared ReLU.
     variance
         The prior variance at inputs of length 1 without bias.
     bias
@@ -41,7 +41,11 @@ class ArcCosine(Kernel):
     """
 
     name = "arc-cosine"
-    order: int = parameter(1, help="Power of the hidden units", check=partial(integer, minimum=0, maximum=2))
+    order: int = parameter(
+        1,
+        help="Activation of the hidden units: 0 for steps, 1 for ReLU, 2 for squared ReLU",
+        check=partial(integer, minimum=0, maximum=2),
+    )
     variance: float = parameter(1.0, help="Prior variance of the kernel", check=positive)
     bias: float = parameter(0.0, help="Constant added to the scalar product", check=nonnegative)
 

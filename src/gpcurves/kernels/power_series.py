@@ -38,7 +38,7 @@ class PowerSeries(Kernel):
     name = "power-series"
     coefficients: tuple[float, ...] = parameter(
         (1.0, 1.0),
-        help="Coefficients of the powers of the scalar product, from the constant on",
+        help="Coefficients of the powers of the scalar product, starting with the constant",
         check=_check_coefficients,
     )
     variance: float = parameter(1.0, help="Prior variance of the kernel", check=positive)

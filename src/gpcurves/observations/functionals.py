@@ -116,7 +116,10 @@ class Averages(Functional):
     name = "averages"
     variance: float = noise_parameter()
     count: int = parameter(
-        2, help="Inputs that a label averages over", check=partial(integer, minimum=1, maximum=1000), flag="averaged"
+        2,
+        help="Number of inputs that a label averages over",
+        check=partial(integer, minimum=1, maximum=1000),
+        flag="averaged",
     )
 
     @property

@@ -29,7 +29,7 @@ class GaussianNoise(Observation):
     """
 
     name = "gaussian"
-    variance: float = parameter(help="Noise variance", check=nonnegative, label="noise", flag="noise")
+    variance: float = parameter(help="Noise variance of a label", check=nonnegative, label="noise", flag="noise")
 
     @property
     def gaussian_noise(self) -> float:

@@ -41,7 +41,7 @@ class LaplaceNoise(Observation):
 
     name = "laplace"
     inferences = ("gibbs", "ep")
-    scale: float = parameter(1.0, help="Average size of the noise", check=positive, flag="noise-scale")
+    scale: float = parameter(1.0, help="Mean absolute noise", check=positive, flag="noise-scale")
 
     @property
     def variance(self) -> float:

@@ -33,7 +33,7 @@ class Probit(Classes):
     array([0.5  , 0.358, 0.273])
     """
 
-    noise: float = parameter(1.0, help="Noise variance", check=nonnegative)
+    noise: float = parameter(1.0, help="Noise variance of a label", check=nonnegative)
 
     @property
     def reach(self) -> float:

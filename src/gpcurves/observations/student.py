@@ -44,7 +44,7 @@ class StudentT(Observation):
     name = "student"
     inferences = ("gibbs",)
     df: float = parameter(help="Degrees of freedom", check=positive)
-    scale: float = parameter(1.0, help="Width of the noise", check=positive, flag="noise-scale")
+    scale: float = parameter(1.0, help="Scale of the noise", check=positive, flag="noise-scale")
 
     @property
     def variance(self) -> float:

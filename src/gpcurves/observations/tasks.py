@@ -152,10 +152,12 @@ class Tasks(TaskLabels):
         help="File with the covariance between tasks, one row per task", flag="task-covariance", check=_check_covariance
     )
     noise: tuple[float, ...] = parameter(
-        help="Noise variance of all tasks, or one per task", check=lambda name, value: value, flag="noise"
+        help="Noise variance of a label, one for all tasks or one per task",
+        check=lambda name, value: value,
+        flag="noise",
     )
     shares: tuple[float, ...] | None = parameter(
-        None, help="How labels are divided among tasks, in proportion  [evenly]", check=lambda name, value: value
+        None, help="Relative numbers of labels of the tasks  [equal]", check=lambda name, value: value
     )
     names: tuple[str, ...] | None = parameter(
         None, help="Names of the tasks  [task 1, task 2, ...]", check=_check_names, flag="task-names"

@@ -81,7 +81,9 @@ class TemporalDifferences(Functional):
     dynamics: Literal["stochastic", "deterministic"] = parameter(
         "stochastic", help="Whether transitions are stochastic"
     )
-    episode: int | None = parameter(None, help="States in an episode  [endless]", check=partial(integer, minimum=1))
+    episode: int | None = parameter(
+        None, help="Number of states in an episode  [one trajectory without end]", check=partial(integer, minimum=1)
+    )
     transitions: FloatArray | None = parameter(
         None, help="File with the probabilities of a Markov chain, one row per state", check=_check_transitions
     )

@@ -33,7 +33,7 @@ SIGNS = define(
         _classes,
     )
 )
-LOSS = define(Quantity("log-loss", "log loss", "log loss", "minus the log probability of the label", True, _classes))
+LOSS = define(Quantity("log-loss", "log loss", "log loss", "negative log probability of the label", True, _classes))
 
 
 @gives("error-rate", "lc", "uc", "d")
