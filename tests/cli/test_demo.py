@@ -58,6 +58,7 @@ def test_what_the_demo_cannot_take(words: list[str], sentence: str) -> None:
     assert sentence in err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_another_target_has_no_goal_in_foreign_units() -> None:
     code, out, err = command("plan", "--demo", "--target", "proline", "--draws", "1", "--json")
     assert code == 0

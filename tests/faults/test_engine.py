@@ -114,6 +114,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 # --- the same numbers ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "problem", [PROBLEM, pytest.param(POINTS, marks=pytest.mark.slow)], ids=["closed form", "test points"]
 )
@@ -465,6 +466,7 @@ def test_two_processes_share_a_store(tmp_path: Path, counted: list[int]) -> None
     assert counted == []
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_survived(tmp_path: Path) -> None:
     work = Numbers(tmp_path, deadly=(11,))
     np.testing.assert_array_equal(repeat(work, 40, workers=2), expected(40))

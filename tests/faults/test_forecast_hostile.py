@@ -82,6 +82,7 @@ def test_refused_before_anything_is_computed_or_written(
     assert {path.name: path.read_bytes() for path in file.parent.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_no_part_of_a_report_is_written_if_another_fails(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise gpc.InputError("no picture")
@@ -172,6 +173,7 @@ def odd() -> dict[str, tuple[FloatArray, FloatArray, bool]]:
 _QUICK = ("ten rows", "heavy tails", "large with an offset", "noise said to be none")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [case if case in _QUICK else pytest.param(case, marks=pytest.mark.slow) for case in odd()]
 )

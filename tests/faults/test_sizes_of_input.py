@@ -577,6 +577,7 @@ def test_an_archive_that_expands_as_no_text_does_is_refused_early(tmp_path: Path
         read_table(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words", "reason"),
     [
@@ -615,6 +616,7 @@ def test_an_order_beyond_double_precision_is_refused() -> None:
         gpc.RationalQuadratic(0.1, alpha=1e300)
 
 
+@pytest.mark.slow
 def test_a_walk_that_hardly_leaves_has_no_weights_that_overflow() -> None:
     lazy, still = gpc.RandomWalkKernel(10, a=1e300), gpc.RandomWalkKernel(10, a=1e15)
     graph = gpc.Graph.from_edges([(0, 1), (1, 2)])

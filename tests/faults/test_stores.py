@@ -59,6 +59,7 @@ def truncate(content: bytearray, rng: random.Random) -> bytearray:
 DAMAGES: list[Callable[[bytearray, random.Random], bytearray]] = [flip, burst, nan, zero_page, header, truncate]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log", [False, True], ids=["file", "write-ahead log"])
 def test_no_damage_changes_a_number(tmp_path: Path, log: bool, capfd: pytest.CaptureFixture[str]) -> None:
     truth, whole = simulate(), tmp_path / "whole.db"

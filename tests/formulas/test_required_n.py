@@ -30,6 +30,7 @@ FLOORED = {"wv"}
 """Methods whose error does not fall to zero with noise."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.9, 0.3, 0.02])
 @pytest.mark.parametrize(("name", "method"), PAIRS)
 def test_it_is_the_smallest_n_that_reaches_the_goal(name: str, method: MethodName, share: float) -> None:
@@ -65,6 +66,7 @@ def test_goals_at_the_error_of_a_whole_n_are_reached_there(method: MethodName) -
         assert required_n(problem, float(evaluate(problem, method, [n])[0]) * (1 + 1e-12), method) == n
 
 
+@pytest.mark.slow
 def test_the_discrete_recursion_is_not_begun_again_for_each_guess() -> None:
     points = np.random.default_rng(0).random((40, 2))
     problem = Problem(Polynomial(), Sample(points), 1e-6)

@@ -270,6 +270,7 @@ def test_ten_dimensions_take_bounded_memory_and_keep_their_digits(scales: tuple[
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_gaussian_inputs_in_ten_dimensions_conserve_the_trace() -> None:
     spectrum = Gaussian(10, 0.5).spectrum(RBF(tuple(0.5 + 0.1 * i for i in range(10))))
     np.testing.assert_allclose(spectrum.trace, 1, rtol=1e-9)

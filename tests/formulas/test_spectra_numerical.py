@@ -233,6 +233,7 @@ def test_kernels_not_positive_definite_on_the_inputs_are_refused() -> None:
         _ = Problem(ExpSineSquared(), Box(2), 0.1).spectrum
 
 
+@pytest.mark.slow
 def test_spectra_with_different_tails_differ() -> None:
     slow, fast = (Box(1).spectrum(Matern32(scale)) for scale in (0.01, 0.0101))
     assert slow == Box(1).spectrum(Matern32(0.01))

@@ -53,6 +53,7 @@ def test_eigenvalues_retyped(kernel: Kernel, dim: int) -> None:
             assert spectrum.multiplicities[found] == pytest.approx(number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", [2, 3])
 def test_eigenvalues_are_those_of_a_matrix_on_nodes(dim: int) -> None:
     inputs = gpc.Sphere(dim)

@@ -19,6 +19,7 @@ PROBLEMS: dict[str, gpc.Problem] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_saved_curve_reproduces_itself(name: str, tmp_path: Path) -> None:
     problem = PROBLEMS[name]

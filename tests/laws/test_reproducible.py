@@ -200,6 +200,7 @@ def test_every_method_and_every_option_has_a_case() -> None:
         assert {option for options in listed for option in options} == each.option_names()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "method", "options"), RANDOM)
 def test_a_random_curve_reproduces_itself(name: str, method: str, options: dict[str, Any], tmp_path: Path) -> None:
     curve = asked(PROBLEMS[name], method, rng=7 if METHODS[method].draws(PROBLEMS[name]) else None, **options)
@@ -214,6 +215,7 @@ def test_a_random_curve_reproduces_itself(name: str, method: str, options: dict[
         assert_same_and_frozen(curve, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -131,6 +131,7 @@ def busy(browser: Browser) -> float:
     return 1e3 * float(metrics["TaskDuration"])
 
 
+@pytest.mark.slow
 @needs_chromium
 @pytest.mark.parametrize(
     ("state", "names"),
@@ -220,6 +221,7 @@ def test_accessibility(browser: Browser, page: str, tab: str, forecast: tuple[gp
         assert told == [], theme
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_every_state_is_a_link(browser: Browser, page: str) -> None:
     browser.open(f"{page}#kernel=ou&lengthscale=0.25&dim=3&noise=0.2&labels=classes&quantity=mse&unknown=1&p=nonsense")
@@ -267,6 +269,7 @@ def test_a_kept_curve_stays_while_others_move(browser: Browser, page: str) -> No
     assert browser.run(path.format("kept")) is None
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_copied_code_and_csv_give_the_same_numbers(browser: Browser, page: str) -> None:
     states = [

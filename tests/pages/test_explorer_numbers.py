@@ -67,6 +67,7 @@ def compare_torus(settings: list[tuple[dict[str, Any], int, float]], teachers: l
             assert classes[name][0] == 0.5
 
 
+@pytest.mark.slow
 def test_theory_on_the_torus() -> None:
     teachers = [each[0] | {"lengthscale": 0.25} for each in TORUS[1:] + TORUS[:1]]
     compare_torus(TORUS, teachers)
@@ -130,6 +131,7 @@ def compare_gaussian(settings: list[tuple[dict[str, Any], int, float, float]], t
             close(classes[method], gpc.learning_curve(labels, method, sizes).error)
 
 
+@pytest.mark.slow
 def test_theory_of_gaussian_inputs() -> None:
     names = itertools.cycle(["ou", "rbf", "matern52", "matern32", "rbf"])
     compare_gaussian(GAUSSIAN, [kernel(name, 0.25, 2.0) for name, _ in zip(names, GAUSSIAN, strict=False)])
@@ -184,6 +186,7 @@ def test_powers_in_several_dimensions_are_those_of_one_added_up() -> None:
     close(found, 2 * gpc.learning_curve(own, "lc", N).error)
 
 
+@pytest.mark.slow
 def test_the_error_of_a_regular_grid() -> None:
     settings = [("rbf", 0.1, 1, 0.5), ("ou", 0.1, 1, 0.05), ("matern32", 0.3, 1, 0.01), ("matern52", 0.05, 1, 1e-4)]
     settings += [("rbf", 0.3, 2, 0.2)]
@@ -235,6 +238,7 @@ def test_periodic_covariances() -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-8)  # far images are a sum over a few Gaussians
 
 
+@pytest.mark.slow
 def test_simulations_agree_with_the_package() -> None:
     sizes = [0, 1, 5, 30]
     problems = [

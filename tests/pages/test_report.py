@@ -101,6 +101,7 @@ def sweep(count: int, methods: tuple[MethodName, ...] = ("lc", "ov")) -> gpc.Cur
     return gpc.CurveSet(curves)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 7, 20])
 def test_every_curve_of_a_sweep_has_its_own_style_and_label(count: int) -> None:
     curves = sweep(count)

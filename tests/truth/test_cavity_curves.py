@@ -134,6 +134,7 @@ def test_the_equation_of_the_paper_is_off_by_many_standard_errors() -> None:
     assert (exact.options, paper.options) == ({}, {"local": "paper"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalise", ["global", "none"])
 def test_before_learning_the_error_is_the_prior_variance(normalise: Normalisation) -> None:
     found = gpc.learning_curve(walk(ER3, 10, normalise), "cavity", nu=[0], rng=0, precision=0.01)
@@ -356,6 +357,7 @@ def test_an_interrupted_run_carries_what_there_is(
     assert resumed.to_json() == gpc.learning_curve(problem, "cavity", replicas=9, **options).to_json()
 
 
+@pytest.mark.slow
 def test_a_curve_returns_from_json(curve: gpc.LearningCurve, tmp_path: Path) -> None:
     loopy = gpc.learning_curve(walk(REGULAR3.sample(30, 0), 3), "cavity", nu=[0.5, 1], rng=0, precision=0.5)
     for number, saved in enumerate((curve, loopy)):

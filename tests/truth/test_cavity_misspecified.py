@@ -88,6 +88,7 @@ def test_blocks_that_are_labelled_unevenly_agree_with_the_simulation() -> None:
         assert (abs(found - exact) < 4 * truth.details[f"stderr {group}"] + 0.02 * exact).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalise", ["global", "local"])
 def test_the_matched_population_is_the_plain_one(normalise: Any) -> None:
     kernel = WALK(4, normalise=normalise)

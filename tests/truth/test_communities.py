@@ -45,6 +45,7 @@ def test_labels_in_one_block_leave_the_other_unknown(one_sided: dict[str, gpc.Le
     assert other[3] > 0.5  # many labels next door do not help much
 
 
+@pytest.mark.slow
 def test_blocks_by_populations_agree_with_simulated_graphs(one_sided: dict[str, gpc.LearningCurve]) -> None:
     found, truth = one_sided["cavity"], one_sided["simulation"]
     for group in ("block=1", "block=2"):

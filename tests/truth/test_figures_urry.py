@@ -98,6 +98,7 @@ def test_a_curve_that_falls_has_no_maximum() -> None:
     assert float(place.found) < 0.8
 
 
+@pytest.mark.slow
 def test_vertices_without_neighbours_are_known_exactly() -> None:
     curve = curve_of(walk_problem(POISSON, "local", 1e-4), "cavity", Quality(quick=True))
     np.testing.assert_allclose(part(curve, "isolated"), np.exp(-3 - curve.nu), atol=1e-5)

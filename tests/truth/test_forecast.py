@@ -64,6 +64,7 @@ def noisy() -> Forecast:
     return gpc.forecast(pd.DataFrame(X, columns=["strong", "weak"]), 3 * y, draws=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.02, 0.3])
 def test_the_true_curve_of_a_known_process_is_inside_the_interval(noise: float) -> None:
     X, y, problem = process(80, noise, 3)
@@ -78,6 +79,7 @@ def test_the_true_curve_of_a_known_process_is_inside_the_interval(noise: float) 
     assert (abs(np.log(table["rmse"] / truth)) < 0.25).all()
 
 
+@pytest.mark.slow
 def test_pure_noise_is_noise_limited() -> None:
     found = pure_noise()
     assert found.verdict().label == "noise-limited"

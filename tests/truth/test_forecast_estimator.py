@@ -288,6 +288,7 @@ def test_a_table_of_one_target_gives_it_its_name() -> None:
     assert gpc.forecast(pd.DataFrame(X), pd.DataFrame({"name": y}), effort=QUICK).target == "name"
 
 
+@pytest.mark.slow
 def test_planning_does_not_import_scikit_learn() -> None:
     code = "import sys, gpcurves.forecasting; assert 'sklearn' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

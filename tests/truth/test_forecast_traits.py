@@ -86,6 +86,7 @@ def test_a_smooth_function_without_noise_follows_the_steeper_of_model_and_laws()
         assert (found[1] - found[0]) / math.log(2) == pytest.approx(slope, abs=0.2)
 
 
+@pytest.mark.slow
 def test_rounding_the_target_changes_what_is_expected_far_ahead() -> None:
     X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
     y = np.sin(3 * X[:, 0]) * np.cos(2 * X[:, 1])

@@ -15,6 +15,7 @@ NOISE_FREE = 1e-3 if {pool.get("architecture") for pool in threadpool_info()} & 
 the values changed its curve by 1.6e-2 and its cross-validation by 9e-2 with ``OPENBLAS_CORETYPE=Nehalem``."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
 def test_values_are_as_recorded(group: str) -> None:
     found, expected = GROUPS[group](), recorded(group)

@@ -394,6 +394,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return tasks
 
 
+@pytest.mark.slow
 def test_workers_change_no_bit() -> None:
     for problem, options in ((TAUGHT, {"datasets": 9, "rng": 5}), (DRAWN, FEW)):
         alone = simulated(problem, (0.3, 1.0, 3.0), among=["giant"], **options)
@@ -469,6 +470,7 @@ def test_names_of_vertices_do_not_matter_to_a_store(tmp_path: Path, counted: lis
     assert counted == [0, 1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("problem", "many"), [(GIVEN, "datasets"), (DRAWN, "graphs")], ids=["given", "drawn"])
 def test_a_precision_is_reached_and_then_it_stops(problem: Problem, many: str) -> None:
     size = {"vertices": 20, "datasets": 2} if many == "graphs" else {}

@@ -42,6 +42,7 @@ def test_a_variance_multiplies_everything(kernel: GraphKernel, normalise: str) -
     assert GraphKernel.from_dict((2 * plain).to_dict()) == 2 * plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("graph", "method", "options"),
     [
@@ -67,6 +68,7 @@ def test_units_do_not_matter(graph: object, method: str, options: dict[str, obje
         np.testing.assert_allclose(four.details[name], 4.0**power * one.details[name], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_units_do_not_matter_for_a_misspecified_model() -> None:
     for graph in (CLUB, gpc.ErdosRenyi(2)):
         found = []

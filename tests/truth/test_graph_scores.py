@@ -90,6 +90,7 @@ def test_on_a_graph_with_cycles_both_are_near(quantity: str, teacher: gpc.Teache
     np.testing.assert_array_equal(again.error, cavity.error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("teacher", TEACHERS, ids=["matched", "misspecified"])
 @pytest.mark.parametrize("quantity", ["training", "nlpd"])
 def test_an_ensemble_agrees_with_simulation(quantity: str, teacher: gpc.Teacher | None) -> None:

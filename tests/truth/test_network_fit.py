@@ -42,6 +42,7 @@ def labels(count: int, seed: int = 0) -> Observed:
     return Observed.collect(GRID, pick, y[pick])
 
 
+@pytest.mark.slow
 def test_evidence_is_the_integral_over_mean_and_variance() -> None:
     """Differences between settings, against numerical integrals of the normal density."""
     observed = labels(4)

@@ -73,6 +73,7 @@ def test_curves_are_near_the_truth_for_functions_from_the_prior() -> None:
         assert abs(np.mean(found)) < 0.03 + 3 * np.std(found) / math.sqrt(len(found))
 
 
+@pytest.mark.slow
 def test_a_forecast_speaks_of_labels() -> None:
     result = real()
     verdict = result.verdict(4.0)
