@@ -31,8 +31,7 @@ _SCATTER = 0.4  # and how far logarithms of cross-validated errors may be from t
 _ABOVE = 4.0  # so far above the noise, in logarithms, a function counts as free of noise
 _TINY = -3.0, -8.0  # logarithm of the noise variance over the target's from which it may be none, and from which it is
 _TRUST = 0.9  # in the steeper of model and power laws, if a target is surely smooth and free of noise
-_TAILS = 0.7, 1.2  # tails of the target below which power laws count least, and above which they count most,
-_HEAVIEST_TARGET = 3.0  # and up to which they raise the estimate
+_TAILS = 0.7, 1.2  # tails of the target below which power laws count least, and above which they count most
 _HEAVIEST = 5.0  # tails of residuals up to which they widen the interval
 _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
 
@@ -232,7 +231,7 @@ def measure_exactness(above: FloatArray | float, log_noise: FloatArray | float) 
 def expect(calibration: Calibration, model: FloatArray, laws: FloatArray, tail: FloatArray | float) -> FloatArray:
     """Return the logarithm of the error to expect of a measured target with such a tail, from the model and from power laws."""
     share = blend(calibration.power, ramp(tail, *_TAILS))
-    shift = calibration.shift[0] + calibration.shift[1] * np.clip(tail, 0.0, _HEAVIEST_TARGET)
+    shift = calibration.shift[0] + calibration.shift[1] * np.asarray(tail)
     return np.asarray((1 - share) * (model + shift) + share * laws)
 
 

@@ -5,7 +5,7 @@ Three facts decide how far a Gaussian process may be trusted beyond the rows at 
 - **Heavy tails.** If a few rows carry most of the variance, the mean square of few residuals is more often below than above that
   of all rows, and what was learnt about the few does not carry over to others. Hill's estimate measures it: the mean of
   :math:`\ln(d_i^2/d_k^2)` over the tenth of the rows that are furthest from the median, :math:`d_k` being the next distance. It
-  is about 0.5 for normal targets, and the inverse of :math:`\alpha` if :math:`P(d^2>t)\propto t^{-\alpha}`.
+  is about 0.45 for normal targets, and the inverse of :math:`\alpha` if :math:`P(d^2>t)\propto t^{-\alpha}`.
 - **Digits.** Measured quantities are rounded; what a program computes has all digits of a floating-point number. Only such a
   target can be free of noise.
 - **Dates and times.** Quantities that follow time are smooth if time is resolved: their error falls on where that of others ends at noise.
