@@ -98,14 +98,19 @@ export function eigenvalues(matrix, n) {
     e[i] = scale * root;
     h -= f * root;
     a[i * n + last] = f - root;
-    let shift = 0;
+    // the product of the remaining block, of which only the lower triangle is kept, with this row
+    e.fill(0, 0, i);
     for (let j = 0; j <= last; j++) {
-      let sum = 0;
-      for (let k = 0; k <= j; k++) sum += a[j * n + k] * a[i * n + k];
-      for (let k = j + 1; k <= last; k++) sum += a[k * n + j] * a[i * n + k];
-      e[j] = sum / h;
-      shift += e[j] * a[i * n + j];
+      const row = j * n, by = a[i * n + j];
+      let sum = a[row + j] * by;
+      for (let k = 0; k < j; k++) {
+        sum += a[row + k] * a[i * n + k];
+        e[k] += a[row + k] * by;
+      }
+      e[j] += sum;
     }
+    let shift = 0;
+    for (let j = 0; j <= last; j++) shift += (e[j] /= h) * a[i * n + j];
     for (let j = 0; j <= last; j++) {
       const g = a[i * n + j], w = (e[j] -= (shift / (2 * h)) * g);
       for (let k = 0; k <= j; k++) a[j * n + k] -= g * e[k] + w * a[i * n + k];

@@ -18,6 +18,7 @@ import { start } from "./worker.js";
  */
 
 const SIZE = 460, ROUNDS = 150, MOST_LINK = 6000, MOST_FILE = 2e6, MOST_LABELS = 1000;
+const FIRST_PAIRS = 2e5, PAIRS = 1e6; // of vertices that push each other, in the rounds of drawing before a first picture and before others
 const SHARES = [0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2]; // labels per vertex, of the curve
 
 /** Colours between two ends, and for signed values through a middle. */
@@ -47,8 +48,9 @@ export function networkTab(change) {
   let state = /** @type {State} */ ({});
   /** @type {{key: string, graph: Graph, places: ReturnType<typeof graphs.layOut>} | null} */
   let drawn = null;
-  /** @type {{key: string, C: Float64Array, truth: Float64Array, theory: number[], sizes: number[]} | null} */
+  /** @type {{key: string, C: Float64Array, truth: Float64Array, spectrum: ReturnType<typeof listedSpectrum>, sizes: number[]} | null} */
   let kept = null;
+  let theory = /** @type {number[]} */ ([]);
   let own = /** @type {Graph | null} */ (null), labelled = /** @type {number[]} */ ([]), path = /** @type {number[]} */ ([]);
   let known = /** @type {ReturnType<typeof graphs.posterior> | null} */ (null);
   /** @type {Report | null} */
@@ -133,14 +135,14 @@ export function networkTab(change) {
       : state.graph === "powerlaw" ? graphs.powerLaw(state.vertices, state.alpha, state.cutoff, random)
       : graphs.erdosRenyi(state.vertices, state.degree, random);
     const places = graphs.layOut(graph, random, ROUNDS);
-    places.relax(Math.ceil(1e6 / graph.vertices ** 2)); // some rounds at once, the others when the sliders rest
+    places.relax(Math.ceil(FIRST_PAIRS / graph.vertices ** 2)); // some rounds at once, the others when the sliders rest
     clearTimeout(settling);
     settling = window.setTimeout(settle, 150);
     return (drawn = { key, graph, places });
   }
 
   function settle() {
-    if (drawn?.places.relax(Math.ceil(1e6 / drawn.graph.vertices ** 2))) settling = window.setTimeout(settle, 0);
+    if (drawn?.places.relax(Math.ceil(PAIRS / drawn.graph.vertices ** 2))) settling = window.setTimeout(settle, 0);
     drawMap();
   }
 
@@ -150,7 +152,7 @@ export function networkTab(change) {
     const n = graph.vertices, C = graphs.walkCovariance(graph, state), spectrum = listedSpectrum(graphs.graphEigenvalues(C, n));
     const sizes = [...new Set(SHARES.map((share) => Math.round(share * n)).filter((size) => size <= 800))];
     const truth = graphs.drawFunction(C, n, makeRandom(state.graphSeed + 77));
-    return (kept = { key, C, truth, sizes, theory: sizes.map((size) => formulas.lc(spectrum, state.graphNoise, size)) });
+    return (kept = { key, C, truth, sizes, spectrum });
   }
 
   /** The average over random labels, in a worker, once the sliders rest. @param {Graph} graph @param {string} key */
@@ -201,12 +203,12 @@ export function networkTab(change) {
     if (kept === null) return;
     const hidden = state.hide.split(","), labels = path.map((_, i) => i);
     const series = [
-      { key: "eigenvalue", label: "eigenvalue approximation", x: kept.sizes, y: kept.theory, colour: "var(--c1)", dash: "8 4" },
+      { key: "eigenvalue", label: "eigenvalue approximation", x: kept.sizes, y: theory, colour: "var(--c1)", dash: "8 4" },
       ...(simulated ? [{ key: "average", label: "average over random labels", x: simulated.sizes, y: simulated.mean, error: simulated.stderr, colour: "var(--ink)", points: true, joined: true }] : []),
       { key: "path", label: "your labels", x: labels, y: path, colour: "var(--c3)", points: true, size: 3 },
     ].map((each) => ({ ...each, hidden: hidden.includes(each.key) }));
     const most = Math.max(kept.sizes[kept.sizes.length - 1], labels.length), low = Math.min(...series.flatMap((each) => each.y).filter((each) => each > 0)) / 1.4;
-    curve.draw({ x: { label: "number of labels n", low: 0, high: most, log: false }, y: { label: "mean posterior variance", low, high: Math.max(...kept.theory, ...path) * 1.2, log: true }, series });
+    curve.draw({ x: { label: "number of labels n", low: 0, high: most, log: false }, y: { label: "mean posterior variance", low, high: Math.max(...theory, ...path) * 1.2, log: true }, series });
     legend.show(series);
   }
 
@@ -239,8 +241,9 @@ export function networkTab(change) {
       alpha.element.hidden = cutoff.element.hidden = state.graph !== "powerlaw";
       drop.hidden = random;
       const { graph, key } = makeGraph(), n = graph.vertices;
-      const kernelKey = JSON.stringify([key, state.p, state.a, state.normalise, state.graphNoise]);
-      const { C, truth } = makeKernel(graph, kernelKey);
+      const kernelKey = JSON.stringify([key, state.p, state.a, state.normalise]);
+      const { C, truth, spectrum, sizes } = makeKernel(graph, kernelKey);
+      theory = sizes.map((size) => formulas.lc(spectrum, state.graphNoise, size));
       labelled = readLabelled(state.labelled, n);
       cursor = Math.min(cursor, n - 1);
       const values = labelled.map((vertex, i) => ({ vertex, value: truth[vertex] + Math.sqrt(state.graphNoise) * noiseOf(state.graphSeed, i) }));
@@ -248,7 +251,7 @@ export function networkTab(change) {
       path = graphs.meanVariances(C, n, state.graphNoise, labelled);
       drawMap();
       drawCurve();
-      simulate(graph, kernelKey);
+      simulate(graph, `${kernelKey} ${state.graphNoise}`);
       const wrong = known.mean.reduce((sum, value, i) => sum + (value - truth[i]) ** 2 / n, 0);
       const missing = state.graph === "own" && own === null ? "Your own graph is not here yet: choose its file. Until then a random graph is shown. " : "";
       told.textContent = `${missing}${labelled.length === 1 ? "One label" : `${labelled.length} labels`} on ${n} vertices: mean posterior variance ${say(path[path.length - 1])}, mean squared error ${say(wrong)}.`;
