@@ -83,6 +83,7 @@ def test_every_answer_occurs_and_agrees_with_the_verdict() -> None:
         "reached, 80 % sure": {"goal reached already"},
         "never": {"goal cannot be reached"},
         "doubtful": {"too few rows to say"},
+        "doubtful, perhaps reached": {"too few rows to say"},
         "open": {"too few rows to say"},
         "open, guess": {"too few rows to say"},
         "likely": {"more data helps"},

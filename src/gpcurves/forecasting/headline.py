@@ -18,6 +18,7 @@ Case = Literal[
     "reached, 80 % sure",
     "never",
     "doubtful",
+    "doubtful, perhaps reached",
     "open",
     "open, guess",
     "likely",
@@ -32,7 +33,8 @@ WORDS: dict[Case, str] = {
     "reached": "Your {have} rows are enough for {goal}",
     "reached, 80 % sure": "Your {have} rows are enough for {goal}, with a probability of 80 % or more",
     "never": "No number of rows reaches {goal}",
-    "doubtful": "Probably no number of rows reaches {goal}",
+    "doubtful": "Perhaps no number of rows reaches {goal}; at best, about {least} do",
+    "doubtful, perhaps reached": "Too few rows to say: {goal} may be reached already, or may be out of reach",
     "open": "Too few rows to say: collect about {collect} more ({total} in total) and plan again",
     "open, guess": "Too uncertain to say: {count} rows is the best guess",
     "likely": "Your {have} rows are probably enough for {goal}; plan for {assured} to be 80 % sure",
@@ -85,7 +87,7 @@ class Outlook:
         if self.assured <= goal:
             return "reached, 80 % sure"
         if needed.estimate is None:
-            return "doubtful"
+            return "doubtful" if needed.low > self.have else "doubtful, perhaps reached"
         if self.open:
             return "open, guess" if self.total is None else "open"
         if needed.estimate <= self.have:
@@ -102,6 +104,7 @@ class Outlook:
         return unit.say(WORDS[self.choose(goal, needed)]).format(
             have=f"{self.have:,}",
             goal=phrase,
+            least=rounded(needed.low or 0),
             count=unit.say_number(f"{count:,}"),
             more=f"{count - self.have:,}",
             assured=f"{int(min(round_up(needed.assured or 0), unit.limit)):,}",

@@ -347,7 +347,7 @@ def _ask_for_rows(prospects: Prospects, *words: str, shrink: float, is_close: bo
     if prospects.fitted_rows < rows:
         enough = f"The forecast uses {prospects.fitted_rows:,} of your rows, drawn at random: more would not narrow it."
     elif is_close and factor > _TOO_CLOSE:
-        enough = "The goal is too close to the expected error for any realistic number of rows to decide."
+        enough = "No realistic number of rows would tell whether the goal can be reached."
     elif (total := _widen(rows, factor if is_close else min(factor, _CLOSE))) > prospects.unit.limit:
         enough = f"All {prospects.unit.limit:,.0f} vertices together are too few to say more."
     else:

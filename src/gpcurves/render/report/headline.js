@@ -20,7 +20,7 @@ export function choose({ have, high, assured, outliers, open, flat, total }, goa
   if (high <= goal) return "reached";
   if (needed.low === null) return "never";
   if (assured <= goal) return "reached, 80 % sure";
-  if (needed.estimate === null) return "doubtful";
+  if (needed.estimate === null) return needed.low > have ? "doubtful" : "doubtful, perhaps reached";
   if (open) return total === null ? "open, guess" : "open";
   if (needed.estimate <= have) return needed.assured === null ? "likely, never sure" : "likely";
   if (needed.assured === null) return flat ? "perhaps" : "number, never sure";
@@ -36,6 +36,7 @@ export function answer(words, outlook, goal, needed, phrase) {
   return fill(words[choose(outlook, goal, needed)], {
     have: group(outlook.have),
     goal: phrase,
+    least: rounded(needed.low ?? 0),
     count: outlook.limit === null ? group(count) : `${group(count)} of ${group(outlook.limit)} possible`,
     more: group(count - outlook.have),
     assured: group(Math.min(roundUp(needed.assured ?? 0), most)),
