@@ -89,6 +89,7 @@ def test_every_answer_occurs_and_agrees_with_the_verdict() -> None:
         "likely": {"more data helps"},
         "likely, never sure": {"more data helps", "too few rows to say"},
         "number": {"more data helps"},
+        "number, if at all": {"more data helps"},
         "number, never sure": {"more data helps"},
         "perhaps": {"too few rows to say"},
     }
@@ -102,7 +103,7 @@ def test_every_answer_occurs_and_agrees_with_the_verdict() -> None:
             assert verdict.label.replace("labels", "rows").replace("groups", "rows") in allowed[case], (case, verdict)
             headline = forecast.headline(goal)
             assert "{" not in headline
-            if case == "number":
+            if case in ("number", "number, if at all"):
                 count = int(re.findall(r"About ([\d,]+)", headline)[0].replace(",", ""))
                 assert count * 0.9 <= (needed.estimate or 0) <= count
                 assert f"{count - forecast.rows:,} more than you have" in headline
@@ -119,6 +120,20 @@ def test_the_sentence_of_the_goal() -> None:
     labels = "About 100 of 400 possible labels, 40 more than you have; plan for 180 to be 80 % sure"
     assert CASES["network"].headline(0.3) == labels
     assert forecast.headline().startswith("More rows help: the RMSE is about 0.349 now and about 0.246 with 240 rows")
+
+
+def test_plans_for_an_80_percent_chance_are_at_most_six_times_the_estimate() -> None:
+    wide = made(width=(0.5, 1.6))
+    needed = wide.required_n(rmse=0.25)
+    assert (needed.estimate, needed.high, needed.assured) == (222, None, 6 * 222)
+    assert wide.headline(0.25).endswith("; plan for 1,400 to be 80 % sure, if it can be reached at all")
+    assert "If it can be reached, 1,400 rows are enough with a probability of 80 %." in str(wide.verdict(0.25))
+    assert made().required_n(rmse=0.3).assured == 173  # fewer, since the interval is narrow
+    few = made(vertices=300, width=(0.5, 1.6))  # a graph on which there are not six times as many labels
+    assert few.required_n(rmse=0.25).assured is None
+    flat = made(fall=0.3, width=(0.9, 1.5))
+    assert flat.required_n(rmse=0.205).estimate is not None
+    assert flat.required_n(rmse=0.205).assured is None  # numbers mean little where the curve is flat
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ Case = Literal[
     "likely",
     "likely, never sure",
     "number",
+    "number, if at all",
     "number, never sure",
     "perhaps",
 ]
@@ -40,6 +41,7 @@ WORDS: dict[Case, str] = {
     "likely": "Your {have} rows are probably enough for {goal}; plan for {assured} to be 80 % sure",
     "likely, never sure": "Your {have} rows are probably enough for {goal}, but no number of rows makes that 80 % sure",
     "number": f"About {_MORE}; plan for {{assured}} to be 80 % sure",
+    "number, if at all": f"About {_MORE}; plan for {{assured}} to be 80 % sure, if it can be reached at all",
     "number, never sure": f"About {_MORE}, but no number of rows makes that 80 % sure",
     "perhaps": f"Perhaps {_MORE}, but no number of rows makes that 80 % sure",
 }
@@ -94,7 +96,7 @@ class Outlook:
             return "likely, never sure" if needed.assured is None else "likely"
         if needed.assured is None:
             return "perhaps" if self.flat else "number, never sure"
-        return "number"
+        return "number, if at all" if needed.high is None else "number"
 
     def answer(self, goal: float, needed: RequiredN, phrase: str) -> str:
         """Return the sentence for a goal, which ``phrase`` names: "an RMSE of 0.3"."""

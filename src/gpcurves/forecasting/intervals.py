@@ -19,9 +19,9 @@ from gpcurves.numerics.validation import FloatArray, frozen
 
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand
 _GOALS = 400
-_ASSURANCE = 0.5
-"""Width of a one-sided 80 % interval over that above a 90 % one. 84 % of tasks left out are below it: goals are asked for
-where the forecast promises to reach them, which is more often where it is too low."""
+_ASSURANCE = 0.6
+"""Width of a one-sided 80 % interval over that above a 90 % one. More than 80 % of tasks left out are below it: goals are asked
+for where the forecast promises to reach them, which is more often where it is too low."""
 _FADE = 1.5
 _NOISY, _NOISELESS = 1e-3, 1e-5
 _FAR = 2.0

@@ -7,7 +7,7 @@
  * @typedef {{estimate: number | null, low: number | null, high: number | null, assured: number | null}} Needed
  */
 
-const HORIZON = 1000, GOALS = 400;
+const HORIZON = 1000, GOALS = 400, FAR = 16, NOTICEABLE = 0.1, AMPLE = 6, SIGHT = 0.8;
 const CURVES = /** @type {const} */ (["estimate", "low", "high", "assured"]);
 
 /** Read what `gpcurves plan --out forecast.json` wrote. @param {string} text @returns {Forecast} */
@@ -66,12 +66,25 @@ export function goalGrid(rows) {
   return grid;
 }
 
-/** How many rows a goal needs, by each curve of the band; null if it is never reached. @param {Forecast} forecast @param {number} goal @returns {Needed} */
-export function needed({ band, rows }, goal) {
+/** How many rows a goal needs; null if it is never reached. @param {Forecast} forecast @param {number} goal @returns {Needed} */
+export function needed({ band, rows, vertices }, goal) {
   const grid = goalGrid(rows), marked = band.n.map((_, i) => i).filter((i) => grid.has(band.n[i]));
   const n = marked.map((i) => band.n[i]);
   const find = (/** @type {number[]} */ curve) => firstAt(n, marked.map((i) => curve[i]), goal);
-  return { estimate: find(band.estimate), low: find(band.low), high: find(band.high), assured: find(band.assured) };
+  const far = Math.max(rows, Math.min(FAR * rows, vertices === null ? Infinity : Math.max(1, Math.floor(SIGHT * vertices))));
+  const flat = 1 - bandAt(band, far).estimate / bandAt(band, rows).estimate < NOTICEABLE;
+  return planAhead({ estimate: find(band.estimate), low: find(band.low), high: find(band.high), assured: find(band.assured) }, rows, vertices, flat);
+}
+
+/**
+ * For an 80 % chance at most so many times the estimate are needed, if more rows change the error (gpcurves/forecasting/verdict.py).
+ * @param {Needed} needed @param {number} rows @param {number | null} limit @param {boolean} flat @returns {Needed}
+ */
+export function planAhead(needed, rows, limit, flat) {
+  const { estimate, assured } = needed;
+  if (estimate === null || flat || (assured !== null && assured <= rows)) return needed;
+  const ample = Math.max(AMPLE * estimate, rows + 1);
+  return ample > (limit ?? Infinity) ? needed : { ...needed, assured: Math.min(assured ?? Infinity, ample) };
 }
 
 /** The smallest n at which a falling curve is at the goal; null if it never is. @param {number[]} n @param {number[]} curve @param {number} goal */

@@ -127,7 +127,7 @@ export function planTab(change, address) {
   /** @param {import("./forecast.js").Needed} need */
   function tell(need) {
     const { rows: count, band } = /** @type {Forecast} */ (forecast), aim = state.target, words = unit();
-    const say80 = need.assured === null ? `No number of ${words} up to a thousand times yours gives an 80 % chance of reaching it.` : `To have an 80 % chance of reaching it, plan for ${need.assured.toLocaleString("en")}.`;
+    const say80 = need.assured === null ? `No number of ${words} up to a thousand times yours gives an 80 % chance of reaching it.` : `To have an 80 % chance of reaching it${need.high === null ? ", if it can be reached at all" : ""}, plan for ${need.assured.toLocaleString("en")}.`;
     const noun = measure() === "RMSE" ? "an RMSE" : "an error rate";
     answer.textContent =
       need.estimate === null
@@ -139,7 +139,7 @@ export function planTab(change, address) {
     const entry = (/** @type {number | null} */ value) => (value === null ? UNREACHED : value.toLocaleString("en"));
     more.replaceChildren(
       h("h2", {}, `${words} needed for a goal of ${say(aim)}`),
-      table("Read off each curve of the picture", ["curve", words], [["optimistic end of the 90 % interval", entry(need.low)], ["estimate", entry(need.estimate)], ["80 % assurance", entry(need.assured)], ["pessimistic end of the 90 % interval", entry(need.high)]]),
+      table("How many, from optimistic to pessimistic", ["answer", words], [["optimistic end of the 90 % interval", entry(need.low)], ["estimate", entry(need.estimate)], ["for an 80 % chance", entry(need.assured)], ["pessimistic end of the 90 % interval", entry(need.high)]]),
       table("Chance that the goal is reached", ["n", measure(), "90 % interval", "chance"], steps.map((n) => {
         const at = bandAt(band, n);
         return [n.toLocaleString("en"), say(at.estimate), `${say(at.low)} to ${say(at.high)}`, `${(100 * assurance(band, n, aim, normalCdf)).toFixed(0)} %`];

@@ -1,5 +1,5 @@
 // The answer in one sentence for any goal: the same choice as gpcurves/forecasting/headline.py makes, with its words.
-import { firstAt } from "../explorer/forecast.js";
+import { firstAt, planAhead } from "../explorer/forecast.js";
 
 /**
  * @typedef {{n: number[], estimate: number[], low: number[], high: number[], assured: number[]}} Band
@@ -8,10 +8,10 @@ import { firstAt } from "../explorer/forecast.js";
  * @typedef {{factor: number, rises: boolean, noun: string, short: string, prefix: string, unit: string, after: string}} Measure
  */
 
-/** How many rows an error needs, by each curve of the band; null if it is never reached. @param {Band} band @param {number} goal @returns {Needed} */
-export function require(band, goal) {
+/** How many rows an error needs; null if it is never reached. @param {Band} band @param {number} goal @param {Outlook} outlook @returns {Needed} */
+export function require(band, goal, { have, limit, flat }) {
   const find = (/** @type {number[]} */ curve) => firstAt(band.n, curve, goal);
-  return { estimate: find(band.estimate), low: find(band.low), high: find(band.high), assured: find(band.assured) };
+  return planAhead({ estimate: find(band.estimate), low: find(band.low), high: find(band.high), assured: find(band.assured) }, have, limit, flat);
 }
 
 /** Which sentence answers. @param {Outlook} outlook @param {number} goal @param {Needed} needed */
@@ -24,7 +24,7 @@ export function choose({ have, high, assured, outliers, open, flat, total }, goa
   if (open) return total === null ? "open, guess" : "open";
   if (needed.estimate <= have) return needed.assured === null ? "likely, never sure" : "likely";
   if (needed.assured === null) return flat ? "perhaps" : "number, never sure";
-  return "number";
+  return needed.high === null ? "number, if at all" : "number";
 }
 
 /** Fill the places of a sentence that are in braces. @param {string} words @param {Record<string, string>} values */

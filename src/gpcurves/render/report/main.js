@@ -26,7 +26,7 @@ function open(plan) {
 
   /** Answer for a goal; null is the plan as it was made. @param {number | null} moved */
   function show(moved) {
-    const goal = moved ?? plan.goal ?? plan.start, needed = require(band, goal), asked = moved !== null || plan.goal !== null;
+    const goal = moved ?? plan.goal ?? plan.start, needed = require(band, goal, outlook), asked = moved !== null || plan.goal !== null;
     byId("headline").textContent = moved === null ? first : answer(words, outlook, goal, needed, phrase(measure, goal));
     byId("to").textContent = moved === null ? question : ` with ${phrase(measure, goal)}`;
     byId("verdict").hidden = moved !== null;

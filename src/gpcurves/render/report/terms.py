@@ -24,7 +24,8 @@ TERMS: dict[str, tuple[str, str]] = {
     ),
     "sure": (
         "80 % sure",
-        "With this many rows, four of five plans like this one reach the goal. With the best estimate, about one of two does.",
+        "With this many rows, four of five plans like this one reach the goal, of those that can reach it at all. With the best "
+        "estimate, about one of two does.",
     ),
     "floor": (
         "noise floor",
