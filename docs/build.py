@@ -19,6 +19,7 @@ import pandas as pd
 
 import gpcurves as gpc
 from gpcurves.numerics.parameters import parameters_of
+from gpcurves.numerics.plain import Piece
 from gpcurves.papers import FIGURES, Entry
 from gpcurves.render.explorer import explorer_page
 
@@ -78,11 +79,14 @@ REFERENCE = {  # page: title, what is on it, and the modules (or names) below gp
         ("papers", "errors"),
     ),
 }
-PIECES = ("kernels", "inputs", "observations", "designs")  # users make these, and call none of their methods
+CALLED = {
+    "ensemble": "mean_degree, degree_probabilities, sample",
+    "graph kernel": "on",
+}  # users make pieces, and call few methods
 ESTIMATOR = (
     "   :exclude-members: set_fit_request, set_predict_request, set_score_request"  # scikit-learn adds these to any
 )
-INHERITED = "   :inherited-members: Mapping, Sequence, tuple, dict, Exception, ReadOnly"
+INHERITED = "   :inherited-members: Mapping, Sequence, tuple, dict, Exception, BaseException, ReadOnly\n   :exclude-members: renderer"
 PAPERS = {
     "Sollich 1999": "sollich1999",
     "Sollich 2001": "sollich2001",
@@ -155,7 +159,9 @@ def gallery_page(paper: str, entries: list[Entry]) -> str:
             f"## Figure {entry.number}: {entry.title}\n",
             f"![{entry.title}]({entry.name}.png)\n",
             f"{entry.caption}\n",
+            '<div class="claims">\n',
             claim_table(rows),
+            "</div>\n",
             f"```python\n{example(entry)}```\n",
             "<details><summary>How it is drawn</summary>\n",
             f"```python\n{entry.code}```\n",
@@ -222,14 +228,19 @@ def reference_page(page: str) -> str:
             parts += [f".. autoclass:: gpcurves.{name}.{each}\n" for each, one in own.items() if inspect.isclass(one)]
             parts += [".. currentmodule:: gpcurves", ""]
         elif inspect.isclass(thing):
-            estimator = hasattr(thing, "get_params")
-            members = [] if page in PIECES else ["   :members:", ESTIMATOR if estimator else INHERITED]
-            parts += [f".. autoclass:: {name}", *members, ""]
+            parts += [f".. autoclass:: {name}", *members_of(thing), ""]
         elif inspect.isfunction(thing):
             parts += [f".. autofunction:: {name}", ""]
         else:
             parts += [f".. autodata:: {name}", "   :no-value:", ""]
     return "\n".join(parts)
+
+
+def members_of(thing: type) -> list[str]:
+    """Return the options that choose which methods of a class are described: those that users call."""
+    if issubclass(thing, Piece):
+        return [f"   :members: {CALLED[thing.family]}"] if thing.family in CALLED else []
+    return ["   :members:", ESTIMATOR if hasattr(thing, "get_params") else INHERITED]
 
 
 def methods_page() -> str:

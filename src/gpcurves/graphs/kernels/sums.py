@@ -110,6 +110,7 @@ class GraphKernelSum(GraphKernel):
 
     @property
     def spectral(self) -> bool:  # type: ignore[override]
+        """Whether the sum is a function of ``T``: whether all terms are, and none is normalised."""
         return all(term.spectral and term.normalise == "none" for term in self.terms)
 
     @property
