@@ -150,7 +150,8 @@ def gallery_page(paper: str, entries: list[Entry]) -> str:
     claims = pd.read_csv(DOCS / "gallery" / "claims.csv", dtype=str, keep_default_na=False)
     parts = [
         f"# Figures of {paper}\n",
-        "Drawn by `gpcurves figures all`; captions and wording of the claims are ours.\n",
+        "Drawn by `gpcurves figures all`; captions and wording of the claims are ours. Numbers after “quick” are those of "
+        "`quick=True`, which takes a fraction of the time.\n",
     ]
     for entry in entries:
         rows = claims[claims["figure"] == entry.name]
@@ -176,7 +177,7 @@ def example(entry: Entry) -> str:
     given = "".join(f", {name}={value}" for name, value in changes.items())
     other = f'other = gpc.papers.figure("{entry.name}"{given})  # parameters of your own\n'
     return (
-        f'import gpcurves as gpc\n\ndrawn = gpc.papers.figure("{entry.name}")  # quick=False: as printed above\n'
+        f'import gpcurves as gpc\n\ndrawn = gpc.papers.figure("{entry.name}")  # add quick=False to draw it as above\n'
         f'drawn.figure.savefig("{entry.name}.png")\nprint(drawn.table)  # the numbers behind every line\n'
         + other
         * entry.takes_changes
@@ -195,9 +196,19 @@ def claim_table(rows: pd.DataFrame) -> str:
     lines = ["| what the text says | expected | found | result |", "|---|---|---|---|"]
     for row in rows.to_dict("records"):
         text = f"{row['text']} *({row['note']})*" if row["note"] else str(row["text"])
-        cells = [text, str(row["expected"]), str(row["found"]), state_of(row)]
+        cells = [readable(each) for each in (text, str(row["expected"]), str(row["found"]))] + [state_of(row)]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def readable(cell: str) -> str:
+    """Return a text with powers raised: 1e-12 and p^(3/2) as one would print them."""
+
+    def power(found: re.Match[str]) -> str:
+        factor = "" if found[1] == "1" else f"{found[1]}&nbsp;×&nbsp;"
+        return f"{factor}10<sup>{found[2].replace('-', '−').strip('+')}{found[3]}</sup>"
+
+    return re.sub(r"\b([\d.]+)e([+-]?)0*(\d+)\b", power, re.sub(r"\^\(([^)]*)\)", r"<sup>\1</sup>", cell))
 
 
 def group_of(name: str) -> str:

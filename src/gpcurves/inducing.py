@@ -74,7 +74,7 @@ class InducingGoal:
         source = f" (average of {self.datasets} simulated data sets)" if self.datasets else ""
         return (
             f"You need about {self.m:,} inducing point{'s' * (self.m > 1)} for n = {self.n:,} examples: {self.method} then has an error of "
-            f"{self.error:.3g}, at most {100 * self.excess:g} % above {self.full_error:.3g} of the full GP{source}.{kl}"
+            f"{self.error:.3g}, at most {100 * self.excess:g} % above the full GP's {self.full_error:.3g}{source}.{kl}"
         )
 
 

@@ -105,8 +105,8 @@ def test_what_ten_times_more_data_give() -> None:
 
 def test_words_for_every_regime() -> None:
     noisy = str(gpc.asymptotics(gpc.Problem(gpc.OU(0.1), gpc.Torus(1), 0.1)))
-    assert "Beyond about 99 examples the error is below the noise, and it falls as n^-0.5" in noisy
-    assert "ten times more data divide it by 3.2. Before, it falls as n^-1" in noisy
+    assert "Beyond about 99 examples the error is below the noise, and it falls as n to the power -0.5" in noisy
+    assert "ten times more data divide it by 3.2. Before, it falls as n to the power -1" in noisy
     loud = str(gpc.asymptotics(gpc.Problem(gpc.OU(0.1), gpc.Torus(1), 50.0)))
     assert loud.startswith("The noise dominates from the start")
     assert "Before" not in loud

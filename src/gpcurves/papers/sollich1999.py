@@ -66,9 +66,15 @@ class Comparison:
         """Check that one curve is closer to the truth than others are."""
         distances = {other: self.distance(other) for other in others}
         next_best = min(distances, key=lambda other: distances[other])
-        text = f"{name} is closer to the truth than {', '.join(others)}: mean distance over that of the best of them"
+        listed = ", ".join(map(capitals, others))
+        text = f"{capitals(name)} is closer to the truth than {listed}: mean distance over that of the best of them"
         claim = check(text, self.distance(name) / distances[next_best], at_most=1.0)
-        return replace(claim, found=f"{claim.found} ({next_best})")
+        return replace(claim, found=f"{claim.found} ({capitals(next_best)})")
+
+
+def capitals(name: str) -> str:
+    """Return the name of a method as the papers write it."""
+    return "Plaskota" if name == "plaskota" else name.upper()
 
 
 Saying = Callable[[Comparison], list[Claim]]  # checks what the text says about a comparison
@@ -204,8 +210,10 @@ def asymptotic_shape(compared: Comparison) -> list[Claim]:
     for name in ("lo", "uo"):
         ratio = compared.ratio(name)
         late, early = ratio[~compared.initial], ratio[compared.initial]
-        text = f"{name} has the shape of the curve only where the error is below the noise: spread of the ratio"
-        claims.append(check(f"{text} there", late.max() / late.min(), at_most=3.0))
+        text = (
+            f"{capitals(name)} has the shape of the curve only when the error is below the noise: spread of the ratio"
+        )
+        claims.append(check(f"{text} then", late.max() / late.min(), at_most=3.0))
         claims.append(check(f"{text} before", early.max() / early.min(), at_least=6.0))
     return claims
 

@@ -44,7 +44,7 @@ def plateaux(curve: gpc.LearningCurve) -> list[Claim]:
         n = float(np.sqrt(LEARNT[degree] * COUNTS[degree + 1]))
         left = float(TAUGHT[degree + 1 :].sum())
         found = float(np.interp(np.log(n), np.log(curve.n), curve.error))
-        text = f"at n = {n:.0f} degrees up to {degree} are learnt: error over the power of higher degrees"
+        text = f"at n = {n:,.0f} degrees up to {degree} are learnt: error over the variance of higher degrees"
         claims.append(check(text, found / left, at_least=0.8, at_most=1.4, expected="a plateau"))
     return claims
 
@@ -55,19 +55,25 @@ def slow(wrong: gpc.LearningCurve, right: gpc.LearningCurve) -> list[Claim]:
     n, error = wrong.n[late], wrong.error[late]
     product = error * np.sqrt(np.log(n / wrong.problem.noise))
     fall = -np.diff(np.log(right.error[late])).mean() / np.diff(np.log(n)).mean()
-    text = "error times the root of ln(n/noise), largest over smallest from n = 1e6 on"
+    text = "error times the root of ln(n/noise) from n = 1e6 on: largest over smallest"
     return [
         check(text, product.max() / product.min(), at_most=1.15, expected="constant"),
         check("error at n = 1e14 over that at 1e6", error[-1] / error[0], at_least=0.5, expected="slow"),
-        check("power of 1/n with which the right model learns", fall, at_least=0.45, at_most=0.55, expected="1/2"),
+        check(
+            "power of 1/n by which the error of the right model falls",
+            fall,
+            at_least=0.45,
+            at_most=0.55,
+            expected="1/2",
+        ),
     ]
 
 
 @figure_of("Sollich 2001", "sollich2001", "1", "Plateaux: one degree is learnt after the other")
 def figure_1(quality: Quality) -> Drawn:
-    """Functions of 100 binary inputs: 1, 100, 4,950 and 161,700 functions of degree 0 to 3. The prior variance of the student falls by a
-    factor of 10 with each degree, that of the teacher much less. With noise the error goes down in steps, each to the power of
-    the degrees not yet learnt (dotted).
+    """Functions of 100 binary inputs: 1, 100, 4,950 and 161,700 functions of degree 0 to 3. The prior variance of the model (student) falls
+    by a factor of 10 with each degree, that of the true process (teacher) much less. With noise the error goes down in steps, each to the variance
+    of the degrees not yet learnt (dotted).
     """
     sheet = Sheet()
     n = np.geomspace(1, 1e6, quality.choose(400, 120))
@@ -78,16 +84,16 @@ def figure_1(quality: Quality) -> Drawn:
     for degree in (0, 1, 2):
         left = np.full(2, TAUGHT[degree + 1 :].sum())
         panel.line(f"power above degree {degree}", n[[0, -1]], left, color="#8a8a8a", linestyle=DOT, linewidth=1)
-        panel.name(f"all degrees up to {degree} learnt", n[-1], left[0], ha="right", xytext=(0, 3))
+        panel.name(f"all degrees up to {degree} learnt", n[0], left[0], va="top", xytext=(2, -3))
     panel.name("misspecified, LC", n[0], curve.error[0], BLUE, xytext=(40, -6))
     return sheet.finish(plateaux(curve))
 
 
 @figure_of("Sollich 2001", "sollich2001", "2", "Several overfitting maxima")
 def figure_2(quality: Quality) -> Drawn:
-    """As Figure 1 for a student that expects little noise and little of the higher degrees: it takes them for a signal of the
-    degree that it is about to learn, so that the error has a maximum whenever the examples are as many as the functions up to
-    a degree (dotted). More assumed noise removes the maxima (dashed).
+    """As Figure 1, for a model that assumes little noise and small contributions of higher degrees. It mistakes these contributions
+    for signal of the degree that it is about to learn. So the error has a maximum when there are as many examples as functions up
+    to that degree (dotted). More assumed noise removes the maxima (dashed).
     """
     sheet = Sheet()
     n = np.geomspace(2, 1e6, quality.choose(2000, 700))
@@ -99,23 +105,23 @@ def figure_2(quality: Quality) -> Drawn:
     panel.curve("assumed noise 0.5", high, color=GREEN, linestyle=DASH)
     for size in LEARNT[1:]:
         panel.line(f"{size:.0f} functions", np.full(2, size), np.array([1e-4, 20.0]), color="#8a8a8a", linestyle=DOT)
-        panel.name(f"{size:,.0f} functions", size, 1e-4)
+        panel.name(f"{size:,.0f} functions", size, 1e-4, ha="right", xytext=(-3, 0))
     panel.legend(loc="center left", handles=panel.axes.lines[:2])
     maxima = maxima_of(low)
     claims = [check("number of overfitting maxima", len(maxima), at_least=2, expected="several")]
     for size in LEARNT[1:3]:
         nearest = min(maxima, key=lambda found: abs(np.log(found / size)), default=np.inf)
-        text = f"a maximum where the functions are {size:.0f}: its n over this number"
+        text = f"a maximum near n = {size:,.0f}, the number of functions: ratio of the two"
         claims.append(check(text, nearest / size, at_least=0.9, at_most=1.1))
-    claims.append(check("maxima of a student that assumes much noise", len(maxima_of(high)), at_most=0))
+    claims.append(check("number of maxima of a model that assumes much noise", len(maxima_of(high)), at_most=0))
     return sheet.finish(claims)
 
 
 @figure_of("Sollich 2001", "sollich2001", "3", "Logarithmically slow learning")
 def figure_3(quality: Quality) -> Drawn:
-    """A student with the RBF kernel of a teacher with the OU kernel, both with lengthscale 0.1 on the circle, noise 0.1. The
-    student's eigenvalues fall so fast that the number of waves it learns grows as the root of ln n, and the error falls as one
-    over it. A student with the teacher's kernel learns as a power of n.
+    """The model assumes an RBF kernel, but the data come from an OU kernel, both with lengthscale 0.1 on the circle, noise 0.1. The
+    model's eigenvalues fall so fast that the number of waves it learns grows only as the square root of ln n, and the error falls
+    as the inverse of that root. With the right kernel the error falls as a power of n.
     """
     sheet = Sheet(1, 2)
     left, right = sheet.panels

@@ -11,7 +11,7 @@ import numpy as np
 import gpcurves as gpc
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.papers.gallery import BLUE, DASH, GREEN, ORANGE, PINK, Claim, Drawn, Quality, Sheet, check, figure_of
-from gpcurves.papers.sollich1999 import Comparison, compare, draw_comparisons
+from gpcurves.papers.sollich1999 import Comparison, capitals, compare, draw_comparisons
 from gpcurves.render.wording import in_words, say
 
 figure = partial(figure_of, "Sollich & Halees 2002", "sollich2002")
@@ -233,7 +233,7 @@ def looseness(compared: Comparison, name: str) -> float:
 
 def loose(compared: Comparison, name: str, factor: float, case: str = "") -> Claim:
     """Check that a bound is far from the truth."""
-    text = f"{case}{name} is loose: largest factor between it and the truth"
+    text = f"{case}{capitals(name)} is loose: largest factor between it and the truth"
     return check(text, looseness(compared, name), at_least=factor)
 
 

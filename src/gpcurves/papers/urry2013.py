@@ -185,8 +185,8 @@ def figure_6(quality: Quality) -> Drawn:
 
 @figure("7", "A global student of a local teacher")
 def figure_7(quality: Quality) -> Drawn:
-    """Simulated error of students who believe in the globally normalised kernel (p = 10, a = 2) while the
-    teacher's is normalised locally, averaged over 15 graphs of 500 vertices, and over 40 for noise of 0.0001
+    """Simulated error of models (students) that assume the globally normalised kernel (p = 10, a = 2), while the true
+    kernel (the teacher's) is normalised locally, averaged over 15 graphs of 500 vertices, and over 40 for noise of 0.0001
     (quick: 6 and 70 of 250). Left: Erdős-Rényi graphs with mean degree 3. Right: power law. Dashed: the cavity method for a
     misspecified model, which the paper does not have.
     """
@@ -195,8 +195,8 @@ def figure_7(quality: Quality) -> Drawn:
 
 @figure("8", "A local student of a global teacher")
 def figure_8(quality: Quality) -> Drawn:
-    """As Figure 7, for students who believe in the locally normalised kernel while the teacher's is normalised
-    globally, and with 60 graphs for noise of 0.001 and 0.0001. Where bands are wide, single graphs have errors that are many times the average.
+    """As Figure 7, for models that assume the locally normalised kernel, while the true kernel is normalised globally,
+    and with 60 graphs for noise of 0.001 and 0.0001. Bands are wide if single graphs have errors that are many times the average.
     """
     return draw_crossed("local", "global", quality, {1e-3: 60, 1e-4: 60})
 

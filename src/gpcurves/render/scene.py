@@ -213,11 +213,11 @@ class Scene:
             if len(seen) == 0:
                 continue
             last = int(seen[-1])
-            end = Text(float(line.x[last]), float(line.y[last]), line.name, line.stroke.colour)
+            end = Text(float(line.x[last]), float(line.y[last]), line.name.replace("=", " "), line.stroke.colour)
             if last == len(line.x) - 1:
                 edge.append(replace(end, x=x.high, up="center"))
             else:  # it leaves through the bottom or the top
-                names.append(self._beside(end, [*lines, *names]))
+                names.append(self._along(end, line, [*self.marks, *lines, *names]))
         heights = move_apart(y.fraction(np.array([end.y for end in edge])), low=0.0, high=1.0)
         self.marks += names
         self.marks += [replace(end, y=y.at(height)) for end, height in zip(edge, heights.tolist(), strict=True)]
@@ -233,13 +233,27 @@ class Scene:
         self.marks.append(self._beside(Text(x, y, text, colour), self.marks))
 
     def _beside(self, text: Text, marks: Sequence[Mark]) -> Text:
+        return self._freest(self._around(text, (0.015, 0.06, 0.12)), marks)
+
+    def _along(self, end: Text, line: Line, marks: Sequence[Mark]) -> Text:
+        """Return a text at the end of a line, or beside the line before its end if that covers less."""
+        at, heights = self.x.fraction(line.x), self.y.fraction(line.y)
+        stop = float(self.x.fraction(end.x))
+        candidates = self._around(end, (0.015, 0.06))
+        for place in np.arange(stop - 0.05, max(stop - 0.45, float(at[0])), -0.05).tolist():
+            height = float(np.interp(place, at, heights))
+            candidates += self._around(replace(end, x=self.x.at(place), y=self.y.at(height)), (0.015,))
+        return self._freest(candidates, marks)
+
+    def _around(self, text: Text, distances: Sequence[float]) -> list[Text]:
+        """Return a text above and below its point, on both sides and in the middle, at some distances."""
         height = float(self.y.fraction(text.y))
-        candidates: list[Text] = []
-        for distance in (0.015, 0.06, 0.12):
+        places: list[Text] = []
+        for distance in distances:
             for across in ("left", "right", "center"):
                 above = replace(text, y=self.y.at(height + distance), across=across)
-                candidates += [above, replace(above, y=self.y.at(height - distance), up="top")]
-        return self._freest(candidates, marks)
+                places += [above, replace(above, y=self.y.at(height - distance), up="top")]
+        return places
 
     def _freest(self, candidates: Sequence[Text], marks: Sequence[Mark]) -> Text:
         """Return the text that covers the least of these marks; the first of them if there are several."""

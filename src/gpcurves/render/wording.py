@@ -38,7 +38,10 @@ _CALLED = {
     "Logit": "classes, logit",
     "Sobol": "Sobol points",
 }
-_SET = {"p": "p = {}", "a": "a = {}", "mean": "mean degree {}", "alpha": "exponent {}", "df": "{} degrees of freedom"}
+_SET = {
+    "p": "p = {}", "a": "a = {}", "mean": "mean degree {}", "alpha": "exponent {}", "df": "{} degrees of freedom",
+    "shares": "blocks of {}", "labelling": "labels {}",
+}  # fmt: skip
 
 
 def in_words(problem: Problem) -> str:
@@ -94,7 +97,7 @@ def count_graph(graph: Graph) -> str:
 
 def without_calls(text: str) -> str:
     """Return a text in which pieces are written as they are typed, such as a label, in words."""
-    return _PIECE.sub(lambda found: _together(_say(found, "")), text)
+    return re.sub(r"\b([a-z_]+)=", r"\1 ", _PIECE.sub(lambda found: _together(_say(found, "")), text))
 
 
 def say(piece: object, kind: str = "") -> Part:
@@ -130,4 +133,10 @@ def _parameter(name: str, value: str) -> str:
         return "1 dimension" if value == "1" else f"{value} dimensions"
     if name == "normalise":
         return "not normalised" if value == "'none'" else f"{value[1:-1]} normalisation"
-    return _SET.get(name, f"{name.replace('_', ' ')} {{}}").format(value.strip("'"))
+    return _SET.get(name, f"{name.replace('_', ' ')} {{}}").format(_several(value.strip("'")))
+
+
+def _several(value: str) -> str:
+    """Return a tuple in words, "0.5 and 0.5", and a tuple of tuples row by row; anything else as it is."""
+    rows = re.findall(r"\(([^()]*)\)", value) if value.startswith("(") else []
+    return " / ".join(" and ".join(row.removesuffix(",").rsplit(", ", 1)) for row in rows) or value

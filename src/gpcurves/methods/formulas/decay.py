@@ -134,7 +134,9 @@ class Asymptotics(Shown):
             ]
         said = []
         if self.crossover < math.inf:
-            power = f"n^-{self.exponent:.3g}" if self.log_power == 0 else f"(ln n)^{self.log_power:.2g}/n"
+            power = f"n to the power -{self.exponent:.3g}"
+            if self.log_power != 0:
+                power = f"1/n times ln n to the power {self.log_power:.2g}"
             start = "The noise dominates from the start, and" if self.crossover < 1 else (
                 f"Beyond about {_round(self.crossover)} examples the error is below the noise, and"
             )  # fmt: skip
@@ -144,12 +146,12 @@ class Asymptotics(Shown):
             how = "faster than any power of n"
             if self.early_exponent < math.inf:
                 divided = f"ten times more data divide it by {_round(10**self.early_exponent)}"
-                how = f"as n^-{self.early_exponent:.3g}: {divided}"
+                how = f"as n to the power -{self.early_exponent:.3g}: {divided}"
             said.append(f"{before} falls {how}.")
         return [*said, f"This is LC for eigenvalues that fall {self._falling()} ({self.origin})."]
 
     def _falling(self) -> str:
-        return "faster than any power" if self.decay == math.inf else f"as i^-{self.decay:.3g}"
+        return "faster than any power" if self.decay == math.inf else f"as i to the power -{self.decay:.3g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain data; what is infinite or not known is None."""
