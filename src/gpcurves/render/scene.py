@@ -243,7 +243,8 @@ class Scene:
         for place in np.arange(stop - 0.05, max(stop - 0.45, float(at[0])), -0.05).tolist():
             height = float(np.interp(place, at, heights))
             candidates += self._around(replace(end, x=self.x.at(place), y=self.y.at(height)), (0.015,))
-        return self._freest(candidates, marks)
+        wide = [replace(each, text=2 * each.text) for each in candidates]  # axes may be half as wide as a page
+        return candidates[wide.index(self._freest(wide, marks))]
 
     def _around(self, text: Text, distances: Sequence[float]) -> list[Text]:
         """Return a text above and below its point, on both sides and in the middle, at some distances."""

@@ -293,7 +293,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def summary(self) -> str:
         """The fitted model in one sentence, with leave-one-out errors."""
-        return "; ".join(self.findings)
+        return "; ".join(part[0].lower() + part[1:] for part in self.findings)
 
     @property
     def findings(self) -> tuple[str, ...]:

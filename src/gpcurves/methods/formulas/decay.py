@@ -48,9 +48,10 @@ class Asymptotics(Shown):
     family
         How the eigenvalues fall: "power law", "smooth" (faster than any power), or "finite" if they are few.
     decay, amplitude
-        Eigenvalue number i is about amplitude / i^decay; the decay is infinite if it is faster than any power.
+        Eigenvalue number i is about ``amplitude / i**decay``; the decay is infinite if it is faster than any power.
     exponent, prefactor, log_power, log_scale
-        With many examples the error is prefactor (ln(log_scale n))^log_power / n^exponent; without the logarithm for power laws.
+        With many examples the error is ``prefactor * log(log_scale * n)**log_power / n**exponent``; without the logarithm for power
+        laws.
     early_exponent, early_prefactor
         The same as long as the error is above the noise; the exponent is infinite if the error falls faster than any power.
     crossover
