@@ -33,6 +33,8 @@ def theory(folder: Path) -> None:
     if truth.stderr is not None:
         assert_type(truth.error + 2 * truth.stderr, Floats)
     curves = gpc.learning_curves(problem, n=30, methods=["lc", "uc", gpc.METHODS["plaskota"]])
+    names: list[str] = [*curves]  # as from a file: known when the script runs
+    curves = gpc.learning_curves(problem, n=30, methods=[gpc.METHODS[name] for name in names])
     for label, each in curves.items():
         print(label, each.error[-1], gpc.METHODS[each.method].promise)
     together = gpc.CurveSet.of(again, *gpc.sweep(classes, 5, "lc", lengthscale=[0.1, 0.2]).values())

@@ -54,10 +54,10 @@ def learning_curve(
         Examples per vertex of a graph, instead of n: numbers, at least 0.
     noise
         Noise variance, for a bare spectrum only.
-    quantity
+    quantity : str
         What to compute. The default "mse" is the mean squared error against the noise-free function;
         ``gpcurves.QUANTITIES`` lists all.
-    noisy
+    noisy : bool
         Measure errors against new noisy targets, as on a test set, instead of the noise-free function: short for the
         quantity "noisy-mse". Its root, "noisy-rmse", is the RMSE that `forecast` reports.
     **options
@@ -96,7 +96,8 @@ def learning_curves(
     Parameters
     ----------
     methods
-        Names of methods, or "all".
+        Names of methods, or "all". Type checkers know the names, and take those of a ``list[str]`` as
+        ``[gpcurves.METHODS[name] for name in names]``.
     problem, n, nu, noise, quantity, noisy, **options
         As for `learning_curve`.
 

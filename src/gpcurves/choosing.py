@@ -208,7 +208,7 @@ def compare_designs(
         Names or designs to compare; by default "random", "sobol" and "greedy", as far as they apply.
     methods
         Theory to show next to them; by default Plaskota's bound, and on homogeneous inputs "ov".
-    quantity
+    quantity : str
         What to compute; by default "mse", the mean squared error against the noise-free function.
     **options
         Those of the simulation, such as ``datasets``, and ``rng``, ``workers``, ``store``, ``progress``.
@@ -332,8 +332,9 @@ def chosen_inputs(problem: Problem, n: int, *, known: object = None, rng: Rng = 
 
     Returns
     -------
-    A table with a row per choice: the columns "vertex" or "x1", "x2", …, and "error", the average posterior variance after
-    this label; missing if a design chooses all inputs at once, and for labels without Gaussian noise.
+    DataFrame
+        A row per choice. The columns are "vertex" or "x1", "x2", …, and "error", the average posterior variance after this label,
+        which is missing if a design chooses all inputs at once, and for labels without Gaussian noise.
 
     Examples
     --------

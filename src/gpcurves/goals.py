@@ -65,9 +65,9 @@ def required_n(
         torus. On a graph the answer is in labels; an ensemble has no number of labels.
     noise
         Noise variance, for a bare spectrum only.
-    quantity
+    quantity : str
         What ``error`` is: "mse", or another quantity that falls with more examples, such as an error rate.
-    noisy
+    noisy : bool
         Measure the error against noisy targets instead of the noise-free function: short for the quantity "noisy-mse".
     **options
         Options of a random method, and its seed ``rng``.

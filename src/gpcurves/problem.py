@@ -44,6 +44,8 @@ class Problem(Listed):
         The true kernel (or function) and noise, if the model is misspecified.
     design
         How training inputs are chosen, such as ``Greedy()`` or the name "greedy"; by default they are drawn at random.
+    observation
+        Another name for ``noise`` if that is an observation.
     test
         The distribution of test inputs, if it differs from that of training inputs (covariate shift).
 

@@ -50,6 +50,8 @@ class Teacher:
         of these eigenfunctions.
     graph
         The true graph, on the same vertices, if it differs from the model's, for example if some edges are unknown.
+    observation
+        Another name for ``noise`` if that is an observation.
 
     Examples
     --------

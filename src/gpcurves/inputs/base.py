@@ -196,7 +196,7 @@ class Eigenvalues(Inputs):
 
 
 def product_nodes(dim: int, count: int, line_rule: Callable[[int], Nodes]) -> Nodes:
-    """Return a tensor product of rules for one dimension, or beyond three dimensions a Sobol sequence on [0, 1]^dim."""
+    """Return a tensor product of rules for one dimension, or beyond three dimensions a Sobol sequence on the unit cube."""
     if dim > TENSOR_DIM:
         return sobol_rule(dim, count)
     return tensor_rule(dim, *line_rule(max(2, round(float(count ** (1 / dim))))))

@@ -27,7 +27,7 @@ _MOST_NODES = 3_000
 
 @dataclass(frozen=True, repr=False)
 class _Uniform(Inputs):
-    """Uniform on [0, 1]^dim."""
+    """Uniform on the unit cube."""
 
     has_quantiles = True
     dim: int = parameter(1, help="Dimension of the inputs", check=check_dimension, label="dimension")
@@ -47,7 +47,7 @@ class _Uniform(Inputs):
 
 
 class Box(_Uniform):
-    """Uniform on [0, 1]^dim, without periodic images.
+    """Uniform on the unit cube of `dim` dimensions, without periodic images.
 
     Examples
     --------

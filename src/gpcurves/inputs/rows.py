@@ -58,6 +58,11 @@ class _Finite(Inputs):
 class Sample(_Finite):
     """Points drawn from an unknown distribution, which they represent; its small eigenvalues are extrapolated.
 
+    Parameters
+    ----------
+    points
+        The points, one per row.
+
     Examples
     --------
     >>> import gpcurves as gpc
@@ -92,6 +97,13 @@ class Sample(_Finite):
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Discrete(_Finite):
     """Exactly these points, with these probabilities (equal ones if not given).
+
+    Parameters
+    ----------
+    points
+        The points, one per row.
+    probabilities
+        The probability of each point; they sum to 1.
 
     Examples
     --------

@@ -51,7 +51,7 @@ _TO_SERIES = np.cos(np.outer(_ORDERS, _ANGLES)) * (np.where(_ORDERS == 0, 1.0, 2
 
 
 class Torus(_Uniform):
-    """Uniform on [0, 1]^dim with opposite faces joined; the kernel is summed over all its periodic images.
+    """Uniform on the unit cube of `dim` dimensions with opposite faces joined; the kernel is summed over all its periodic images.
 
     Examples
     --------

@@ -373,7 +373,7 @@ class RationalQuadratic(Stationary):
 
     name = "rq"
     alpha: float = parameter(
-        1.0, help="Shape: small values mix many lengthscales, large values approach rbf", check=_check_alpha
+        1.0, help="Shape: small values mix many lengthscales, large values approach the RBF", check=_check_alpha
     )
 
     smoothness = math.inf

@@ -111,7 +111,7 @@ def plaskota(problem: Problem, n: FloatArray) -> FloatArray:
 
 
 def plaskota_bound(problem: Problem, X: npt.ArrayLike) -> FloatArray:
-    r"""Return Plaskota's lower bound on the error after the first n = 0, 1, 2, ... of the inputs that you have.
+    r"""Return Plaskota's lower bound on the error for the inputs that you have: before the first, and after each of them.
 
     It depends on them only through their prior variances, :math:`S = \sum_{l\le n} C(x_l,x_l)`. If the prior variance is
     uniform, it equals the method "plaskota". Otherwise the method bounds the average over data sets, and this function your

@@ -66,7 +66,7 @@ def linear_posterior(
     Parameters
     ----------
     problem
-        Kernel, inputs and noise; with temporal differences the noise of rewards is theirs.
+        Kernel, inputs and noise; temporal differences have their own noise of rewards.
     weights
         A row per label and a column per evaluation of the function, dense or sparse; for rewards along a trajectory
         ``problem.observation.weights(states, ends)``.
