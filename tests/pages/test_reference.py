@@ -90,7 +90,7 @@ def test_every_function_describes_all_its_parameters() -> None:
             continue
         text = inspect.getdoc(thing) or ""
         for given in inspect.signature(thing).parameters.values():
-            listed = re.search(rf"^(\w+, )*{given.name}(, (\*\*)?\w+)*$", text, re.MULTILINE)
+            listed = re.search(rf"^(\w+, )*{given.name}(, (\*\*)?\w+)*( : \w+)?$", text, re.MULTILINE)
             if not listed and given.kind is not given.VAR_KEYWORD:
                 missing.append(f"{name}({given.name})")
     assert missing == []
