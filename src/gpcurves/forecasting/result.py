@@ -76,7 +76,7 @@ class Forecast(Shown):
         Distance of the most extreme 1 % of the rows from the rest, in standard deviations; 0 if the model explains them.
     cross_validation, power_law
         Mean squared errors on held-out rows after training on fewer, with their standard errors, in squared units of the
-        target, or error rates; the curve a + b n^-c through them, for comparison.
+        target, or error rates; the curve ``a + b / n**c`` through them, for comparison.
     relevance
         Each input's share of the explainable variance; None for a regressor of your own.
     deterministic

@@ -42,7 +42,7 @@ TERMS: dict[str, tuple[str, str]] = {
     ),
     "power": (
         "power law",
-        "The curve a + b n^-c through the cross-validated squared errors. It is what is usually done, and shown for comparison.",
+        "The curve a + b n⁻ᶜ through the cross-validated squared errors. It is what is usually done, and shown for comparison.",
     ),
     "chosen": (
         "chosen inputs",
