@@ -29,6 +29,10 @@ WORDS = {
     "Random walk kernel, p = 10, a = 2, local normalisation; Erdős-Rényi graphs, mean degree 3; noise variance 0.1": gpc.GraphProblem(
         gpc.ErdosRenyi(3), gpc.RandomWalkKernel(), 0.1
     ),
+    "Random walk kernel, p = 10, a = 2, local normalisation; stochastic block model, blocks of 0.5 and 0.5, "
+    "neighbours 2 and 1 / 1 and 2, labels 1 and 0; noise variance 0.1": gpc.GraphProblem(
+        gpc.StochasticBlockModel((0.5, 0.5), ((2, 1), (1, 2)), (1, 0)), gpc.RandomWalkKernel(), 0.1
+    ),
     "Matérn-3/2 kernel, lengthscale 0.1; sample, 4 points, 2 dimensions; noise variance 0.1; design: greedy; "
     "true function: OU kernel, lengthscale 0.2, noise variance 0.3": gpc.Problem(
         gpc.Matern32(0.1), gpc.Sample(np.eye(4, 2)), 0.1, gpc.Teacher(gpc.OU(0.2), 0.3), "greedy"
@@ -45,6 +49,7 @@ def test_problems_share_what_is_the_same_in_all() -> None:
     problems = [gpc.Problem(gpc.RBF(scale), TORUS, 0.05) for scale in (0.1, 0.2)]
     assert shared_words(problems) == "RBF kernel; uniform inputs on the circle; noise variance 0.05"
     assert shared_words([PROBLEM, gpc.Problem(gpc.OU(0.1), TORUS, 0.1)]) == "Uniform inputs on the circle"
+    assert without_calls("cavity, block=1") == "cavity, block 1"
     assert without_calls("lc, kernel RBF(lengthscale=0.1)") == "lc, kernel RBF (lengthscale 0.1)"
 
 

@@ -47,6 +47,19 @@ def test_every_figure_is_in_the_gallery_in_full(build: ModuleType) -> None:
         assert build.state_of({"holds": "False", "note": ""}) == "**not as printed**"
 
 
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("at most 1e-12", "at most 10<sup>−12</sup>"),
+        ("4.81e+07", "4.81&nbsp;×&nbsp;10<sup>7</sup>"),
+        ("at νp^(3/2) = 1", "at νp<sup>3/2</sup> = 1"),
+        ("0.747 (D)", "0.747 (D)"),
+    ],
+)
+def test_powers_in_claims_are_raised(build: ModuleType, cell: str, shown: str) -> None:
+    assert build.readable(cell) == shown
+
+
 def test_every_page_is_in_the_contents(build: ModuleType) -> None:
     listed = set(re.findall(r"^([\w/]+)$", (DOCS / "index.md").read_text(), re.MULTILINE))
     pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md")} - {"index"}
