@@ -22,7 +22,7 @@ SPECTRA: dict[str, Spectrum] = {
     "two": Spectrum(np.array([1.0, 0.3])),
     "gaps": Spectrum(np.array([1.0, 1e-5, 1e-20])),
     "equal": Spectrum(np.full(6, 0.25)),
-    "power law": Spectrum(np.arange(1.0, 51.0) ** -2),
+    "power law": Spectrum(np.arange(1.0, 26.0) ** -2),
     "exponential": Spectrum(np.exp(-57.5 * np.arange(11.0))),
     "multiplicities": Spectrum(np.array([3.0, 1e-3, 1e-30]), np.array([1.0, 4.0, 9.0])),
 }

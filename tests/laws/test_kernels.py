@@ -167,7 +167,9 @@ def test_line_covariance_of_sums_and_products_has_no_cancellation() -> None:
 def radial_transform(correlation: Callable[[Any], Any], s: float, dim: int) -> float:
     """Integrate over shells: 2 ∫ cos, 2π ∫ r J_0, (2/s) ∫ r sin, with composite Gauss-Legendre to r = 300."""
     x, w = np.polynomial.legendre.leggauss(24)
-    edges = np.concatenate(([0.0], np.geomspace(1e-12, 0.05, 60), np.arange(0.1, 300.0, 0.05)))
+    edges = np.concatenate(
+        ([0.0], np.geomspace(1e-12, 0.05, 60), np.arange(0.1, 20.0, 0.1), np.arange(20.0, 300.0, 0.5))
+    )
     half = np.diff(edges)[:, None] / 2
     r = ((edges[1:] + edges[:-1])[:, None] / 2 + half * x).ravel()
     weight = (half * w).ravel() * correlation(r)
