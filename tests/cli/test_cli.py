@@ -19,6 +19,8 @@ from gpcurves.cli.parse import size_list
 from gpcurves.curve import SCHEMA
 from pictures import assert_drawn
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 BASE = ["curve", "--kernel", "rbf", "--lengthscale", "0.01", "--noise", "0.05"]
 
 

@@ -30,6 +30,8 @@ from gpcurves.render.views import view_of
 from made_forecasts import made
 from pictures import assert_drawn
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 TSC = ROOT / "node_modules" / ".bin" / "tsc"
 SOURCE = ROOT / "src" / "gpcurves" / "render" / "report"

@@ -347,6 +347,7 @@ def test_what_was_measured_already_was_not_chosen() -> None:
     assert found.designed([240])["rmse"][0] < found.at([240])["rmse"][0]
 
 
+@pytest.mark.usefixtures("few_refits")
 def test_rows_that_were_not_used_are_no_reason_to_ask_for_more() -> None:
     X, y, _ = process(90, 0.3, 7)
     found = gpc.forecast(X, y, effort=replace(QUICK, most_rows=50))
@@ -485,6 +486,7 @@ def write(path: Path, count: int = 30) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("few_refits")
 def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "data.csv")
     assert (
@@ -507,6 +509,7 @@ def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert needed["low"] < needed["estimate"] == pytest.approx(120, abs=3)
 
 
+@pytest.mark.usefixtures("few_refits")
 def test_plan_prints_a_table_and_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", str(write(tmp_path / "data.csv")), "--target", "price", "--draws", "1"]) == 0
     out, err = capsys.readouterr()
@@ -515,6 +518,7 @@ def test_plan_prints_a_table_and_the_verdict(tmp_path: Path, capsys: pytest.Capt
     assert "With your current 30 rows" in err
 
 
+@pytest.mark.usefixtures("few_refits")
 def test_one_plan_computes_its_band_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []
 

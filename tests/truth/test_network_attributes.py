@@ -18,6 +18,8 @@ from gpcurves.forecasting.networks.attributes import LENGTHSCALES, MOST_CATEGORI
 from gpcurves.forecasting.networks.candidates import add_attributes, choose_kernels, make_candidates
 from gpcurves.numerics.validation import FloatArray
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 GRID = gpc.as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12)))
 NAMED = gpc.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)], labels="ecabd")
 

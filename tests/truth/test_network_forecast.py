@@ -31,6 +31,8 @@ from gpcurves.forecasting.units import Unit, name_groups
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import FloatArray
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 GRID = gpc.as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(14, 14)))
 KERNEL = gpc.MaternGraphKernel(8.0, 2.0)
 
