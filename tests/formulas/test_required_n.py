@@ -76,8 +76,9 @@ def test_the_discrete_recursion_is_not_begun_again_for_each_guess() -> None:
     problem = Problem(Polynomial(), Sample(points), 1e-6)
     start = time.process_time()
     found = required_n(problem, 1e-13, "d")
-    assert time.process_time() - start < 10
+    searched = time.process_time()
     around = evaluate(problem, "d", [found - 1, found])
+    assert searched - start < 12 * (time.process_time() - searched)  # three times; some forty guesses otherwise
     assert around[1] <= 1e-13 < around[0]
 
 
