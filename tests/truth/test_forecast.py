@@ -107,6 +107,7 @@ def test_deterministic_promises_more() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_the_same_seed_gives_the_same_answer() -> None:
     X, y, _ = process(40, 0.1, 5)
     first, second, other = (gpc.forecast(X, y, rng=seed, draws=4).at([40, 400]) for seed in (1, 1, 2))
@@ -116,6 +117,7 @@ def test_the_same_seed_gives_the_same_answer() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_units_of_the_target_and_inputs_do_not_matter() -> None:
     X, y, _ = process(40, 0.1, 5)
     one = gpc.forecast(X, y, effort=QUICK)
@@ -216,6 +218,7 @@ def test_cross_validation_holds_squared_errors_and_their_standard_errors_in_squa
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_standard_errors_of_cross_validation_follow_the_units_of_the_target() -> None:
     X, y, _ = process(24, 0.1, seed=3)
     one, other = (gpc.forecast(X, unit * y, effort=QUICK) for unit in (1.0, 1024.0))
@@ -284,6 +287,7 @@ def test_verdicts_on_goals(made: object, goal: float, label: Label) -> None:
     assert str(verdict).startswith(label)
 
 
+@pytest.mark.slow
 def test_a_reachable_goal_says_how_many_rows() -> None:
     found = gpc.forecast("examples/wine.csv", "flavanoids", draws=4)
     verdict = found.verdict(float(found.at([435])["rmse"][0]))
@@ -315,6 +319,7 @@ def test_a_goal_within_the_noise_is_not_said_to_be_helped_by_rows() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_a_row_that_dominates_the_error_is_named() -> None:
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (100, 3))
@@ -382,6 +387,7 @@ def test_a_fitted_regressor_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_a_pool_of_unlabelled_inputs_is_used() -> None:
     X, y, _ = process(40, 0.1, 5)
     narrow, wide = (
@@ -391,6 +397,7 @@ def test_a_pool_of_unlabelled_inputs_is_used() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_many_rows_are_a_subsample() -> None:
     X, y, _ = process(90, 0.1, 7)
     for inputs in (X, pd.DataFrame(X)):
@@ -401,6 +408,7 @@ def test_many_rows_are_a_subsample() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_constant_columns_are_left_out_and_named() -> None:
     X, y, _ = process(30, 0.1, 7)
     table = pd.DataFrame({"a": X[:, 0], "same": 1.0, "b": X[:, 1]})
@@ -415,11 +423,12 @@ def loaded(found: Forecast) -> Forecast:
     return Forecast.from_dict(json.loads(found.to_json()))
 
 
+@pytest.mark.usefixtures("few_refits")
 def test_forecasts_are_saved_loaded_pickled_and_copied(tmp_path: Path) -> None:
     X, y, _ = process(30, 0.1, 5)
     table = pd.DataFrame(X, columns=["a", "b"]).assign(kind=["x", "y", "z"] * 10, y=y)
     raw = GaussianProcessRegressor(RBF() + WhiteKernel(0.1), optimizer=None).fit(X, y)
-    for found in (gpc.forecast(table, "y", effort=QUICK), gpc.forecast(raw), smooth()):
+    for found in (gpc.forecast(table, "y", effort=QUICK), gpc.forecast(raw, effort=QUICK)):
         found.to_json(tmp_path / "forecast.json", n=[50], goal=0.5)
         saved = gpc.load(tmp_path / "forecast.json")
         for copy in (saved, loaded(found), pickle.loads(pickle.dumps(found)), deepcopy(found)):
@@ -518,6 +527,7 @@ def test_plan_prints_a_table_and_the_verdict(tmp_path: Path, capsys: pytest.Capt
     assert "With your current 30 rows" in err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_refits")
 def test_one_plan_computes_its_band_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []
