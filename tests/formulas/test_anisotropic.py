@@ -30,9 +30,9 @@ def image_sum(kernel: Stationary, dim: int, reach: int) -> float:
     "kernel",
     [
         gpc.Matern52((0.2, 0.3, 0.4, 0.5)),
-        gpc.Matern32((0.2, 0.25, 0.3, 0.35)),
+        pytest.param(gpc.Matern32((0.2, 0.25, 0.3, 0.35)), marks=pytest.mark.slow),
         gpc.OU((0.1, 0.12, 0.14, 0.16)),
-        gpc.RBF((0.05, 0.06, 0.07, 0.08)),
+        pytest.param(gpc.RBF((0.05, 0.06, 0.07, 0.08)), marks=pytest.mark.slow),
     ],
     ids=repr,
 )

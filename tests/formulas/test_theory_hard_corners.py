@@ -16,7 +16,7 @@ from gpcurves import Spectrum, SpectrumProblem
 mp = mpmath.mp.clone()
 mp.dps = 350  # 1e-300 beside 1, and 50 digits of it
 
-NOISES = [0.0, 1e-300, 1e-40, 1e-12, 1e-6, 1.0, 1e6]
+NOISES = [0.0, 1e-300, 1e-12, 1.0, *(pytest.param(noise, marks=pytest.mark.slow) for noise in (1e-40, 1e-6, 1e6))]
 SPECTRA: dict[str, Spectrum] = {
     "one": Spectrum(np.array([0.7])),
     "two": Spectrum(np.array([1.0, 0.3])),
