@@ -13,8 +13,15 @@ settings.load_profile("reproducible")
 
 
 @pytest.fixture
-def few_refits(monkeypatch: pytest.MonkeyPatch) -> None:
+def all_refits() -> None:
+    """Keep the full number of refits for a test of accuracy among others that need few."""
+
+
+@pytest.fixture
+def few_refits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refit less often in cross-validation, most of the work of a forecast, for tests of all that is made from its numbers."""
+    if "all_refits" in request.fixturenames:
+        return
     package = "gpcurves.forecasting"
     monkeypatch.setattr(f"{package}.crossvalidation._WORK", 20)
     monkeypatch.setattr(f"{package}.classes.validation._SPLITS", 2)

@@ -174,7 +174,7 @@ def assert_same_and_frozen(one: Any, other: Any) -> None:
 
 LONG = ("ensemble, taught", "graph, taught", "classes", "outliers", "univariate", "erdos-renyi")
 """Problems that take seconds by methods that draw, or by quadrature."""
-QUADRATURE = ("univariate", "gaussian", "derivatives")
+QUADRATURE = ("univariate", "gaussian", "derivatives", "linear", "scikit-learn")
 """Those whose formulas take seconds."""
 APPLIES = [
     (name, method)
@@ -342,7 +342,8 @@ REFUSED = {name: [method for method in METHODS if (name, method) not in APPLIES]
 
 
 @pytest.mark.parametrize(
-    ("name", "method"), [pytest.param(*each, marks=[pytest.mark.slow] * (each[0] in LONG)) for each in APPLIES]
+    ("name", "method"),
+    [pytest.param(*each, marks=[pytest.mark.slow] * (each[0] in (*LONG, *QUADRATURE))) for each in APPLIES],
 )
 def test_every_method_works(name: str, method: str) -> None:
     problem, sizes = PROBLEMS[name], np.array(sizes_of(PROBLEMS[name])[PROBLEMS[name].axis])

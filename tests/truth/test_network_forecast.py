@@ -56,6 +56,7 @@ def real(seed: int = 0) -> gpc.Forecast:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("all_refits")
 def test_curves_are_near_the_truth_for_functions_from_the_prior() -> None:
     """The logarithm of expected over true RMSE, before what real networks have taught, averaged over functions."""
     off: dict[int, list[float]] = {60: [], 120: []}
