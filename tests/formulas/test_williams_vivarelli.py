@@ -43,7 +43,7 @@ def line(kernel: Kernel, a: float) -> float:
 
 
 def lines(kernel: Kernel, a: FloatArray) -> FloatArray:
-    return kernel(np.zeros((1, 1)), a[:, None])[0]
+    return np.asarray(kernel(np.zeros((1, 1)), a[:, None])[0])
 
 
 def integral(function: Callable[[FloatArray], FloatArray], upper: float, n: int) -> float:
@@ -78,16 +78,12 @@ def test_circle(kernel: Kernel, noise: float) -> None:
     images = np.arange(-100.0, 101.0)[:, None]
 
     def around(a: FloatArray) -> FloatArray:
-        return kernel(a[:, None], images).sum(axis=1)
+        return np.asarray(kernel(a[:, None], images).sum(axis=1))
 
-    expected = [
-        bound(
-            float(around(np.zeros(1))[0]),
-            noise,
-            integral(lambda a, n=n: 2 * n * (1 - 2 * a) ** (n - 1) * around(a) ** 2, 0.5, n),
-        )  # type: ignore[misc]
-        for n in SIZES
-    ]
+    def explained(n: int) -> float:
+        return integral(lambda a: 2 * n * (1 - 2 * a) ** (n - 1) * around(a) ** 2, 0.5, n)
+
+    expected = [bound(float(around(np.zeros(1))[0]), noise, explained(n)) for n in SIZES]
     found = evaluate(Problem(kernel, Torus(1), noise), "wv", SIZES)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
