@@ -36,9 +36,11 @@ types: .venv/installed
 	$(BIN)/mypy
 
 unit: .venv/installed
+	$(BIN)/python tests/warming.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal  # two processes leave no core for more threads
 
 slow: .venv/installed  ## the tests that `make test` leaves out because they take long: most figures of the papers, ...
+	$(BIN)/python tests/warming.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal -m slow
 
 fuzz: .venv/installed  ## 3,000 random calls of all commands on damaged and hostile files, ten minutes; FUZZ_SEED=1 makes others

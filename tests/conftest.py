@@ -1,4 +1,4 @@
-"""Settings of the whole suite: property tests draw the same examples on every run, registries are put back."""
+"""Settings of the whole suite: property tests draw the same examples on every run, registries are put back; quick forecasts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,25 @@ from hypothesis import settings
 
 settings.register_profile("reproducible", derandomize=True, deadline=None, max_examples=25, print_blob=False)
 settings.load_profile("reproducible")
+
+
+@pytest.fixture
+def all_refits() -> None:
+    """Keep the full number of refits for a test of accuracy among others that need few."""
+
+
+@pytest.fixture
+def few_refits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refit less often in cross-validation, most of the work of a forecast, for tests of all that is made from its numbers."""
+    if "all_refits" in request.fixturenames:
+        return
+    package = "gpcurves.forecasting"
+    monkeypatch.setattr(f"{package}.crossvalidation._WORK", 20)
+    monkeypatch.setattr(f"{package}.classes.validation._SPLITS", 2)
+    for module in ("validation", "class_validation"):
+        monkeypatch.setattr(f"{package}.networks.{module}._SPLITS", {0.25: 2, 0.5: 2})
+    for module in ("classes.validation", "networks.validation", "networks.class_validation"):
+        monkeypatch.setattr(f"{package}.{module}._REPEATS", 1)
 
 
 @pytest.fixture

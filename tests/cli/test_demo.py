@@ -10,6 +10,8 @@ import pytest
 import gpcurves as gpc
 from commands import command
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -23,6 +23,8 @@ from gpcurves.numerics.validation import FloatArray, positive
 from gpcurves.problem import Problem
 from gpcurves.tables import preparing
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 CURVE = ["curve", "--kernel", "rbf", "--lengthscale", "0.1", "--noise", "0.05", "--n", "1,10"]
 
 

@@ -43,7 +43,7 @@ class Cluster:
         self.file = folder / "scheduler.json"
         self.processes: list[subprocess.Popen[bytes]] = []
         self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not (self.file.exists() and self.file.stat().st_size) and time.monotonic() < deadline:
             time.sleep(0.05)
         self.address = str(json.loads(self.file.read_text())["address"])
@@ -67,7 +67,7 @@ class Cluster:
         from distributed import Client
 
         with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(count, timeout=20)
+            client.wait_for_workers(count, timeout=60)
 
     def stop(self) -> None:
         for process in reversed(self.processes):

@@ -443,7 +443,7 @@ def _rows(store: Path) -> int:
 def test_what_was_finished_survives_a_kill(tmp_path: Path, counted: list[int]) -> None:
     store = tmp_path / "results.db"
     process = _start(store, 5)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while _rows(store) < 8 and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.kill()

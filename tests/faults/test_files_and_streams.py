@@ -21,6 +21,8 @@ from gpcurves.errors import InputError, NumericalError
 from gpcurves.numerics import files
 from gpcurves.numerics.files import write_complete
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CURVE = ["curve", "--kernel", "rbf", "--lengthscale", "0.1", "--noise", "0.1", "--n", "5", "--methods", "lc"]
 GRAPH = ["graph", "--edges", "club.csv", "--noise", "0.1", "--nu", "1", "--methods", "eigenvalue"]

@@ -21,6 +21,8 @@ from gpcurves.forecasting import Forecast, ForecastEffort
 from gpcurves.forecasting.intervals import Band
 from gpcurves.numerics.validation import FloatArray
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 LABELS = {"more data helps", "noise-limited", "model-limited"}
 LABELS |= {"goal reached already", "goal cannot be reached", "too few rows to say"}
 

@@ -13,6 +13,8 @@ import pytest
 import gpcurves as gpc
 from gpcurves.montecarlo.progress import Progress, in_notebook
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 X = np.linspace(0, 1, 24)[:, None]
 
 

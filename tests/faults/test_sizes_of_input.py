@@ -196,11 +196,11 @@ HEADER = '<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c><c r="B1" t="i
 
 
 def test_a_far_cell_of_a_workbook_is_a_column_and_not_a_million_rows(tmp_path: Path) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     table = read_table(written(tmp_path, workbook(HEADER, row(2, A=1, B=2.5), row(1_048_576, XFD=7))))
     assert table.columns.tolist() == ["a", "b", "column 3"]
     assert table.fillna(-1).to_numpy().tolist() == [[1, 2.5, -1], [-1, -1, 7]]
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def parquet(count: int) -> bytes:
@@ -414,9 +414,9 @@ def refuse(function: Callable[[str], object], text: str) -> None:
 def test_no_text_takes_more_than_linear_time(name: str) -> None:
     for piece, end in itertools.product(PIECES, ("", "x", ")")):
         text = (piece * 50_000)[:50_000] + end
-        started = time.perf_counter()
+        started = time.process_time()
         TIMED[name](text)
-        assert time.perf_counter() - started < 2.0, (piece, end)  # quadratic time would be a minute
+        assert time.process_time() - started < 2.0, (piece, end)  # quadratic time would be a minute
 
 
 LONG = {
@@ -432,14 +432,14 @@ LONG = {
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("what", LONG)
 def test_long_lines_are_read_or_refused_in_a_short_sentence(reader: str, what: str, tmp_path: Path) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     said = ""
     try:
         READERS[reader](written(tmp_path, LONG[what]))
     except InputError as error:
         said = str(error)
     assert len(said) < 2_100
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 # ---- numbers in people's files ----

@@ -30,9 +30,9 @@ def image_sum(kernel: Stationary, dim: int, reach: int) -> float:
     "kernel",
     [
         gpc.Matern52((0.2, 0.3, 0.4, 0.5)),
-        gpc.Matern32((0.2, 0.25, 0.3, 0.35)),
+        pytest.param(gpc.Matern32((0.2, 0.25, 0.3, 0.35)), marks=pytest.mark.slow),
         gpc.OU((0.1, 0.12, 0.14, 0.16)),
-        gpc.RBF((0.05, 0.06, 0.07, 0.08)),
+        pytest.param(gpc.RBF((0.05, 0.06, 0.07, 0.08)), marks=pytest.mark.slow),
     ],
     ids=repr,
 )
@@ -105,8 +105,7 @@ def test_sums_in_order_with_several_lengthscales(kernel: Stationary, dim: int, w
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("lengthscale", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize("n", [1, 10, 1000])
+@pytest.mark.parametrize(("lengthscale", "n"), [(0.5, 1), (0.5, 1000), (1.0, 10), (2.0, 1), (2.0, 1000)])
 def test_williams_vivarelli_at_long_lengthscales(lengthscale: float, n: int) -> None:
     """Without noise: the mean of C(0)^2 - C(a)^2 over 2n (1 - 2a)^(n-1), divided by C(0), with Fourier's series."""
     found = gpc.learning_curve(gpc.Problem(gpc.RBF(lengthscale), gpc.Torus(1), 0.0), "wv", [n]).error[0]

@@ -29,7 +29,7 @@ def covariance(evidence: Evidence, theta: FloatArray) -> FloatArray:
     variance, noise = math.exp(theta[0]), math.exp(theta[-1])
     lengthscales = np.exp(theta[2:-1] if evidence.linear else theta[1:-1])
     K = np.empty((len(X), len(X)))
-    for j, k in np.ndindex(K.shape):
+    for j, k in itertools.combinations_with_replacement(range(len(X)), 2):
         r = math.sqrt(sum((X[j, i] - X[k, i]) ** 2 / lengthscales[block] ** 2 for i, block in enumerate(BLOCKS)))
         x = math.sqrt(5) * r
         rho = math.exp(-r * r / 2) if evidence.family is RBF else (1 + x + x * x / 3) * math.exp(-x)
@@ -38,6 +38,7 @@ def covariance(evidence: Evidence, theta: FloatArray) -> FloatArray:
             K[j, k] += math.exp(theta[1]) * (1 + float(X[j] @ X[k]) / 3)
         if j == k:
             K[j, k] += noise * evidence.weights[j] + JITTER * variance
+        K[k, j] = K[j, k]
     return K
 
 

@@ -30,9 +30,13 @@ FLOORED = {"wv"}
 """Methods whose error does not fall to zero with noise."""
 
 
+SHARES = [0.9, 0.3, 0.02]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.9, 0.3, 0.02])
-@pytest.mark.parametrize(("name", "method"), PAIRS)
+@pytest.mark.parametrize(
+    ("name", "method", "share"), [(name, method, SHARES[k % len(SHARES)]) for k, (name, method) in enumerate(PAIRS)]
+)
 def test_it_is_the_smallest_n_that_reaches_the_goal(name: str, method: MethodName, share: float) -> None:
     problem = PROBLEMS[name]
     goal = share * problem.spectrum.trace
@@ -72,8 +76,9 @@ def test_the_discrete_recursion_is_not_begun_again_for_each_guess() -> None:
     problem = Problem(Polynomial(), Sample(points), 1e-6)
     start = time.process_time()
     found = required_n(problem, 1e-13, "d")
-    assert time.process_time() - start < 10
+    searched = time.process_time()
     around = evaluate(problem, "d", [found - 1, found])
+    assert searched - start < 12 * (time.process_time() - searched)  # three times; some forty guesses otherwise
     assert around[1] <= 1e-13 < around[0]
 
 

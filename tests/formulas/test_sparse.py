@@ -245,6 +245,7 @@ def test_the_search_brackets_and_interpolates() -> None:
     assert _least(lambda m: 1.0, 16, 100, 2.0, 0.02) is None
 
 
+@pytest.mark.slow
 def test_rough_kernels_need_as_many_points_as_simulations_say() -> None:
     """Theory is a few per cent too low for rough kernels, and more so for the full process: the answer is confirmed."""
     problem = gpc.Problem(gpc.OU(0.5), gpc.Box(1), 0.1)

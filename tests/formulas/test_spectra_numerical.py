@@ -66,10 +66,10 @@ def test_inputs_that_never_occur_do_not_matter() -> None:
     ("kernel", "inputs"),
     [
         (RBF(0.1), Torus(1)),
-        (OU(0.2), Torus(1)),
+        pytest.param(OU(0.2), Torus(1), marks=pytest.mark.slow),
         (OU(0.1), Torus(2)),
-        (Matern32(0.15), Torus(2)),
-        (RBF(0.4), Gaussian(1, 0.3)),
+        pytest.param(Matern32(0.15), Torus(2), marks=pytest.mark.slow),
+        pytest.param(RBF(0.4), Gaussian(1, 0.3), marks=pytest.mark.slow),
         (RBF(0.4), Gaussian(2, 0.3)),
         (RBF(0.5), Gaussian(4, 0.3)),
     ],
@@ -115,6 +115,7 @@ def test_ou_on_the_interval_has_its_classic_eigenvalues() -> None:
     np.testing.assert_allclose(spectrum.trace, 1, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_linear_kernels_have_finite_rank_and_exact_eigenvalues() -> None:
     # weights are independent: eigenvalues are those of the second moment of the inputs, and the bias
     covariance = np.array([[0.5, 0.2], [0.2, 0.3]])
@@ -163,7 +164,13 @@ def test_small_and_repeated_samples_are_accepted() -> None:
 
 @pytest.mark.parametrize(
     ("kernel", "inputs"),
-    [(RBF(0.05), Box(2)), (RBF(0.05), Box(4)), (Matern32(0.01), Box(1)), (OU(0.003), Box(2)), (OU(0.01), Gaussian(2))],
+    [
+        (RBF(0.05), Box(2)),
+        pytest.param(RBF(0.05), Box(4), marks=pytest.mark.slow),
+        (Matern32(0.01), Box(1)),
+        pytest.param(OU(0.003), Box(2), marks=pytest.mark.slow),
+        (OU(0.01), Gaussian(2)),
+    ],
     ids=repr,
 )
 def test_the_trace_is_conserved_however_few_eigenvalues_are_trusted(kernel: Kernel, inputs: Inputs) -> None:

@@ -120,6 +120,7 @@ def test_the_first_descents_are_those_of_simulations() -> None:
     assert (abs(theory - truth.error) < 4 * truth.stderr + 0.15 * truth.error).all()
 
 
+@pytest.mark.slow
 def test_a_teacher_of_another_kernel_and_one_function() -> None:
     for teacher in (
         gpc.Teacher(gpc.OU(1.0), 0.1),

@@ -181,6 +181,7 @@ def test_the_cheapest_mix_is_the_cheapest_of_all() -> None:
     assert mix.cost < mix.alone_cost
 
 
+@pytest.mark.slow
 def test_the_cheapest_mix_of_three_tasks_is_near_the_cheapest_of_all() -> None:
     problem = on_circle(gpc.Tasks([[1, 0.9, 0.8], [0.9, 1, 0.95], [0.8, 0.95, 1]], [0.2, 0.1, 0.05]))
     mix = gpc.cheapest_mix(problem, error=0.1, costs=[1, 3, 10])

@@ -95,7 +95,7 @@ def _forecast(forecast: Callable[..., Any], X: Any, *args: Any, **choices: Any) 
     return forecast(X, *args, **choices) if is_graph(X) else forecast(X, *args, **{"draws": 1, **choices})
 
 
-@pytest.mark.usefixtures("registries")
+@pytest.mark.usefixtures("registries", "few_refits")
 @pytest.mark.parametrize(
     "path",
     [pytest.param(page, marks=[] if page in _SHORT else [pytest.mark.slow]) for page in (*DOCS, ROOT / "README.md")],

@@ -30,6 +30,8 @@ from gpcurves.render.views import view_of
 from made_forecasts import made
 from pictures import assert_drawn
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 TSC = ROOT / "node_modules" / ".bin" / "tsc"
 SOURCE = ROOT / "src" / "gpcurves" / "render" / "report"
@@ -418,7 +420,10 @@ def test_goals_out_of_sight_leave_the_picture_alone() -> None:
         assert low < forecast.at([60])["rmse"][0] < high < 1e5 * low
 
 
-@pytest.mark.parametrize("name", ["$\\frac{x}$", "价格", "two\nlines", "x" * 300])
+@pytest.mark.parametrize(
+    "name",
+    ["$\\frac{x}$", "价格", *(pytest.param(name, marks=pytest.mark.slow) for name in ("two\nlines", "x" * 300))],
+)
 def test_any_target_can_be_drawn(name: str) -> None:
     assert_drawn(replace(made(), target=name).plot().to_bytes("png"))
 

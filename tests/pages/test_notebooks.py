@@ -12,6 +12,8 @@ import pytest
 
 import gpcurves as gpc
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 
 @cache
 def found() -> gpc.Forecast:

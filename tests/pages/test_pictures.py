@@ -17,6 +17,8 @@ from gpcurves.render.scene import Axis, Points, Scene, plain
 from gpcurves.render.views import view_of
 from gpcurves.render.wording import in_words, shared_words, without_calls
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 TORUS = gpc.Torus(dim=1)
 PROBLEM = gpc.Problem(gpc.RBF(0.1), TORUS, noise=0.05)
 CLUB = gpc.GraphProblem(nx.karate_club_graph(), gpc.RandomWalkKernel(), noise=0.1)

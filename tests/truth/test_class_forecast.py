@@ -29,6 +29,8 @@ from gpcurves.forecasting.classes.validation import HeldOut, summarise
 from gpcurves.forecasting.planning import count_test_labels
 from gpcurves.tables.classes import recognise
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 
 @cache
 def overlapping() -> pd.DataFrame:

@@ -39,7 +39,7 @@ def test_figure_2_counts_all_vertices_of_a_graph_that_diagnose_samples(monkeypat
     np.testing.assert_allclose(claims.diagnosed_in_full(graph).variances, walk / walk.mean(), rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", some_are_slow(NAMES, "urry2013-10", "urry2013-12"))
+@pytest.mark.parametrize("name", some_are_slow(NAMES, "urry2013-10"))
 def test_the_claims_hold_and_the_files_are_written(name: str, tmp_path: Path) -> None:
     drawn = draw(name, quick=True)
     assert len(drawn.claims) >= 4

@@ -107,6 +107,7 @@ def test_deterministic_promises_more() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_the_same_seed_gives_the_same_answer() -> None:
     X, y, _ = process(40, 0.1, 5)
     first, second, other = (gpc.forecast(X, y, rng=seed, draws=4).at([40, 400]) for seed in (1, 1, 2))
@@ -116,6 +117,7 @@ def test_the_same_seed_gives_the_same_answer() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_units_of_the_target_and_inputs_do_not_matter() -> None:
     X, y, _ = process(40, 0.1, 5)
     one = gpc.forecast(X, y, effort=QUICK)
@@ -216,6 +218,7 @@ def test_cross_validation_holds_squared_errors_and_their_standard_errors_in_squa
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_standard_errors_of_cross_validation_follow_the_units_of_the_target() -> None:
     X, y, _ = process(24, 0.1, seed=3)
     one, other = (gpc.forecast(X, unit * y, effort=QUICK) for unit in (1.0, 1024.0))
@@ -284,6 +287,7 @@ def test_verdicts_on_goals(made: object, goal: float, label: Label) -> None:
     assert str(verdict).startswith(label)
 
 
+@pytest.mark.slow
 def test_a_reachable_goal_says_how_many_rows() -> None:
     found = gpc.forecast("examples/wine.csv", "flavanoids", draws=4)
     verdict = found.verdict(float(found.at([435])["rmse"][0]))
@@ -315,6 +319,7 @@ def test_a_goal_within_the_noise_is_not_said_to_be_helped_by_rows() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_a_row_that_dominates_the_error_is_named() -> None:
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (100, 3))
@@ -347,6 +352,7 @@ def test_what_was_measured_already_was_not_chosen() -> None:
     assert found.designed([240])["rmse"][0] < found.at([240])["rmse"][0]
 
 
+@pytest.mark.usefixtures("few_refits")
 def test_rows_that_were_not_used_are_no_reason_to_ask_for_more() -> None:
     X, y, _ = process(90, 0.3, 7)
     found = gpc.forecast(X, y, effort=replace(QUICK, most_rows=50))
@@ -381,6 +387,7 @@ def test_a_fitted_regressor_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_a_pool_of_unlabelled_inputs_is_used() -> None:
     X, y, _ = process(40, 0.1, 5)
     narrow, wide = (
@@ -390,6 +397,7 @@ def test_a_pool_of_unlabelled_inputs_is_used() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_many_rows_are_a_subsample() -> None:
     X, y, _ = process(90, 0.1, 7)
     for inputs in (X, pd.DataFrame(X)):
@@ -400,6 +408,7 @@ def test_many_rows_are_a_subsample() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_constant_columns_are_left_out_and_named() -> None:
     X, y, _ = process(30, 0.1, 7)
     table = pd.DataFrame({"a": X[:, 0], "same": 1.0, "b": X[:, 1]})
@@ -414,11 +423,12 @@ def loaded(found: Forecast) -> Forecast:
     return Forecast.from_dict(json.loads(found.to_json()))
 
 
+@pytest.mark.usefixtures("few_refits")
 def test_forecasts_are_saved_loaded_pickled_and_copied(tmp_path: Path) -> None:
     X, y, _ = process(30, 0.1, 5)
     table = pd.DataFrame(X, columns=["a", "b"]).assign(kind=["x", "y", "z"] * 10, y=y)
     raw = GaussianProcessRegressor(RBF() + WhiteKernel(0.1), optimizer=None).fit(X, y)
-    for found in (gpc.forecast(table, "y", effort=QUICK), gpc.forecast(raw), smooth()):
+    for found in (gpc.forecast(table, "y", effort=QUICK), gpc.forecast(raw, effort=QUICK)):
         found.to_json(tmp_path / "forecast.json", n=[50], goal=0.5)
         saved = gpc.load(tmp_path / "forecast.json")
         for copy in (saved, loaded(found), pickle.loads(pickle.dumps(found)), deepcopy(found)):
@@ -485,6 +495,7 @@ def write(path: Path, count: int = 30) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("few_refits")
 def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path / "data.csv")
     assert (
@@ -507,6 +518,7 @@ def test_plan_keeps_its_contract(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert needed["low"] < needed["estimate"] == pytest.approx(120, abs=3)
 
 
+@pytest.mark.usefixtures("few_refits")
 def test_plan_prints_a_table_and_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", str(write(tmp_path / "data.csv")), "--target", "price", "--draws", "1"]) == 0
     out, err = capsys.readouterr()
@@ -515,6 +527,8 @@ def test_plan_prints_a_table_and_the_verdict(tmp_path: Path, capsys: pytest.Capt
     assert "With your current 30 rows" in err
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_refits")
 def test_one_plan_computes_its_band_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []
 

@@ -75,6 +75,7 @@ def test_batches_are_of_four_draws_or_of_half_of_them(count: int) -> None:
     assert len(sizes) > 1 or count == 1
 
 
+@pytest.mark.slow
 def test_the_error_of_a_required_n_follows_from_that_of_the_curve() -> None:
     found = made(0.3, 12, 0)
     goal = float(found.at([160])["rmse"][0])

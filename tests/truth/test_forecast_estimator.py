@@ -32,6 +32,8 @@ from gpcurves.numerics.validation import FloatArray
 from gpcurves.tables.rows import standardise_arrays
 from pictures import assert_drawn
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 
 def rows(count: int = 30, seed: int = 0) -> tuple[FloatArray, FloatArray]:
     """Return inputs in units of their own, of which the first matters, and a target in others."""

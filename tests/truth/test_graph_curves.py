@@ -210,14 +210,14 @@ def test_all_is_the_theory_that_applies() -> None:
 
 
 def test_all_on_an_ensemble_takes_the_graphs_for_the_theory() -> None:
-    curves = learning_curves(DRAWN, nu=[0.5], vertices=20, graphs=3, rng=1, precision=0.1)
+    curves = learning_curves(DRAWN, nu=[0.5], vertices=20, graphs=3, rng=1, precision=0.1, population=64)
     assert set(curves) == {"eigenvalue", "cavity"}
     assert curves["eigenvalue"].options == {"vertices": 20, "graphs": 3}
 
 
 def test_all_with_options_of_a_simulation_takes_it_too() -> None:
     problem = GraphProblem(RandomRegular(3), RandomWalkKernel(4, normalise="global"), 0.1)
-    curves = learning_curves(problem, nu=[0.5, 1.0], **FEW)
+    curves = learning_curves(problem, nu=[0.5, 1.0], population=64, **FEW)
     assert set(curves) == {"simulation", "eigenvalue", "mckay", "cavity"}
     assert set(curves.skipped) == {"master", "local"}
     alone = learning_curve(problem, "eigenvalue", nu=[0.5, 1.0], vertices=20, graphs=4, rng=5)
@@ -360,7 +360,7 @@ def test_any_examples_per_vertex_come_back_from_the_number_of_labels(vertices: i
 
 
 def test_curves_say_what_they_are() -> None:
-    curves = learning_curves(DRAWN, nu=[0.5, 1.0], precision=0.2, **FEW)
+    curves = learning_curves(DRAWN, nu=[0.5, 1.0], precision=0.2, population=64, **FEW)
     assert repr(curves["simulation"]).startswith("LearningCurve('simulation', nu = 0.5…1 (2 values), error = 0.")
     assert "ErdosRenyi(mean=3), noise 0.1)" in repr(curves["simulation"])
     assert "at nu = 0.5" in repr(curves)

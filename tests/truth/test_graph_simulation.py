@@ -368,7 +368,11 @@ def assert_within(curve: LearningCurve, expected: object, sigmas: float = 4.0) -
     assert (apart <= sigmas * stderr_of(curve) + 1e-13).all(), (curve.error, expected, stderr_of(curve))
 
 
-@pytest.mark.parametrize(("kernel", "noise"), [(GLOBAL, 0.2), (RandomWalkKernel(3, 2.5, "none"), 0.0)], ids=repr)
+@pytest.mark.parametrize(
+    ("kernel", "noise"),
+    [(GLOBAL, 0.2), pytest.param(RandomWalkKernel(3, 2.5, "none"), 0.0, marks=pytest.mark.slow)],
+    ids=repr,
+)
 def test_three_vertices_against_enumeration_of_all_data_sets(kernel: GraphKernel, noise: float) -> None:
     graph = Graph.from_edges([(0, 1)], 3)
     C = kernel.on(graph).matrix()

@@ -60,7 +60,7 @@ def test_gibbs_sampling_with_several_labels_at_a_vertex() -> None:
     np.testing.assert_allclose(variance, (C - C[:, vertex] @ inverse @ C[vertex]).diagonal(), atol=2e-3)
 
 
-@pytest.mark.parametrize("inference", ["ep", "laplace"])
+@pytest.mark.parametrize("inference", ["ep", pytest.param("laplace", marks=pytest.mark.slow)])
 def test_classes_on_a_graph_agree_with_eigenvalue_theory(inference: str) -> None:
     problem = gpc.GraphProblem(GRAPH, KERNEL, gpc.Probit())
     nu = [0.0, 0.3, 1.0, 3.0]

@@ -18,6 +18,8 @@ from gpcurves.forecasting.networks.attributes import LENGTHSCALES, MOST_CATEGORI
 from gpcurves.forecasting.networks.candidates import add_attributes, choose_kernels, make_candidates
 from gpcurves.numerics.validation import FloatArray
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 GRID = gpc.as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12)))
 NAMED = gpc.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)], labels="ecabd")
 
@@ -49,6 +51,7 @@ def test_attributes_that_explain_the_target_lower_the_error() -> None:
     assert 0.8 < np.mean([held for _, _, held in found]) < 0.97
 
 
+@pytest.mark.slow
 def test_attributes_that_tell_nothing_change_little() -> None:
     found = [score(seed, 0.0) for seed in range(4)]
     assert all(abs(errors[1] / errors[0] - 1) < 0.05 for errors, _, _ in found)

@@ -27,6 +27,8 @@ from gpcurves.forecasting.networks.simple import LabelPropagation
 from gpcurves.tables.classes import recognise_codes
 from laws import TREE
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 KERNEL = gpc.RandomWalkKernel(p=6, a=2, normalise="local")
 
 

@@ -31,6 +31,8 @@ from gpcurves.forecasting.units import Unit, name_groups
 from gpcurves.montecarlo.progress import Progress
 from gpcurves.numerics.validation import FloatArray
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 GRID = gpc.as_graph(nx.convert_node_labels_to_integers(nx.grid_2d_graph(14, 14)))
 KERNEL = gpc.MaternGraphKernel(8.0, 2.0)
 
@@ -54,6 +56,7 @@ def real(seed: int = 0) -> gpc.Forecast:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("all_refits")
 def test_curves_are_near_the_truth_for_functions_from_the_prior() -> None:
     """The logarithm of expected over true RMSE, before what real networks have taught, averaged over functions."""
     off: dict[int, list[float]] = {60: [], 120: []}

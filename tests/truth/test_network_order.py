@@ -13,6 +13,8 @@ import gpcurves as gpc
 from gpcurves.cli import run
 from gpcurves.graphs.ordering import order_integers, sort_by_name
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 LATTICE = nx.grid_2d_graph(5, 6)  # symmetric, so that many vertices are equally good to label next
 NAMES = {node: f"{'abcdef'[node[0]]}{node[1]}" for node in LATTICE}
 

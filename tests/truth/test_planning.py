@@ -30,6 +30,8 @@ from gpcurves.forecasting.repeats import measure_repeatability
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.render.views import view_of
 
+pytestmark = pytest.mark.usefixtures("few_refits")  # no number here depends on more of them
+
 QUICK = ForecastEffort(draws=1, simulated_rows=60, test_inputs=40, candidates=40, chosen=10)
 """Enough if the accuracy does not matter."""
 ROWS, FLOOR = 100, 0.2

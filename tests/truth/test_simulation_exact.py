@@ -162,7 +162,7 @@ def test_overlap_on_the_torus_is_the_series_of_products_of_transforms(name: str)
     first, second, d = TORUS[name]
     found = Torus(d).overlap(first, second)
     assert found is not None
-    X = np.random.default_rng(3).random((6, d))
+    X = np.random.default_rng(3).random((4, d))
     X[1] = X[0]
     line = np.arange(-SERIES[d], SERIES[d] + 1.0)
     q = np.stack([axis.ravel() for axis in np.meshgrid(*[line] * d, indexing="ij")], axis=1)
