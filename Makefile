@@ -1,6 +1,7 @@
 # Everything runs in .venv, made here from nothing but Python (3.11 or newer), pip and make.
 PYTHON ?= python3
 BIN := .venv/bin
+unexport PYTHONDONTWRITEBYTECODE  # or every process that a test starts would compile the package again
 
 FUZZ_SEED ?= 0
 FUZZ_CALLS ?= 3000
