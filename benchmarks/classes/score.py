@@ -1,10 +1,11 @@
 """Score forecasts of classes against true learning curves, with what people do instead beside them.
 
-    python -m benchmarks.classes.score FILE
+    python -m benchmarks.classes.score FILE [FURTHER]
 
 FILE is what `collect` wrote. Errors are |forecast - true error rate|, and for log losses |ln(forecast / true)|, at 2, 4, 8 and 16 times
 the rows, averaged over the pilots of a task; then their median and mean over tasks. Constants were fitted to the same tasks, so
-each task is scored with constants fitted to others (`calibrate.leave_out`).
+each task is scored with constants fitted to others (`calibrate.leave_out`). The tasks in FURTHER, instead, if it is given, are scored with
+constants fitted to all tasks in FILE.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.classes.calibrate import Points, leave_out, read
+from benchmarks.classes.calibrate import Points, fit, leave_out, read
 from benchmarks.classes.collect import FACTORS
 
 
@@ -38,7 +39,12 @@ def line(name: str, points: Points, forecast: np.ndarray, here: np.ndarray) -> s
 def main() -> None:
     for which, name in enumerate(("error rate", "log loss")):
         points = read(Path(sys.argv[1]), which)
-        estimate, low, high = leave_out(points)
+        if len(sys.argv) > 2:
+            constants = fit(points, np.full(len(points.task), True))
+            points = read(Path(sys.argv[2]), which)
+            estimate, low, high = points.band(*constants)
+        else:
+            estimate, low, high = leave_out(points)
         inside = (low <= points.truth) & (points.truth <= high)
         print(
             f"{name}: {len(set(points.task))} tasks, {len(points.task)} forecasts; median and mean at {FACTORS} times the rows"

@@ -201,7 +201,7 @@ class Prospects:
         grid = goal_grid(self.rows)
         estimate, low, high, assured = self.band.find(goal, grid)
         if estimate is not None and not self.is_flat:
-            assured = plan_ahead(estimate, assured, self.rows, self.unit.limit)
+            assured = plan_ahead(estimate, assured, self.rows, self.unit.sight)
         reason = "" if estimate is not None else self.unit.say(self._explain_failure(goal, low))
         return RequiredN(estimate, low, high, assured, self.band.monte_carlo_error(goal, grid), reason)
 
@@ -224,10 +224,10 @@ class Prospects:
         )
 
 
-def plan_ahead(estimate: int, assured: int | None, rows: int, limit: float) -> int | None:
+def plan_ahead(estimate: int, assured: int | None, rows: int, most: float) -> int | None:
     """Return how many rows are enough with a probability of 80 %, if a goal can be reached: at most `AMPLE` times the estimate."""
     ample = max(AMPLE * estimate, rows + 1)
-    if (assured is not None and assured <= rows) or ample > limit:
+    if (assured is not None and assured <= rows) or ample > most:
         return assured
     return ample if assured is None else min(assured, ample)
 

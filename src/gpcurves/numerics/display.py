@@ -63,7 +63,7 @@ def html_table(rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> 
     lines = [f"<thead><tr>{head}</tr></thead>"] if header else []
     for first, *others in rows:
         cells = "".join(f"<td style='text-align:left'>{html.escape(str(cell))}</td>" for cell in others)
-        lines.append(f"<tr><th style='text-align:left'>{html.escape(str(first))}</th>{cells}</tr>")
+        lines.append(f"<tr><th style='text-align:left;white-space:nowrap'>{html.escape(str(first))}</th>{cells}</tr>")
     return f"<table>{''.join(lines)}</table>"
 
 

@@ -71,10 +71,13 @@ export function needed({ band, rows, vertices }, goal) {
   const grid = goalGrid(rows), marked = band.n.map((_, i) => i).filter((i) => grid.has(band.n[i]));
   const n = marked.map((i) => band.n[i]);
   const find = (/** @type {number[]} */ curve) => firstAt(n, marked.map((i) => curve[i]), goal);
-  const far = Math.max(rows, Math.min(FAR * rows, vertices === null ? Infinity : Math.max(1, Math.floor(SIGHT * vertices))));
+  const far = Math.max(rows, Math.min(FAR * rows, sight(vertices)));
   const flat = 1 - bandAt(band, far).estimate / bandAt(band, rows).estimate < NOTICEABLE;
   return planAhead({ estimate: find(band.estimate), low: find(band.low), high: find(band.high), assured: find(band.assured) }, rows, vertices, flat);
 }
+
+/** The largest number of labels that leaves something to predict. @param {number | null} vertices */
+const sight = (vertices) => (vertices === null ? Infinity : Math.max(1, Math.floor(SIGHT * vertices)));
 
 /**
  * For an 80 % chance at most so many times the estimate are needed, if more rows change the error (gpcurves/forecasting/verdict.py).
@@ -84,7 +87,7 @@ export function planAhead(needed, rows, limit, flat) {
   const { estimate, assured } = needed;
   if (estimate === null || flat || (assured !== null && assured <= rows)) return needed;
   const ample = Math.max(AMPLE * estimate, rows + 1);
-  return ample > (limit ?? Infinity) ? needed : { ...needed, assured: Math.min(assured ?? Infinity, ample) };
+  return ample > sight(limit) ? needed : { ...needed, assured: Math.min(assured ?? Infinity, ample) };
 }
 
 /** The smallest n at which a falling curve is at the goal; null if it never is. @param {number[]} n @param {number[]} curve @param {number} goal */
