@@ -143,7 +143,7 @@ def short_type(text: str) -> str:
 
 def keep_sentences(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Keep a property's docstring as it is: napoleon takes words before a colon in its first line for a type."""
-    if what in ("attribute", "data", "property") and ":" in lines[0]:
+    if what in ("attribute", "data", "property") and lines and ":" in lines[0]:
         lines[:0] = ["..", ""]  # an empty comment, which is not shown; empty lines alone would be skipped
 
 

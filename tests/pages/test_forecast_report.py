@@ -21,6 +21,7 @@ from browser import Browser, browsing
 from commands import command
 from explorer import ROOT, needs_chromium, needs_node
 from gpcurves.forecasting.headline import WORDS, Outlook
+from gpcurves.forecasting.intervals import goal_grid
 from gpcurves.forecasting.measures import significant
 from gpcurves.forecasting.questions import Questions
 from gpcurves.render.bundling import bundle
@@ -47,6 +48,7 @@ CASES: dict[str, gpc.Forecast] = {
     "outliers": made(outlying=40.0),
     "flat": made(fall=0.3, width=(0.9, 1.1)),
     "doubtful": made(fall=0.3, width=(0.9, 1.5)),
+    "wide": made(fall=0.96, width=(0.8, 2.4)),
     "exact": made(floor=1e-9, deterministic=True),
     "large": made(floor=2e4, fall=5e10, deviation=1e5),
 }
@@ -105,6 +107,9 @@ def test_every_answer_occurs_and_agrees_with_the_verdict() -> None:
             assert verdict.label.replace("labels", "rows").replace("groups", "rows") in allowed[case], (case, verdict)
             headline = forecast.headline(goal)
             assert "{" not in headline
+            band = forecast.band.find(goal, goal_grid(forecast.rows))
+            if case in ("likely", "number") and needed.high is None:
+                assert band[3] == needed.assured  # no other number is called 80 % sure without a condition
             if case in ("number", "number, if at all"):
                 count = int(re.findall(r"About ([\d,]+)", headline)[0].replace(",", ""))
                 assert count * 0.9 <= (needed.estimate or 0) <= count
@@ -128,8 +133,8 @@ def test_plans_for_an_80_percent_chance_are_at_most_six_times_the_estimate() -> 
     wide = made(width=(0.5, 1.6))
     needed = wide.required_n(rmse=0.25)
     assert (needed.estimate, needed.high, needed.assured) == (222, None, 6 * 222)
-    assert wide.headline(0.25).endswith("; plan for 1,400 to be 80 % sure, if it can be reached at all")
-    assert "If it can be reached, 1,400 rows are enough with a probability of 80 %." in str(wide.verdict(0.25))
+    assert wide.headline(0.25).endswith("; plan for 1,400 to be 80 % sure, if the goal can be reached at all")
+    assert "If the goal can be reached, 1,400 rows are enough with a probability of 80 %." in str(wide.verdict(0.25))
     assert made().required_n(rmse=0.3).assured == 173  # fewer, since the interval is narrow
     few = made(vertices=300, width=(0.5, 1.6))  # a graph on which there are not six times as many labels
     assert few.required_n(rmse=0.25).assured is None

@@ -11,7 +11,7 @@ from scipy.stats import poisson
 from gpcurves.errors import InputError, NotApplicableError
 from gpcurves.graphs import Normalisation
 from gpcurves.methods.cavity.dynamics import Wiring, check_degrees
-from gpcurves.methods.cavity.population import mean_prior_variance, population_error
+from gpcurves.methods.cavity.population import mean_prior_variance, population_curve, population_error
 from graphs_oracle import polynomial, random_walk, regularised_laplacian
 
 ER3 = poisson.pmf(np.arange(30), 3)
@@ -49,6 +49,17 @@ def test_local_normalisation(p: int, noise: float, nu: float, truth: float, pape
     assert abs(exact.error - truth) < 3e-4 + 3 * exact.stderr
     assert abs(printed.error - paper) < 3e-4 + 3 * printed.stderr
     assert exact.error - printed.error > 10 * np.hypot(exact.stderr, printed.stderr)
+
+
+@pytest.mark.slow
+def test_learning_curve_of_the_paper() -> None:
+    """ER(3), noise 0.1: the truth is an average over 96 simulated graphs of 2,000 vertices, with its standard error."""
+    curve = population_curve(ER3, WALK, 0.1, [5.0, 0.1, 1.0], normalise="local", rng=0)
+    truth, doubt = np.array([0.01181, 0.6702, 0.0866]), np.array([0.00005, 0.0008, 0.0004])
+    errors, stderrs = np.array([(r.error, r.stderr) for r in curve]).T
+    assert (abs(errors - truth) < 4 * np.hypot(stderrs, doubt)).all()
+    assert all(r.converged and r.stderr < 0.005 * r.error for r in curve)
+    assert [r.nu for r in curve] == [5.0, 0.1, 1.0]
 
 
 @pytest.mark.slow

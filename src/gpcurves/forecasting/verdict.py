@@ -200,8 +200,8 @@ class Prospects:
         """Return how many rows an error needs, or why no number of them is enough."""
         grid = goal_grid(self.rows)
         estimate, low, high, assured = self.band.find(goal, grid)
-        if estimate is not None and not self.is_flat:
-            assured = plan_ahead(estimate, assured, self.rows, self.unit.sight)
+        if estimate is not None and estimate > self.rows and not self.is_flat:
+            assured = plan_ahead(estimate, assured, self.unit.sight)
         reason = "" if estimate is not None else self.unit.say(self._explain_failure(goal, low))
         return RequiredN(estimate, low, high, assured, self.band.monte_carlo_error(goal, grid), reason)
 
@@ -224,10 +224,10 @@ class Prospects:
         )
 
 
-def plan_ahead(estimate: int, assured: int | None, rows: int, most: float) -> int | None:
+def plan_ahead(estimate: int, assured: int | None, most: float) -> int | None:
     """Return how many rows are enough with a probability of 80 %, if a goal can be reached: at most `AMPLE` times the estimate."""
-    ample = max(AMPLE * estimate, rows + 1)
-    if (assured is not None and assured <= rows) or ample > most:
+    ample = AMPLE * estimate
+    if ample > most:
         return assured
     return ample if assured is None else min(assured, ample)
 
@@ -393,9 +393,10 @@ def _describe_need(prospects: Prospects, goal: float, needed: RequiredN) -> str:
         sentence = f"{sentence} Another seed changes the number by about {rounded(math.ceil(moved))}: use more draws."
     if needed.assured is None:
         return f"{sentence} You cannot be 80 % sure of reaching the goal with any number of rows."
+    assured = f"{int(min(round_up(needed.assured), prospects.unit.limit)):,}"
     if needed.high is None:
-        return f"{sentence} If it can be reached, {rounded(needed.assured)} rows are enough with a probability of 80 %."
-    return f"{sentence} To have an 80 % chance of reaching it, plan for {rounded(needed.assured)}."
+        return f"{sentence} If the goal can be reached, {assured} rows are enough with a probability of 80 %."
+    return f"{sentence} To have an 80 % chance of reaching it, plan for {assured}."
 
 
 def _widen(rows: int, factor: float) -> int:

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.render.wording import without_calls
 
 _STEPS = ((1,), (1, 2, 5), (1, 2, 3, 5, 7), (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9))
 """Leading digits of the numbers on a logarithmic axis, from few to many."""
@@ -213,7 +214,7 @@ class Scene:
             if len(seen) == 0:
                 continue
             last = int(seen[-1])
-            end = Text(float(line.x[last]), float(line.y[last]), line.name.replace("=", " "), line.stroke.colour)
+            end = Text(float(line.x[last]), float(line.y[last]), without_calls(line.name), line.stroke.colour)
             if last == len(line.x) - 1:
                 edge.append(replace(end, x=x.high, up="center"))
             else:  # it leaves through the bottom or the top

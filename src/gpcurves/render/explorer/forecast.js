@@ -85,8 +85,8 @@ const sight = (vertices) => (vertices === null ? Infinity : Math.max(1, Math.flo
  */
 export function planAhead(needed, rows, limit, flat) {
   const { estimate, assured } = needed;
-  if (estimate === null || flat || (assured !== null && assured <= rows)) return needed;
-  const ample = Math.max(AMPLE * estimate, rows + 1);
+  if (estimate === null || estimate <= rows || flat) return needed;
+  const ample = AMPLE * estimate;
   return ample > sight(limit) ? needed : { ...needed, assured: Math.min(assured ?? Infinity, ample) };
 }
 

@@ -127,7 +127,7 @@ export function planTab(change, address) {
   /** @param {import("./forecast.js").Needed} need */
   function tell(need) {
     const { rows: count, band } = /** @type {Forecast} */ (forecast), aim = state.target, words = unit();
-    const say80 = need.assured === null ? `No number of ${words} up to a thousand times yours gives an 80 % chance of reaching it.` : `To have an 80 % chance of reaching it${need.high === null ? ", if it can be reached at all" : ""}, plan for ${need.assured.toLocaleString("en")}.`;
+    const say80 = need.assured === null ? `No number of ${words} up to a thousand times yours gives an 80 % chance of reaching it.` : `To have an 80 % chance of reaching it${need.high === null ? ", if the goal can be reached at all" : ""}, plan for ${need.assured.toLocaleString("en")}.`;
     const noun = measure() === "RMSE" ? "an RMSE" : "an error rate";
     answer.textContent =
       need.estimate === null
@@ -140,7 +140,7 @@ export function planTab(change, address) {
     more.replaceChildren(
       h("h2", {}, `${words} needed for a goal of ${say(aim)}`),
       table("How many, from optimistic to pessimistic", ["answer", words], [["optimistic end of the 90 % interval", entry(need.low)], ["estimate", entry(need.estimate)], ["for an 80 % chance", entry(need.assured)], ["pessimistic end of the 90 % interval", entry(need.high)]]),
-      table("Chance that the goal is reached", ["n", measure(), "90 % interval", "chance"], steps.map((n) => {
+      table("Chance that the goal is reached, allowing for one that is out of reach", ["n", measure(), "90 % interval", "chance"], steps.map((n) => {
         const at = bandAt(band, n);
         return [n.toLocaleString("en"), say(at.estimate), `${say(at.low)} to ${say(at.high)}`, `${(100 * assurance(band, n, aim, normalCdf)).toFixed(0)} %`];
       })),

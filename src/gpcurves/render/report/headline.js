@@ -36,7 +36,7 @@ export function answer(words, outlook, goal, needed, phrase) {
   return fill(words[choose(outlook, goal, needed)], {
     have: group(outlook.have),
     goal: phrase,
-    least: rounded(needed.low ?? 0),
+    least: group(Math.min(roundUp(needed.low ?? 0), most)),
     count: outlook.limit === null ? group(count) : `${group(count)} of ${group(outlook.limit)} possible`,
     more: group(count - outlook.have),
     assured: group(Math.min(roundUp(needed.assured ?? 0), most)),
