@@ -72,10 +72,13 @@ benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people 
 	$(BIN)/python -m benchmarks.forecast.score build/forecasts.jsonl
 	$(BIN)/python -m benchmarks.forecast.score build/forecasts.jsonl build/further.jsonl
 
-benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates beside what people do instead, on 120 tables with classes; may be stopped and resumed
+benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates beside what people do instead, on 160 tables with classes; may be stopped and resumed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/classes.jsonl --draws 4
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth --further --most 800
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/classes.jsonl
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/further-classes.jsonl --further
 	$(BIN)/python -m benchmarks.classes.score build/classes.jsonl
+	$(BIN)/python -m benchmarks.classes.score build/classes.jsonl build/further-classes.jsonl
 
 .venv/installed-benchmarks: .venv/installed benchmarks/forecast/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/forecast/requirements.txt
