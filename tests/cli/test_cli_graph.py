@@ -128,6 +128,7 @@ def test_goals_on_a_given_graph_are_in_labels(edges: Path, capsys: pytest.Captur
     assert "labels (of 6 vertices)" in captured.err.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_mismatch_is_simulated(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--normalise", "global", "--teacher-normalise", "local", "--teacher-p", "6", "--teacher-noise", "0.2"]
     assert run([*ER, *words, "--population", "50", "--max-sweeps", "5", "--precision", "0.5"]) == 0

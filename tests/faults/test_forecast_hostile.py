@@ -210,6 +210,7 @@ def test_a_goal_next_to_the_limit_asks_for_no_absurd_number_of_rows() -> None:
     assert "too close" in verdict.sentences[-1]
 
 
+@pytest.mark.slow
 def test_slow_learning_is_not_blamed_on_noise() -> None:
     found = noisy()
     ones = np.ones(len(found.band.n))

@@ -26,6 +26,7 @@ def image_sum(kernel: Stationary, dim: int, reach: int) -> float:
     return kernel.variance * math.fsum(kernel.correlation(np.sqrt((scaled**2).sum(axis=0))).tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -105,6 +106,7 @@ def test_sums_in_order_with_several_lengthscales(kernel: Stationary, dim: int, w
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lengthscale", "n"), [(0.5, 1), (0.5, 1000), (1.0, 10), (2.0, 1), (2.0, 1000)])
 def test_williams_vivarelli_at_long_lengthscales(lengthscale: float, n: int) -> None:
     """Without noise: the mean of C(0)^2 - C(a)^2 over 2n (1 - 2a)^(n-1), divided by C(0), with Fourier's series."""

@@ -58,6 +58,7 @@ def test_the_first_values_and_the_limit() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inputs", [gpc.Torus(1), gpc.Box(1)], ids=repr)
 def test_the_rough_process_simulated(inputs: Any) -> None:
     problem = gpc.Problem(gpc.OU(0.3), inputs, 0.0)

@@ -82,6 +82,7 @@ def test_the_discrete_recursion_is_not_begun_again_for_each_guess() -> None:
     assert around[1] <= 1e-13 < around[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["lc", "uc", "ov", "d"])
 def test_far_goals_are_found_among_billions(method: MethodName) -> None:
     problem = SpectrumProblem(SPECTRA["power law"], 1.0)

@@ -78,6 +78,7 @@ def test_smooth_kernels_on_the_torus_are_lattice_sums(kernel: Kernel, dim: int, 
         np.testing.assert_allclose(spectrum.root_sum(np.array([float(count)]))[0], roots, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "dim"),
     [
@@ -144,6 +145,7 @@ def radial(function: Callable[[float], float], dim: int, lower: float) -> float:
     return float(surface * math.fsum(parts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "dim", "largest", "accuracy"),
     [
@@ -322,6 +324,7 @@ def test_periodised_matrix_has_the_closed_form_as_its_spectrum() -> None:
     np.testing.assert_allclose(values[:50], np.sort(aliased)[::-1][:50], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_closed_form_that_does_not_exist_is_not_invented() -> None:
     unlike = RBF((0.1, 0.2)) + RBF((0.2, 0.1))
     assert Torus(2).spectrum(unlike).origin.startswith("numerical")

@@ -162,6 +162,7 @@ def test_small_and_repeated_samples_are_accepted() -> None:
         np.testing.assert_allclose(spectrum.trace, 1, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "inputs"),
     [

@@ -186,6 +186,7 @@ def check_way(known: Graph, kernel: str, way: str, monkeypatch: pytest.MonkeyPat
     np.testing.assert_allclose(raw.variances, naive(raw.kernel, known).diagonal(), rtol=1e-10, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kernel", "way"),
     [
@@ -328,6 +329,7 @@ def test_smooth_matern_kernels_become_diffusion(graph: str) -> None:
         assert rougher / smoother == pytest.approx(2, abs=0.2)  # the difference falls as one over the smoothness
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("scale", [0.2, 5.0, 64.0])
 def test_the_matern_kernel_of_smoothness_one_is_the_regularised_laplacian(graph: str, scale: float) -> None:

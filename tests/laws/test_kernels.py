@@ -206,6 +206,7 @@ def test_fourier_transform_is_the_radial_integral(kernel: Stationary, dim: int) 
     np.testing.assert_allclose(np.exp(log_transform), expected, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("alpha", "dim"),
     [(0.7, 1), (1.2, 2), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((1.5, 1), (2.0, 3), (40.0, 3)))],

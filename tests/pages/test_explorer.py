@@ -398,6 +398,7 @@ def test_a_served_plan_is_loaded_by_the_page(browser: Browser, forecast: tuple[g
             thread.join()
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_files_that_are_none_are_refused_in_a_sentence(browser: Browser, page: str, tmp_path: Path) -> None:
     bad = tmp_path / "bad.json"

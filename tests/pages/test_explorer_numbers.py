@@ -287,6 +287,7 @@ def test_a_function_that_is_learnt() -> None:
         assert found["chosenError"] < random.error[0]
 
 
+@pytest.mark.slow
 def test_simulated_classes_agree_with_the_package() -> None:
     sizes, state = [1, 8, 25], {"labels": "classes", "noise": 0.3, "lengthscale": 0.15, "variance": 2.0}
     quantities = ("error-rate", "sign-error-rate", "mse")

@@ -425,6 +425,7 @@ def test_goals_out_of_sight_leave_the_picture_alone() -> None:
         assert low < forecast.at([60])["rmse"][0] < high < 1e5 * low
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["$\\frac{x}$", "价格", *(pytest.param(name, marks=pytest.mark.slow) for name in ("two\nlines", "x" * 300))],
@@ -446,6 +447,7 @@ def test_further_answers_are_listed() -> None:
     assert "The next 10 rows should lower the RMSE by about" in page
 
 
+@pytest.mark.slow
 def test_groups_are_counted_by_their_name_everywhere(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     patient = np.repeat(np.arange(12), 3)

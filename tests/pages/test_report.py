@@ -242,6 +242,7 @@ def test_results_say_what_they_can_be_written_as(curves: gpc.CurveSet, tmp_path:
     assert "<table>" in curves._repr_html_()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [[0], [5], [0, 0], [3, 1, 2]])
 def test_odd_sizes_draw(n: list[float]) -> None:
     curves = gpc.learning_curves(PROBLEM, n)

@@ -420,6 +420,7 @@ def test_posterior_variances_are_those_of_simulated_graphs() -> None:
     assert (density * np.diff(bounds)).sum() == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_variances_restricted_to_a_degree(curve: gpc.LearningCurve) -> None:
     found = gpc.vertex_variances(walk(ER3, 4), 1, "cavity", rng=1)
     two = found.of_degree(2)

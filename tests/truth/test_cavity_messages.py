@@ -93,6 +93,7 @@ KERNELS: dict[str, tuple[Callable[[], VertexModel], Function]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 10])
 def test_sweep_and_elimination_against_inverses(size: int) -> None:
     rng = np.random.default_rng(size)
@@ -162,6 +163,7 @@ def test_exact_on_forests(
     assert (abs(got.mean - mean) <= allowed + off).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [1.0, 1e-4, 1e-8])
 @pytest.mark.parametrize("a", [2.0, 2.1, 2.3])
 @pytest.mark.parametrize("p", [20, 41, 60])

@@ -93,6 +93,7 @@ def test_same_seed_same_numbers_whatever_the_threads() -> None:
     assert np.array_equal(one.variance, two.variance)
 
 
+@pytest.mark.slow
 def test_samples_describe_the_distribution() -> None:
     run = population_error(ER3, random_walk(4, 2), 0.1, 1.0, normalise="global", rng=0)
     assert run.weight.sum() == pytest.approx(1)

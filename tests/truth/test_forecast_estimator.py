@@ -116,6 +116,7 @@ def test_parameters_set_after_the_fit_are_for_the_next_one() -> None:
     assert model.forecast_.seed == 0
 
 
+@pytest.mark.slow
 def test_names_reach_the_forecast() -> None:
     X, y = rows()
     table = pd.DataFrame({"heat": X[:, 0], "same": 1.0, "id": np.arange(30)})
@@ -181,6 +182,7 @@ def kernel() -> Any:
     return ConstantKernel(1.0) * RBF([1.0, 3.0]) + WhiteKernel(0.05)
 
 
+@pytest.mark.slow
 def test_a_display_from_a_gaussian_process_of_scikit_learn() -> None:
     X, y = rows()
     regressor = GaussianProcessRegressor(kernel(), normalize_y=True)

@@ -209,12 +209,14 @@ def test_all_is_the_theory_that_applies() -> None:
     assert curves.skipped["cavity"].startswith("on 12 vertices simulation is fast and exact")
 
 
+@pytest.mark.slow
 def test_all_on_an_ensemble_takes_the_graphs_for_the_theory() -> None:
     curves = learning_curves(DRAWN, nu=[0.5], vertices=20, graphs=3, rng=1, precision=0.1, population=64)
     assert set(curves) == {"eigenvalue", "cavity"}
     assert curves["eigenvalue"].options == {"vertices": 20, "graphs": 3}
 
 
+@pytest.mark.slow
 def test_all_with_options_of_a_simulation_takes_it_too() -> None:
     problem = GraphProblem(RandomRegular(3), RandomWalkKernel(4, normalise="global"), 0.1)
     curves = learning_curves(problem, nu=[0.5, 1.0], population=64, **FEW)
@@ -359,6 +361,7 @@ def test_any_examples_per_vertex_come_back_from_the_number_of_labels(vertices: i
         np.testing.assert_array_equal(back.n, asked.n)  # on which errors depend
 
 
+@pytest.mark.slow
 def test_curves_say_what_they_are() -> None:
     curves = learning_curves(DRAWN, nu=[0.5, 1.0], precision=0.2, population=64, **FEW)
     assert repr(curves["simulation"]).startswith("LearningCurve('simulation', nu = 0.5…1 (2 values), error = 0.")

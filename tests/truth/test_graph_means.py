@@ -65,6 +65,7 @@ def test_means_are_those_of_dense_algebra(graph: str, kernel: GraphKernel, how: 
     assert found.mean.shape == (known.vertices,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [False, True], ids=["products", "precision"])
 @pytest.mark.parametrize("factorised", [False, True], ids=["iterated", "factorised"])
 @pytest.mark.parametrize("kernel", [RegularisedLaplacianKernel(8.0), MaternGraphKernel(2.0, 2)], ids=repr)

@@ -76,6 +76,7 @@ def test_one_data_set_on_a_tree_retyped(teacher: gpc.Teacher | None) -> None:
         np.testing.assert_allclose(one_data_set(problem, "cavity", quantity), exact, rtol=1e-9, err_msg=quantity)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("quantity", "teacher"), [("training", TEACHERS[0]), ("nlpd", TEACHERS[1])])
 def test_on_a_graph_with_cycles_both_are_near(quantity: str, teacher: gpc.Teacher | None) -> None:
     problem = gpc.GraphProblem(LOOPY, STUDENT, 0.1, teacher)

@@ -152,6 +152,7 @@ def test_groups_are_called_by_their_own_name_if_it_is_a_known_word(column: str, 
     assert Unit(group=name_groups(column)).say("Rows grow; a row, 3 rows") == words
 
 
+@pytest.mark.slow
 def test_the_next_vertices_are_unlabelled_and_lower_the_error_more_than_others() -> None:
     result = real()
     table = result.next_rows(12)

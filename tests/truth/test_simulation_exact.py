@@ -157,6 +157,7 @@ TORUS: dict[str, tuple[Kernel, Kernel, int]] = {
 SERIES = {1: 6000, 2: 120, 3: 32}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TORUS)
 def test_overlap_on_the_torus_is_the_series_of_products_of_transforms(name: str) -> None:
     first, second, d = TORUS[name]

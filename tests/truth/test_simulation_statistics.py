@@ -49,6 +49,7 @@ IDENTITY: dict[str, Problem] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IDENTITY)
 def test_empirical_error_of_one_more_example(name: str) -> None:
     # <eps_emp(D_{n+1})> = <noise eps(x, D_n) / (noise + eps(x, D_n))>, exact for every GP; within 4 standard errors
@@ -69,6 +70,7 @@ def test_empirical_error_of_one_more_example(name: str) -> None:
     assert (stderr < 0.03 * found.details["empirical"]).all()
 
 
+@pytest.mark.slow
 def test_ou_on_the_circle_without_noise_is_its_exact_curve() -> None:
     # gaps of n points: n ∫ (n-1)(1-g)^(n-2) [g coth(g/l) - l] dg; n = 1: coth(1/l) - l; n = 0: coth(1/2l)
     scale, sizes = 0.3, [0, 1, 2, 10, 50]
