@@ -207,7 +207,7 @@ def test_a_goal_next_to_the_limit_asks_for_no_absurd_number_of_rows() -> None:
     found = noisy()
     verdict = found.verdict(float(found.at([found.horizon])["rmse"][0]) * (1 - 1e-6))
     assert verdict.label == "too few rows to say"
-    assert "too close" in verdict.sentences[-1]
+    assert "No realistic number of rows" in verdict.sentences[-1]
 
 
 @pytest.mark.slow
