@@ -45,6 +45,7 @@ def test_test_inputs_that_are_refused(capsys: pytest.CaptureFixture[str]) -> Non
     )
 
 
+@pytest.mark.slow
 def test_a_map_over_inputs(tmp_path: Path) -> None:
     code, out, err = command(*CURVE, "--map", "30", "--nodes", "200")
     assert code == 0

@@ -130,6 +130,7 @@ def test_workers_and_batches_change_no_bit(problem: Problem, monkeypatch: pytest
         assert same(alone, learning_curve(problem, "simulation", [0, 1, 20, 150], **options))
 
 
+@pytest.mark.slow
 def test_every_data_set_has_its_own_stream_whatever_the_number_of_them(tmp_path: Path) -> None:
     few, many = repeat(Numbers(tmp_path), 3), repeat(Numbers(tmp_path), 40, workers=2)
     np.testing.assert_array_equal(few, expected(3))
@@ -565,6 +566,7 @@ print(*learning_curve(Problem(RBF(0.1), Torus(2), 0.05), "simulation", [300, 500
 """
 
 
+@pytest.mark.slow
 def test_numbers_do_not_depend_on_threads_even_in_a_new_process() -> None:
     """The BLAS of SciPy is loaded when it is first used; loaded within the limit of one thread, it would have many."""
     found = {

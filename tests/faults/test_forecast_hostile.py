@@ -113,6 +113,7 @@ def test_units_beyond_double_precision_are_a_sentence(factor: float) -> None:
         gpc.forecast(X * [1, factor], y)
 
 
+@pytest.mark.slow
 def test_repeated_inputs_with_different_targets_are_not_deterministic() -> None:
     X, y = rows()
     X = np.concatenate((X, X[:4]))

@@ -179,6 +179,7 @@ def rename(value: Any, name: str) -> Any:
     return kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])], ids=range(len(NAMES))
 )

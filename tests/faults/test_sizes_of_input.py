@@ -195,6 +195,7 @@ def row(number: int, **cells: float) -> str:
 HEADER = '<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c><c r="B1" t="inlineStr"><is><t>b</t></is></c></row>'
 
 
+@pytest.mark.slow
 def test_a_far_cell_of_a_workbook_is_a_column_and_not_a_million_rows(tmp_path: Path) -> None:
     started = time.process_time()
     table = read_table(written(tmp_path, workbook(HEADER, row(2, A=1, B=2.5), row(1_048_576, XFD=7))))

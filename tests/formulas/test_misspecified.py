@@ -81,6 +81,7 @@ MATCHED: dict[str, Problem] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", MATCHED.values(), ids=MATCHED)
 @pytest.mark.parametrize("method", THEORY)
 def test_a_teacher_that_agrees_changes_nothing(method: MethodName, problem: Problem) -> None:

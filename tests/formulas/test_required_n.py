@@ -109,6 +109,7 @@ UNREACHABLE: list[tuple[Problem, MethodName, float]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("problem", "method", "goal"), UNREACHABLE)
 def test_unreachable_goals_say_how_far_one_gets(problem: Problem, method: MethodName, goal: float) -> None:
     with pytest.raises(

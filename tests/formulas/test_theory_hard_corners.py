@@ -233,6 +233,7 @@ def test_a_million_eigenvalues(noise: float) -> None:
         np.testing.assert_allclose(error, math.fsum(MILLION / (1 + math.exp(low) * MILLION)), rtol=ACCURACY)
 
 
+@pytest.mark.slow
 def test_leaps_of_the_discrete_recursion_agree_with_single_steps() -> None:
     for name, noise in (("power law", 0.3), ("gaps", 1e-3), ("exponential", 1.0)):
         values = np.repeat(SPECTRA[name].values, SPECTRA[name].multiplicities.astype(int))

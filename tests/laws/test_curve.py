@@ -45,6 +45,7 @@ def test_a_saved_set_reproduces_itself(tmp_path: Path) -> None:
     assert back.to_json() == curves.to_json()
 
 
+@pytest.mark.slow
 def test_scikit_learn_kernels_survive_saving(tmp_path: Path) -> None:
     from sklearn.gaussian_process import kernels
 

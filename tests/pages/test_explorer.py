@@ -174,6 +174,7 @@ def test_every_slider_moves_its_curve_at_once(browser: Browser, page: str, state
     assert slow == {}
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_keyboard_only(browser: Browser, page: str) -> None:
     browser.resize(1280, 900)
@@ -206,6 +207,7 @@ def test_keyboard_only(browser: Browser, page: str) -> None:
     assert browser.run(f"{reached}.filter((e) => e.tabIndex < 0 && e.role !== 'tab').length") == 0
 
 
+@pytest.mark.slow
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("tab", ["theory", "learn", "network"])
@@ -218,6 +220,7 @@ def test_both_widths(browser: Browser, page: str, tab: str, width: int) -> None:
     assert browser.run(f"{cut}.map((e) => e.textContent)") == []
 
 
+@pytest.mark.slow
 @needs_chromium
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (npm install)")
 @pytest.mark.parametrize("tab", TABS)

@@ -250,6 +250,7 @@ def test_odd_sizes_draw(n: list[float]) -> None:
     assert "plotly" in view_of(curves).page()
 
 
+@pytest.mark.slow
 def test_pictures_are_the_same_bytes_each_time(curves: gpc.CurveSet) -> None:
     assert curves.plot().to_bytes("png") == curves.plot().to_bytes("png")
 

@@ -85,6 +85,7 @@ def test_standard_errors_are_honest(normalise: Normalisation) -> None:
     assert 0.5 < spread / claimed < 1.6
 
 
+@pytest.mark.slow
 def test_same_seed_same_numbers_whatever_the_threads() -> None:
     options: dict[str, Any] = {"normalise": "local", "precision": 0.05, "vertices": 1000, "rng": 5}
     one = population_error(ER3, random_walk(4, 2), 0.1, 1.0, threads=1, **options)

@@ -88,6 +88,7 @@ def test_pure_noise_is_noise_limited() -> None:
     assert found.at([100])["rmse"][0] < 1.1 * found.at([1600])["rmse"][0]
 
 
+@pytest.mark.slow
 def test_a_function_without_noise_gets_better_and_better() -> None:
     table = smooth().at([60, 240, 960])
     assert smooth().verdict().label in ("more data helps", "too few rows to say")

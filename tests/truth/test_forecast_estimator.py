@@ -167,6 +167,7 @@ def test_pipelines_searches_and_scores() -> None:
     np.testing.assert_allclose(pipeline.fit(X, y).predict(X), quick_model().fit(X, y).predict(X), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_picture_is_that_of_the_forecast() -> None:
     model = quick_model().fit(*rows())
     ax = Figure().add_subplot()
@@ -287,6 +288,7 @@ def test_a_constant_column_of_a_regressor_does_not_matter() -> None:
     np.testing.assert_allclose(more["rmse"], one["rmse"], rtol=0.1)
 
 
+@pytest.mark.slow
 def test_a_table_of_one_target_gives_it_its_name() -> None:
     X, y = rows()
     assert gpc.forecast(pd.DataFrame(X), pd.DataFrame({"name": y}), effort=QUICK).target == "name"

@@ -141,6 +141,7 @@ def test_beliefs_that_grow_are_those_found_anew(kernel: Any, inference: str) -> 
         np.testing.assert_allclose(variance, exact_variance, rtol=4e-3)
 
 
+@pytest.mark.slow
 def test_curves_do_not_depend_on_how_beliefs_are_found() -> None:
     problem = gpc.Problem(gpc.OU(0.2), CIRCLE, gpc.Probit(0.5))
     for inference in ("ep", "laplace"):

@@ -168,6 +168,7 @@ def test_the_next_vertices_are_unlabelled_and_lower_the_error_more_than_others()
         result.next_rows(1000)
 
 
+@pytest.mark.slow
 def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
     result = real()
     path = tmp_path / "plan.json"
@@ -306,6 +307,7 @@ def test_large_graphs_agree_with_dense_algebra_on_a_tree() -> None:
         )
 
 
+@pytest.mark.slow
 def test_the_regressor_takes_the_large_way_if_it_must(monkeypatch: pytest.MonkeyPatch) -> None:
     import gpcurves.forecasting.networks.regressor as regressor
 

@@ -83,6 +83,7 @@ def test_a_sorted_graph_keeps_what_is_known_about_its_vertices() -> None:
     assert moved.by_name[0] is moved
 
 
+@pytest.mark.slow
 def test_files_in_another_order_give_the_same_predictions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -265,6 +265,7 @@ def test_goals_that_are_none(goal: dict[str, float], message: str) -> None:
         made().required_n(**goal)
 
 
+@pytest.mark.slow
 def test_the_shape_of_residuals_is_that_of_cross_validation() -> None:
     X, y = numbers(60)
     y = y + np.random.default_rng(0).standard_t(3, 60)
@@ -323,6 +324,7 @@ def test_decoding_is_the_inverse_of_encoding() -> None:
     pd.testing.assert_frame_equal(back, expected, check_dtype=False, check_exact=False, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_rows_of_a_pool_are_its_own_and_none_is_chosen_twice() -> None:
     pool = table(30, seed=5).drop(columns=["y", "same"]).assign(seen=pd.Timestamp("2024-01-01"), gone=np.nan)
     pool["parts"] = [[1, 2]] * 30
