@@ -43,7 +43,7 @@ the second, no number is worth giving."""
 
 
 AMPLE = 6
-"""With so many times the estimate, four of five goals were reached on tables left out, of those that were reached at all."""
+"""With so many times the estimate, four of five goals were reached on the tables on which it was chosen, of those reached at all."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class RequiredN(Listed):
 
     ``estimate`` is the best guess; if there is none, ``reason`` says why. ``low`` and ``high`` are the ends of the 90 % interval:
     fewer than ``low`` are unlikely to be enough, and ``high`` very likely are. With ``assured`` rows the goal is reached with a
-    probability of 80 %, if it can be reached at all. ``monte_carlo_error`` is the standard error of the estimate due to random draws: more draws make it
-    smaller, but not the interval.
+    probability of 80 %, if it can be reached at all. ``monte_carlo_error`` is the standard error of the estimate due to random
+    draws: more draws make it smaller, but not the interval.
     """
 
     estimate: int | None
