@@ -28,6 +28,7 @@ from gpcurves.forecasting.intervals import (
     blend,
     combine,
     expect,
+    find_steeper,
     follow_function,
     follow_power_laws,
     ingredients,
@@ -39,6 +40,7 @@ MISS = 20.0  # price of missing the truth in units of the distance: that for whi
 SMOOTH = 0.05  # below such distances errors and misses count less than in proportion
 WIDTHS = np.log([0.1, 1.0, 1.0, 0.3, 0.5, 0.5, 0.3])  # what the constants of widths are drawn to,
 PULL = 3.0  # and how strongly
+CROSS_VALIDATED = 0.9  # share of the rows on which cross-validation trains
 RARE = 0.5  # kinds with few tasks count more, by this power of their number, so that intervals hold on each of them,
 SIMULATORS = 0.3  # and simulators less, whose errors are factors of thousands
 DROP, MOST_OF_DROP = (
@@ -63,7 +65,8 @@ class Points:
     above: np.ndarray
     scatter: np.ndarray
     noiseless: np.ndarray  # how free of noise the target is, from 0 to 1
-    exact: np.ndarray  # how surely it is a smooth function without noise
+    exact: np.ndarray  # how surely it is a smooth function without noise,
+    computed: np.ndarray  # and the result of a computation
     tails: np.ndarray
     heavy: np.ndarray  # tails of the target
     laws: np.ndarray  # what power laws say,
@@ -84,7 +87,8 @@ class Points:
         level = blend(TABLES.level, self.noiseless)
         model = combine(self.ahead, self.now, self.gap, level, TABLES.slope)
         measured = expect(TABLES, model, self.laws, self.heavy)
-        return follow_function(measured, np.minimum(self.ahead + self.gap, self.endless), self.exact)
+        steep = find_steeper(self.ahead + self.gap, self.endless, self.factor / CROSS_VALIDATED, self.computed)
+        return follow_function(measured, steep, self.exact)
 
     def squares(self) -> np.ndarray:
         """Return the squared ingredients of the width, one column per forecast."""
@@ -126,6 +130,7 @@ def read(*files: Path) -> Points:
         scatter=column(lambda row, i, k: row["cv_stderr"][-1]),
         noiseless=measure_noiselessness(column(lambda row, i, k: row["above"][3])),
         exact=column(lambda row, i, k: row["smooth"]) * measure_exactness(*column(find_noise).T),
+        computed=column(lambda row, i, k: row["computed"]),
         tails=column(lambda row, i, k: measure_tails(np.array(row["residuals"]))),
         heavy=column(lambda row, i, k: row["heavy"]),
         laws=column(lambda row, i, k: law_ahead(row, k)),

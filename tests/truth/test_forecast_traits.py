@@ -12,7 +12,7 @@ import gpcurves as gpc
 from gpcurves.forecasting import ForecastEffort
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve
-from gpcurves.forecasting.intervals import PosteriorCurves
+from gpcurves.forecasting.intervals import PosteriorCurves, find_steeper
 from gpcurves.forecasting.traits import Traits, count_digits, measure_tail, measure_traits
 from gpcurves.tables.preparing import prepare
 from gpcurves.tables.rows import standardise
@@ -73,17 +73,24 @@ def test_smooth_are_computed_and_dated_targets_with_light_tails() -> None:
     assert Traits(2.0, noiseless=True).smooth == 1.0
 
 
-def test_a_smooth_function_without_noise_follows_the_steeper_of_model_and_laws() -> None:
+@pytest.mark.parametrize(
+    ("traits", "faster"), [(Traits(dated=True), 0.0), (Traits(computed=1.0), 0.5), (Traits(noiseless=True), 0.5)]
+)
+def test_a_smooth_function_without_noise_follows_the_steeper_of_model_and_laws(traits: Traits, faster: float) -> None:
     sizes = np.arange(401.0)
     steep, shallow = (ErrorCurve(np.exp(-rate * np.log1p(sizes)), 1e-9) for rate in (3.0, 1.0))
     n = np.array([7.0, 14.0, 28.0, 50.0])
     observed = CrossValidation(n, n**-2.0, 0.1 * n**-2.0)
     for curve, slope in ((steep, -3.0), (shallow, -2.0)):  # but for a tenth, which goes on as for measured targets
-        band = PosteriorCurves(
-            (curve,), np.ones(1), ((1,),), observed, 56, 56, 1.0, traits=Traits(computed=1.0)
-        ).make_band()
+        band = PosteriorCurves((curve,), np.ones(1), ((1,),), observed, 56, 56, 1.0, traits=traits).make_band()
         found = 2 * np.log(band.at(np.array([100.0, 200.0]))[0])
-        assert (found[1] - found[0]) / math.log(2) == pytest.approx(slope, abs=0.2)
+        assert (found[1] - found[0]) / math.log(2) == pytest.approx(slope - faster, abs=0.25)
+
+
+def test_a_computed_function_falls_faster_beyond_cross_validation_only() -> None:
+    model, laws, reach = np.array([-1.0, -2.0, -4.0]), np.array([-1.5, -1.8, -3.0]), np.array([0.5, 1.0, 4.0])
+    naive = [min(a, b) - 0.5 * 0.6 * max(math.log(r), 0.0) for a, b, r in zip(model, laws, reach, strict=True)]
+    assert find_steeper(model, laws, reach, 0.6) == pytest.approx(naive, rel=1e-15)
 
 
 @pytest.mark.slow

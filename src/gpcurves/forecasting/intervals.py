@@ -31,6 +31,7 @@ _SCATTER = 0.4  # and how far logarithms of cross-validated errors may be from t
 _ABOVE = 4.0  # so far above the noise, in logarithms, a function counts as free of noise
 _TINY = -3.0, -8.0  # logarithm of the noise variance over the target's from which it may be none, and from which it is
 _TRUST = 0.9  # in the steeper of model and power laws, if a target is surely smooth and free of noise
+_FASTER = 0.5  # power of n by which errors of computed functions fall faster than model and power laws expect
 _TAILS = 0.7, 1.2  # tails of the target below which power laws count least, and above which they count most
 _HEAVIEST = 5.0  # tails of residuals up to which they widen the interval
 _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
@@ -235,6 +236,15 @@ def expect(calibration: Calibration, model: FloatArray, laws: FloatArray, tail: 
     return np.asarray((1 - share) * (model + shift) + share * laws)
 
 
+def find_steeper(model: FloatArray, laws: FloatArray, reach: FloatArray, computed: FloatArray | float) -> FloatArray:
+    """Return what is expected of a smooth function without noise: the steeper of model and power laws.
+
+    If it is surely ``computed``, it falls faster still, the more so the further it ``reach``es beyond cross-validation, as a multiple
+    of its rows. Both look back, and the error of a smooth function falls the faster the better it is known already.
+    """
+    return np.asarray(np.minimum(model, laws) - _FASTER * computed * np.maximum(np.log(reach), 0.0))
+
+
 def follow_function(measured: FloatArray, steep: FloatArray, exact: FloatArray | float) -> FloatArray:
     """Return what is expected if the target is, as surely as ``exact`` says, a smooth function without noise."""
     return np.asarray((1 - _TRUST * exact) * measured + _TRUST * exact * steep)
@@ -343,11 +353,12 @@ class PosteriorCurves:
         return follow_function(measured, self._steep(n, ahead)[0], self._exact)
 
     def _steep(self, n: FloatArray, ahead: FloatArray | None = None) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """Return what is expected of a smooth function without noise, the steeper of model and laws, and where it is the model."""
-        now = float(self.moments(self.observed.n[-1:])[0][0])
+        """Return what is expected of a smooth function without noise, and where it follows the model instead of power laws."""
+        now, scored = float(self.moments(self.observed.n[-1:])[0][0]), self._scored(n)
         model = (self.moments(n)[0] if ahead is None else ahead) - now + np.log(self.observed.mse[-1])
-        laws = follow_power_laws(self.observed, self._scored(n), endless=True)
-        return np.minimum(model, laws), model < laws
+        laws = follow_power_laws(self.observed, scored, endless=True)
+        computed = 1.0 if self.traits.noiseless else self.traits.computed
+        return find_steeper(model, laws, scored / self.observed.n[-1], computed), model < laws
 
     def _scored(self, n: FloatArray) -> FloatArray:
         """Return numbers of rows kept within those at which forecasts by power laws were scored."""
