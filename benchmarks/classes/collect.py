@@ -1,6 +1,6 @@
 """Forecasts of the tasks, before they are combined: one row for each task and pilot.
 
-    python -m benchmarks.classes.collect FILE [--third | --further] [--draws 2]
+    python -m benchmarks.classes.collect FILE [--third | --further | --unseen] [--draws 2]
 
 Writes what the rows say (mistakes and doubts of cross-validation, what the model expects, rivals) with the true curve beside it, one
 line for each pilot; lines that are there already are kept, so that it can be stopped at any time.
@@ -97,6 +97,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--third", action="store_true", help="only the tasks to iterate on")
     parser.add_argument("--further", action="store_true", help="only the tasks for the last score")
+    parser.add_argument("--unseen", action="store_true", help="only the tasks that are scored once")
     parser.add_argument("--draws", type=int, default=4)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -105,7 +106,7 @@ def main() -> None:
     done = {(row["task"], row["draw"]) for row in map(json.loads, lines)}
     known = json.loads(truth.FILE.read_text())
     for draw in range(asked.draws):
-        for name in (each for each in truth.order(asked.further) if each in known):
+        for name in (each for each in truth.order(asked.further, asked.unseen) if each in known):
             if (name, draw) in done or (asked.third and not tasks.third(name)):
                 continue
             with asked.file.open("a") as file:

