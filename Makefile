@@ -65,20 +65,26 @@ node_modules/installed: package.json
 bench: .venv/installed  ## hot paths against what one would do instead; fails if a goal is missed
 	$(BIN)/python -m benchmarks
 
-benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people do instead, on 374 tables and functions; truth takes hours once
+benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people do instead, on 617 tables and functions; truth takes hours once
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.truth --most 800
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/forecasts.jsonl
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.truth --unseen --most 800
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/unseen.jsonl --unseen
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/further.jsonl --further
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/forecasts.jsonl
+	$(BIN)/python -m benchmarks.forecast.score --made build/unseen.jsonl
+	$(BIN)/python -m benchmarks.forecast.score --made build/unseen.jsonl build/further.jsonl
 	$(BIN)/python -m benchmarks.forecast.score build/forecasts.jsonl
-	$(BIN)/python -m benchmarks.forecast.score build/forecasts.jsonl build/further.jsonl
 
-benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates beside what people do instead, on 160 tables with classes; may be stopped and resumed
+benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates beside what people do instead, on 248 tables with classes; may be stopped and resumed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth --further --most 800
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth --unseen
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/classes.jsonl
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/further-classes.jsonl --further
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/unseen-classes.jsonl --unseen
 	$(BIN)/python -m benchmarks.classes.score build/classes.jsonl
-	$(BIN)/python -m benchmarks.classes.score build/classes.jsonl build/further-classes.jsonl
+	$(BIN)/python -m benchmarks.classes.score build/classes.jsonl build/unseen-classes.jsonl
+	$(BIN)/python -m benchmarks.classes.score build/classes.jsonl build/unseen-classes.jsonl build/further-classes.jsonl
 
 .venv/installed-benchmarks: .venv/installed benchmarks/forecast/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/forecast/requirements.txt

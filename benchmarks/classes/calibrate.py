@@ -101,14 +101,15 @@ def calibrated(constants: np.ndarray) -> ClassCalibration:
     return ClassCalibration((level, more), (smooth, smooth_more), model, power)
 
 
-def read(file: Path, which: int) -> Points:
+def read(which: int, *files: Path) -> Points:
     """Read what `collect` wrote, for error rates (0) or log losses (1)."""
     known = json.loads(truth.FILE.read_text())
     true = {
         name: {n: mean for n, sets in curve.items() if (mean := truth.average(sets)) is not None}
         for name, curve in known.items()
     }
-    rows = [row for row in map(json.loads, file.read_text().splitlines()) if "failed" not in row]
+    lines = [line for file in files for line in file.read_text().splitlines()]
+    rows = [row for row in map(json.loads, lines) if "failed" not in row]
     found = [(row, i, k) for row in rows for i, k in enumerate(FACTORS) if str(k * ROWS) in true.get(row["task"], {})]
     key = ("mistakes", "loss")[which]
     rivals = ("rivals", "rivals of log loss")[which]
@@ -207,7 +208,7 @@ def leave_out(points: Points, parts: int = 12) -> tuple[np.ndarray, np.ndarray, 
 
 def main() -> None:
     for which, name in enumerate(("RATE", "LOSS")):
-        points = read(Path(sys.argv[1]), which)
+        points = read(which, Path(sys.argv[1]))
         constants, down, up = fit(points, np.full(len(points.task), True))
         first, second, third, fourth, model, power = (float(f"{value:.3g}") for value in constants)
         ends = [tuple(float(f"{value:.3g}") for value in each) for each in (down, up)]

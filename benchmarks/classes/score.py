@@ -1,11 +1,11 @@
 """Score forecasts of classes against true learning curves, with what people do instead beside them.
 
-    python -m benchmarks.classes.score FILE [FURTHER]
+    python -m benchmarks.classes.score FILE [OTHER ...]
 
 FILE is what `collect` wrote. Errors are |forecast - true error rate|, and for log losses |ln(forecast / true)|, at 2, 4, 8 and 16 times
 the rows, averaged over the pilots of a task; then their median and mean over tasks. Constants were fitted to the same tasks, so
-each task is scored with constants fitted to others (`calibrate.leave_out`). The tasks in FURTHER, instead, if it is given, are scored with
-constants fitted to all tasks in FILE.
+each task is scored with constants fitted to others (`calibrate.leave_out`). The tasks in OTHER files, instead, if any are given, are scored
+with constants fitted to all tasks in FILE.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def line(name: str, points: Points, forecast: np.ndarray, here: np.ndarray) -> s
 
 def main() -> None:
     for which, name in enumerate(("error rate", "log loss")):
-        points = read(Path(sys.argv[1]), which)
+        points = read(which, Path(sys.argv[1]))
         if len(sys.argv) > 2:
             constants = fit(points, np.full(len(points.task), True))
-            points = read(Path(sys.argv[2]), which)
+            points = read(which, *map(Path, sys.argv[2:]))
             estimate, low, high = points.band(*constants)
         else:
             estimate, low, high = leave_out(points)

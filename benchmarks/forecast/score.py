@@ -1,14 +1,14 @@
 """Score forecasts against true learning curves, with what people do instead beside them.
 
-    python -m benchmarks.forecast.score FILE [FURTHER]
+    python -m benchmarks.forecast.score [--made] FILE [FILE ...]
 
 FILE is what `collect` wrote. Errors are |ln(forecast / true MSE)| at 2, 4, 8 and 16 times the rows: median and 90th percentile.
-Constants of the forecast were fitted to the same tasks, so each task is scored with constants fitted to all other tables
-(`calibrate.leave_out`): nothing of a task is in its own score but the choice of ingredients. Rivals get intervals of the same
-kind: a width for each multiple, fitted to the other tasks.
+Constants of the forecast were fitted to the tasks of ``tasks.json``, so each of these is scored with constants fitted to all other tables
+(`calibrate.leave_out`): nothing of a task is in its own score but the choice of ingredients. With ``--made``, forecasts are
+scored as the package made them: for tasks that no constant was fitted to (`collect --further`, `collect --unseen`).
 
-FURTHER is what `collect --further` wrote: forecasts of tasks that were chosen when everything was fixed. They are scored as the package
-made them, and the widths of rivals come from FILE.
+Rivals get intervals of the same kind: a width for each multiple, from their errors on the other tasks of these files, which for tasks
+that nothing was fitted to is more than the forecast has.
 """
 
 from __future__ import annotations
@@ -51,19 +51,12 @@ def line(name: str, error: np.ndarray, factor: np.ndarray, score: np.ndarray, in
 
 
 def main() -> None:
-    file, *further = map(Path, sys.argv[1:])
-    points = read(file)
-    if further:
-        rows, fresh = read_lines(further[0]), read(further[0])
-        estimate, low, high = made(fresh)
-        ends = {name: from_others(points, fresh, name) for name in fresh.rivals}
-        compare(fresh, (estimate, low, high), ends)
-    else:
-        rows = read_lines(file)
-        estimate, low, high = leave_out(points)
-        widths = {name: rival_widths(points, said - points.truth) for name, said in points.rivals.items()}
-        compare(points, (estimate, low, high), widths)
-    required(rows)
+    asked = sys.argv[1:]
+    files = [Path(name) for name in asked if name != "--made"]
+    points = read(*files)
+    own = made(points) if "--made" in asked else leave_out(points)
+    compare(points, own, {name: rival_widths(points, said - points.truth) for name, said in points.rivals.items()})
+    required([row for file in files for row in read_lines(file)])
 
 
 def made(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -71,14 +64,6 @@ def made(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     squares = points.squares()
     down, up = (np.sqrt(np.square(side) @ squares) for side in (TABLES.down, TABLES.up))
     return points.estimate, points.estimate - down, points.estimate + up
-
-
-def from_others(others: Points, points: Points, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return intervals around a rival: quantiles of its errors on other tasks, at the same multiple."""
-    errors = others.rivals[name] - others.truth
-    ends = {k: np.quantile(errors[others.factor == k], (0.05, 0.95)) for k in set(points.factor)}
-    low, high = np.array([ends[k] for k in points.factor]).T
-    return low, high
 
 
 def compare(points: Points, own: tuple[np.ndarray, ...], widths: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:
