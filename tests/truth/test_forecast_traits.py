@@ -64,18 +64,22 @@ def test_digits_survive_standardising() -> None:
     assert not measure_traits(standardise(prepare(computed.drop(columns="when"), "y", most_rows=100))).dated
 
 
+def test_of_a_target_known_to_be_deterministic_only_the_tails_count() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.uniform(size=40)}).assign(y=lambda t: np.sin(3 * t.x))
+    rows = standardise(prepare(table, "y", most_rows=100))
+    assert measure_traits(rows, deterministic=True) == Traits(measure_traits(rows).heavy)
+
+
 def test_smooth_are_computed_and_dated_targets_with_light_tails() -> None:
     assert Traits(0.4, computed=0.6).smooth == 0.6
     assert Traits(0.4, computed=0.6, dated=True).smooth == 1.0
     assert Traits(0.8, dated=True).smooth == pytest.approx(0.5)
     assert Traits(2.0, computed=1.0, dated=True).smooth == 0.0
     assert Traits(0.4).smooth == 0.0
-    assert Traits(2.0, noiseless=True).smooth == 1.0
 
 
-@pytest.mark.parametrize(
-    ("traits", "faster"), [(Traits(dated=True), 0.0), (Traits(computed=1.0), 0.5), (Traits(noiseless=True), 0.5)]
-)
+@pytest.mark.parametrize(("traits", "faster"), [(Traits(dated=True), 0.0), (Traits(computed=1.0), 0.5)])
 def test_a_smooth_function_without_noise_follows_the_steeper_of_model_and_laws(traits: Traits, faster: float) -> None:
     sizes = np.arange(401.0)
     steep, shallow = (ErrorCurve(np.exp(-rate * np.log1p(sizes)), 1e-9) for rate in (3.0, 1.0))

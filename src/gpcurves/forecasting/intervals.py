@@ -326,8 +326,6 @@ class PosteriorCurves:
     @cached_property
     def _exact(self) -> float:
         """How surely the target is smooth and free of noise, from 0 to 1."""
-        if self.traits.noiseless:
-            return 1.0
         _, _, (above,) = self.moments(self.observed.n[-1:])
         (log_noise,) = self._log_noise(self.observed.n[-1:])
         return self.traits.smooth * float(measure_exactness(above, log_noise))
@@ -357,8 +355,7 @@ class PosteriorCurves:
         now, scored = float(self.moments(self.observed.n[-1:])[0][0]), self._scored(n)
         model = (self.moments(n)[0] if ahead is None else ahead) - now + np.log(self.observed.mse[-1])
         laws = follow_power_laws(self.observed, scored, endless=True)
-        computed = 1.0 if self.traits.noiseless else self.traits.computed
-        return find_steeper(model, laws, scored / self.observed.n[-1], computed), model < laws
+        return find_steeper(model, laws, scored / self.observed.n[-1], self.traits.computed), model < laws
 
     def _scored(self, n: FloatArray) -> FloatArray:
         """Return numbers of rows kept within those at which forecasts by power laws were scored."""

@@ -31,19 +31,16 @@ class Traits:
     """What is known of a target besides what a model of it learns.
 
     ``heavy`` is Hill's estimate of its tails, ``computed`` how surely it is the result of a computation, from 0 to 1, and ``dated``
-    whether dates or times are among the inputs. ``noiseless`` says that the user knows it to be a function without noise.
+    whether dates or times are among the inputs.
     """
 
     heavy: float = 0.0
     computed: float = 0.0
     dated: bool = False
-    noiseless: bool = False
 
     @property
     def smooth(self) -> float:
         """How surely the error falls without end as long as noise is not seen, from 0 to 1."""
-        if self.noiseless:
-            return 1.0
         return max(self.computed, float(self.dated)) * (1 - float(ramp(self.heavy, _EVEN, _UNEVEN)))
 
 
@@ -51,11 +48,16 @@ UNKNOWN = Traits()
 
 
 def measure_traits(rows: Rows, deterministic: bool = False) -> Traits:
-    """Return the traits of the target of these rows."""
+    """Return the traits of the target of these rows.
+
+    A model that knows a target to be ``deterministic`` expects its error to fall without end by itself: digits and dates add nothing.
+    """
+    if deterministic:
+        return Traits(measure_tail(rows.y))
     design = rows.design
     dated = design is not None and any(design.readings[each.source].is_time for each in design.encodings)
     digits = count_digits(rows.mean + rows.scale * rows.y)
-    return Traits(measure_tail(rows.y), float(ramp(digits, _ROUNDED, _COMPUTED)), dated, deterministic)
+    return Traits(measure_tail(rows.y), float(ramp(digits, _ROUNDED, _COMPUTED)), dated)
 
 
 def ramp(value: FloatArray | float, begin: float, end: float) -> FloatArray:
