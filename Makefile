@@ -77,7 +77,7 @@ benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people 
 
 benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates beside what people do instead, on 248 tables with classes; may be stopped and resumed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth --further --most 800
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth --further
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth --unseen
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/classes.jsonl
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/further-classes.jsonl --further
