@@ -80,8 +80,8 @@ benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates besid
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth --further
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth --unseen
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/classes.jsonl
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/further-classes.jsonl --further
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/unseen-classes.jsonl --unseen
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/further-classes.jsonl --further --draws 12
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.collect build/unseen-classes.jsonl --unseen --draws 12
 	$(BIN)/python -m benchmarks.classes.score build/classes.jsonl
 	$(BIN)/python -m benchmarks.classes.score build/classes.jsonl build/unseen-classes.jsonl
 	$(BIN)/python -m benchmarks.classes.score build/classes.jsonl build/unseen-classes.jsonl build/further-classes.jsonl

@@ -3,7 +3,8 @@
     python -m benchmarks.classes.score FILE [OTHER ...]
 
 FILE is what `collect` wrote. Errors are |forecast - true error rate|, and for log losses |ln(forecast / true)|, at 2, 4, 8 and 16 times
-the rows, averaged over the pilots of a task; then their median and mean over tasks. Constants were fitted to the same tasks, so
+the rows, averaged over the pilots of a task; then their median and mean over tasks; then how much smaller that of the forecast is than
+that of each rival on the same tasks, with a standard error, and on which share of the tasks. Constants were fitted to the same tasks, so
 each task is scored with constants fitted to others (`calibrate.leave_out`). The tasks in OTHER files, instead, if any are given, are scored
 with constants fitted to all tasks in FILE.
 """
@@ -36,6 +37,13 @@ def line(name: str, points: Points, forecast: np.ndarray, here: np.ndarray) -> s
     return f"{name:14s} {'   '.join(parts[:-1])}   all {parts[-1]}"
 
 
+def compare(points: Points, forecast: np.ndarray, rival: np.ndarray) -> str:
+    """Return the mean difference of errors on the same tasks with its standard error, and where the forecast is closer."""
+    mine, other = (average(points.off(each), points.task) for each in (forecast, rival))
+    less = mine - other
+    return f"{less.mean():+.4f} +- {less.std() / np.sqrt(len(less)):.4f}, closer on {np.mean(less < 0):.0%} of tasks"
+
+
 def main() -> None:
     for which, name in enumerate(("error rate", "log loss")):
         points = read(which, Path(sys.argv[1]))
@@ -46,6 +54,15 @@ def main() -> None:
         else:
             estimate, low, high = leave_out(points)
         inside = (low <= points.truth) & (points.truth <= high)
+        rivals = {
+            rival: np.clip(
+                # a curve that cannot be fitted, or has no value, stays where it is
+                np.where(np.isfinite(forecast), forecast, points.rivals["last value"]),
+                1e-4,
+                1.0 if which == 0 else None,
+            )
+            for rival, forecast in points.rivals.items()
+        }
         print(
             f"{name}: {len(set(points.task))} tasks, {len(points.task)} forecasts; median and mean at {FACTORS} times the rows"
         )
@@ -53,10 +70,10 @@ def main() -> None:
             here = np.full(len(points.kind), True) if kind == "all" else points.kind == kind
             print(f"-- {kind}: {len(set(points.task[here]))} tasks, 90 % intervals hold {inside[here].mean():.3f}")
             print(line("forecast", points, estimate, here))
-            for rival, forecast in points.rivals.items():
-                bounded = np.clip(forecast, 1e-4, 1.0 if which == 0 else None)
-                # a curve that cannot be fitted, or has no value, stays where it is
-                print(line(rival, points, np.where(np.isfinite(bounded), bounded, points.rivals["last value"]), here))
+            for rival, forecast in rivals.items():
+                print(line(rival, points, forecast, here))
+        for rival, forecast in rivals.items():
+            print(f"forecast less {rival}: {compare(points, estimate, forecast)}")
 
 
 if __name__ == "__main__":
