@@ -8,44 +8,57 @@ import numpy as np
 import pytest
 
 from gpcurves.forecasting.evidence import JITTER, Evidence, Family
+from gpcurves.forecasting.parts import AdditivePart, LinearPart
 from gpcurves.kernels import RBF, Matern52
 from gpcurves.numerics.panels import Panels
 from gpcurves.numerics.validation import FloatArray
 
 BLOCKS = (0, 1, 1, 2, 2, 2)
-CASES = list(itertools.product((RBF, Matern52), (False, True), (False, True)))
+CASES = list(itertools.product((RBF, Matern52), (0, 1, 2), (False, True)))
+PARTS = (LinearPart(3), AdditivePart(3, (0, 4)))
+VARIANCES = (0.6, 1.4)
 
 
-def make(family: Family, linear: bool, weighted: bool, rows: int = 40) -> tuple[Evidence, FloatArray, FloatArray]:
+def make(family: Family, parts: int, weighted: bool, rows: int = 40) -> tuple[Evidence, FloatArray, FloatArray]:
     rng = np.random.default_rng(3)
     X = rng.standard_normal((rows, len(BLOCKS)))
     weights = rng.uniform(0.5, 3, rows) if weighted else None
-    theta = np.log([1.7, *([0.6] if linear else []), 0.8, 2.0, 3.0, 0.05])
-    return Evidence(family, X, BLOCKS, linear=linear, weights=weights), theta, rng.standard_normal(rows)
+    theta = np.log([1.7, *VARIANCES[:parts], 0.8, 2.0, 3.0, 0.05])
+    features = [part.features(X).T for part in PARTS[:parts]]
+    return Evidence(family, X, BLOCKS, parts=features, weights=weights), theta, rng.standard_normal(rows)
+
+
+def multiply_terms(x: float, other: float) -> float:
+    """Return the first eight terms of the series of a squared exponential."""
+    series = sum((x * other) ** k / math.factorial(k) for k in range(8))
+    return series * math.exp(-(x * x + other * other) / 2)
 
 
 def covariance(evidence: Evidence, theta: FloatArray) -> FloatArray:
     X = evidence.X
     variance, noise = math.exp(theta[0]), math.exp(theta[-1])
-    lengthscales = np.exp(theta[2:-1] if evidence.linear else theta[1:-1])
+    parts = len(evidence.parts)
+    lengthscales = np.exp(theta[1 + parts : -1])
     K = np.empty((len(X), len(X)))
     for j, k in itertools.combinations_with_replacement(range(len(X)), 2):
         r = math.sqrt(sum((X[j, i] - X[k, i]) ** 2 / lengthscales[block] ** 2 for i, block in enumerate(BLOCKS)))
         x = math.sqrt(5) * r
         rho = math.exp(-r * r / 2) if evidence.family is RBF else (1 + x + x * x / 3) * math.exp(-x)
         K[j, k] = variance * rho
-        if evidence.linear:
+        if parts > 0:
             K[j, k] += math.exp(theta[1]) * (1 + float(X[j] @ X[k]) / 3)
+        if parts > 1:
+            K[j, k] += math.exp(theta[2]) / 3 * sum(multiply_terms(float(X[j, i]), float(X[k, i])) for i in (0, 4))
         if j == k:
             K[j, k] += noise * evidence.weights[j] + JITTER * variance
         K[k, j] = K[j, k]
     return K
 
 
-@pytest.mark.parametrize(("family", "linear", "weighted"), CASES)
+@pytest.mark.parametrize(("family", "parts", "weighted"), CASES)
 @pytest.mark.parametrize("rows", [1, 40, 230])
-def test_value_is_that_of_the_formula(family: Family, linear: bool, weighted: bool, rows: int) -> None:
-    evidence, theta, y = make(family, linear, weighted, rows)
+def test_value_is_that_of_the_formula(family: Family, parts: int, weighted: bool, rows: int) -> None:
+    evidence, theta, y = make(family, parts, weighted, rows)
     K = covariance(evidence, theta)
     value, _, alpha = evidence(theta, y)
     expected = -0.5 * y @ np.linalg.solve(K, y) - 0.5 * np.linalg.slogdet(K)[1] - 0.5 * rows * math.log(2 * math.pi)
@@ -54,10 +67,10 @@ def test_value_is_that_of_the_formula(family: Family, linear: bool, weighted: bo
     assert evidence.value(theta, y) == value
 
 
-@pytest.mark.parametrize(("family", "linear", "weighted"), CASES)
+@pytest.mark.parametrize(("family", "parts", "weighted"), CASES)
 @pytest.mark.parametrize("rows", [40, 230, 480])
-def test_gradient_is_that_of_differences(family: Family, linear: bool, weighted: bool, rows: int) -> None:
-    evidence, theta, y = make(family, linear, weighted, rows)
+def test_gradient_is_that_of_differences(family: Family, parts: int, weighted: bool, rows: int) -> None:
+    evidence, theta, y = make(family, parts, weighted, rows)
     gradient = evidence(theta, y)[1]
     step = 1e-4
     units = step * np.eye(len(theta))
@@ -78,7 +91,7 @@ def test_no_factor_is_an_evidence_of_minus_infinity() -> None:
 
 
 def test_calls_do_not_depend_on_earlier_ones_and_memory_is_not_pickled() -> None:
-    evidence, theta, y = make(Matern52, True, True, 300)
+    evidence, theta, y = make(Matern52, 2, True, 300)
     first = evidence(theta, y)
     evidence(theta + 1, -y)
     second = evidence(theta, y)

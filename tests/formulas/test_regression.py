@@ -150,15 +150,34 @@ def test_quantiles_of_a_plain_member_are_those_of_a_normal_distribution() -> Non
 # The predictor
 
 
+class FunctionsOfOneInput(kernels.StationaryKernelMixin, kernels.Kernel):  # type: ignore[misc]
+    """The first eight terms of squared exponentials, one of each input, written as a kernel of scikit-learn."""
+
+    def __init__(self, variance: float) -> None:
+        self.variance = variance
+
+    def __call__(self, X: FloatArray, Y: FloatArray | None = None, eval_gradient: bool = False) -> FloatArray:
+        Y = X if Y is None else Y
+        total = np.zeros((len(X), len(Y)))
+        for x, y in zip(X.T, Y.T, strict=True):
+            series = sum(np.multiply.outer(x, y) ** k / math.factorial(k) for k in range(8))
+            total += series * np.exp(-np.add.outer(x**2, y**2) / 2)
+        return np.asarray(self.variance / X.shape[1] * total)
+
+    def diag(self, X: FloatArray) -> FloatArray:
+        return self(X).diagonal()
+
+
 def oracle(member: Member) -> GaussianProcessRegressor:
     """Return the regressor of scikit-learn with the hyperparameters of a member."""
-    variance, linear, *scales, noise = np.exp(member.mode[: member.density.split])
+    variance, linear, additive, *scales, noise = np.exp(member.mode[: member.density.split])
     blocks = list(member.density.evidence.blocks)
     lengthscales, count = np.array(scales)[blocks], len(scales)
     rbf = member.density.evidence.family is gpc.RBF
     shape = kernels.RBF(lengthscales) if rbf else kernels.Matern(lengthscales, nu=2.5)
     kernel = kernels.ConstantKernel(variance) * shape + kernels.WhiteKernel(noise)
     kernel += kernels.ConstantKernel(linear / count) * kernels.DotProduct(math.sqrt(count), "fixed")
+    kernel += FunctionsOfOneInput(additive)
     return GaussianProcessRegressor(kernel, alpha=JITTER * variance, optimizer=None)
 
 

@@ -43,7 +43,7 @@ from gpcurves.forecasting.units import ROWS, Unit, name_groups
 from gpcurves.forecasting.verdict import FAR_OUT, count_extreme, warn
 from gpcurves.forecasting.warping import NoWarp, Warped
 from gpcurves.inputs import Copula, Inputs, Pool
-from gpcurves.kernels import Linear
+from gpcurves.kernels import Kernel
 from gpcurves.kernels.stationary import Stationary
 from gpcurves.montecarlo import Rng, seed_of
 from gpcurves.montecarlo.progress import Progress
@@ -55,7 +55,7 @@ from gpcurves.tables.preparing import Missing, Names, Task
 from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows
 
 _REPEATS = 4  # learning curves, each on inputs of its own, of a model that is taken as it is
-_PAIRS = 300  # rows of which all pairs are compared to measure the relevance of inputs
+_PAIRS = 150  # rows of which all pairs are compared to measure the relevance of inputs
 
 
 def forecast(  # noqa: PLR0913  (what a person may say about a table, by keyword)
@@ -227,14 +227,12 @@ def fit_rows(
 def measure_relevance(rows: Rows, problems: Sequence[Problem], weights: FloatArray) -> Relevance:
     r"""Read off the hyperparameters what each input contributes, on average over problems with their probabilities.
 
-    If input i were not known, a function from the prior would vary by :math:`s^2(1-\langle\rho(x_i,x_i')\rangle)`, and by the
-    variance of the linear part along it, while all other inputs stay as they are, with the average over pairs of rows. The share
-    of an input is this in proportion to the sum over inputs.
+    If input i were not known, a function from the prior would vary by the average of its variance less that of the covariance of
+    two rows, while all other inputs stay as they are. The share of an input is this in proportion to the sum over inputs.
     """
     X, groups = rows.X, rows.columns.groups
-    kernels = [_split_kernel(problem) for problem in problems]
-    logs = weights @ np.log([kernel.lengthscale for kernel, _ in kernels])
-    effects = np.array([[_effect(*kernel, X[:_PAIRS], at) for at in groups.values()] for kernel in kernels])
+    logs = weights @ np.log([_lengthscales(problem) for problem in problems])
+    effects = np.array([[_effect(problem.kernel, X[:_PAIRS], at) for at in groups.values()] for problem in problems])
     share = weights @ (effects / effects.sum(axis=1, keepdims=True))
     shortest = [positions[int(np.argmin(logs[positions]))] for positions in groups.values()]
     lengthscales = np.exp(logs[shortest])
@@ -245,17 +243,17 @@ def measure_relevance(rows: Rows, problems: Sequence[Problem], weights: FloatArr
     return Relevance(tuple(groups), lengthscales, units, share)
 
 
-def _split_kernel(problem: Problem) -> tuple[Stationary, float]:
-    """Return the part of the covariance that depends on distances, and the factor of the scalar product in the other."""
+def _lengthscales(problem: Problem) -> float | tuple[float, ...]:
+    """Return those of the part of the covariance that depends on distances."""
     (stationary,) = (term for term in problem.kernel.terms if isinstance(term, Stationary))
-    return stationary, sum(term.variance for term in problem.kernel.terms if isinstance(term, Linear))
+    return stationary.lengthscale
 
 
-def _effect(kernel: Stationary, linear: float, X: FloatArray, positions: list[int]) -> float:
+def _effect(kernel: Kernel, X: FloatArray, positions: list[int]) -> float:
     """Return the variance along some columns, the others being equal."""
-    lengthscales = kernel.lengthscales(X.shape[1])[positions]
-    alone = type(kernel)(tuple(lengthscales.tolist()))(X[:, positions])
-    return kernel.variance * (1 - float(alone.mean())) + linear * float(X[:, positions].var(axis=0).sum())
+    alone = np.zeros_like(X)
+    alone[:, positions] = X[:, positions]
+    return float(kernel.diag(alone).mean() - kernel(alone).mean())
 
 
 def find_inputs(rows: Rows) -> Inputs:

@@ -1,10 +1,10 @@
 r"""What the rows say about the model: its members, the posterior density of their hyperparameters, and draws from it.
 
-A member is a covariance function (squared exponential or Matérn-5/2, with a linear part) and a warp of the target (none, or that
-of `choose_warp`). Its hyperparameters are :math:`\theta = (\ln s^2, \ln b^2, \ln l_1, \dots, \ln l_B, \ln\sigma^2, w)`: see
-`evidence` and `warping`. Priors are Student's t: weak, with tails heavy enough for noise-free simulators. That of a lengthscale is
-nearly flat above its centre, so that inputs which do nothing are switched off: a long lengthscale costs nothing, and the
-evidence gains by it.
+A member is a covariance function (squared exponential or Matérn-5/2, with the parts of `parts`: a linear one and a sum of functions
+of one input each) and a warp of the target (none, or that of `choose_warp`). Its hyperparameters are
+:math:`\theta = (\ln s^2, \ln b^2, \ln a^2, \ln l_1, \dots, \ln l_B, \ln\sigma^2, w)`: see `evidence` and `warping`. Priors are
+Student's t: weak, with tails heavy enough for noise-free simulators. That of a lengthscale is nearly flat above its centre, so that
+inputs which do nothing are switched off: a long lengthscale costs nothing, and the evidence gains by it.
 
 Draws come from the normal distribution with the curvature at the mode (Laplace's approximation), with importance weights; those
 that are kept are spread evenly over all of them in the order of their noise, which decides most of the error far ahead.
@@ -24,19 +24,20 @@ from scipy.optimize import minimize
 
 from gpcurves.forecasting.effort import Computation
 from gpcurves.forecasting.evidence import JITTER, Evidence, Family
+from gpcurves.forecasting.parts import FeaturePart, list_parts
 from gpcurves.forecasting.warping import NoWarp, Warp, Warped, choose_warp
 from gpcurves.inputs import Inputs
-from gpcurves.kernels import RBF, Linear, Matern52
+from gpcurves.kernels import RBF, Matern52, Sum
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
 FAMILIES: tuple[Family, ...] = (RBF, Matern52)
 _NOISELESS = (math.log(1e-7), 3.0, 1.5)  # centre and widths of the prior of the log noise of a deterministic simulator
-_VARIANCE, _LINEAR, _LENGTHSCALE, _NOISE = (-12.0, 12.0), (-14.0, 8.0), (-5.0, 12.0), (-20.0, 5.0)
+_VARIANCE, _LENGTHSCALE, _NOISE = (-12.0, 12.0), (-5.0, 12.0), (-20.0, 5.0)
 """Limits of the log hyperparameters, beyond which double precision gets difficult and nothing changes."""
 _SCOUTING, _ITERATIONS = 12, 50  # iterations from each start before the best one is chosen, and from that one
 _WARM = 400  # more rows than this are fitted starting from a fit to so many,
-_POLISHING = 12  # with so many iterations
+_POLISHING = 10  # with so many iterations
 _STEP = 1e-4  # of differences by the parameters of a warp
 _BATCH = 4  # draws whose learning curves share their inputs
 _PROPOSALS = 4  # times as many draws are proposed as are kept
@@ -47,12 +48,15 @@ _SMALL = 0.02  # members with less weight are left out of the draws
 class HyperPrior:
     """Independent Student t distributions of the log hyperparameters, wider above the centre for lengthscales."""
 
-    def __init__(self, blocks: int, deterministic: bool = False, tails: float = 4.0) -> None:
+    def __init__(
+        self, blocks: int, parts: tuple[FeaturePart, ...], deterministic: bool = False, tails: float = 4.0
+    ) -> None:
         lengthscale = math.log(3 * math.sqrt(blocks))
         noise, below, above = _NOISELESS if deterministic else (-1.5, 2.2, 2.2)
-        self.location = np.array([1.0, -1.0, *[lengthscale] * blocks, noise])
-        self.below = np.array([2.0, 2.0, *[1.4] * blocks, below])
-        self.above = np.array([2.0, 2.0, *[4 * 1.4] * blocks, above])
+        self.parts, widths = parts, [part.width for part in parts]
+        self.location = np.array([1.0, *[part.centre for part in parts], *[lengthscale] * blocks, noise])
+        self.below = np.array([2.0, *widths, *[1.4] * blocks, below])
+        self.above = np.array([2.0, *widths, *[4 * 1.4] * blocks, above])
         self.tails = tails
 
     def centre_noise(self, log_noise: float) -> HyperPrior:
@@ -79,7 +83,9 @@ class LogPosterior:
     def __init__(self, evidence: Evidence, y: FloatArray, warp: Warp, prior: HyperPrior) -> None:
         self.evidence, self.y, self.warp, self.prior = evidence, y, warp, prior
         self.split = len(prior.location)  # where the parameters of the warp begin
-        self.bounds = [_VARIANCE, _LINEAR, *[_LENGTHSCALE] * (self.split - 3), _NOISE, *warp.limits]
+        self.scales = slice(1 + len(prior.parts), self.split - 1)  # where the lengthscales are
+        lengthscales = [_LENGTHSCALE] * (self.scales.stop - self.scales.start)
+        self.bounds = [_VARIANCE, *[part.limits for part in prior.parts], *lengthscales, _NOISE, *warp.limits]
         self._low, self._high = np.array(self.bounds).T
 
     def warped(self, theta: FloatArray) -> Warped:
@@ -116,7 +122,13 @@ class LogPosterior:
     def of_rows(self, rows: npt.NDArray[np.int64]) -> LogPosterior:
         """Return the density given a part of the rows."""
         own = self.evidence
-        part = Evidence(own.family, own.X[rows], own.blocks, linear=own.linear, weights=own.weights[rows])
+        part = Evidence(
+            own.family,
+            own.X[rows],
+            own.blocks,
+            parts=[features[:, rows] for features in own.parts],
+            weights=own.weights[rows],
+        )
         return LogPosterior(part, self.y[rows], self.warp, self.prior)
 
     @property
@@ -159,12 +171,15 @@ class Member:
 
     def problem(self, theta: FloatArray, inputs: Inputs) -> Problem:
         """Return the problem with these log hyperparameters, for the standardised target."""
-        split, blocks = self.density.split, self.density.evidence.blocks
-        variance, linear, noise = math.exp(theta[0]), math.exp(theta[1]), math.exp(theta[split - 1])
-        scales = np.exp(theta[2 : split - 1])
-        count = len(scales)
-        kernel = self.density.evidence.family(tuple(scales[list(blocks)].tolist()), variance)
-        return Problem(kernel + Linear(linear / count, float(count)), inputs, noise + JITTER * variance)
+        density, evidence = self.density, self.density.evidence
+        variance, noise = math.exp(theta[0]), math.exp(theta[density.split - 1])
+        scales = np.exp(theta[density.scales])[list(evidence.blocks)]
+        parts = zip(density.prior.parts, theta[1:], strict=False)
+        terms = (
+            evidence.family(tuple(scales.tolist()), variance),
+            *(part.kernel(math.exp(log)) for part, log in parts),
+        )
+        return Problem(Sum(terms), inputs, noise + JITTER * variance)
 
 
 def find_members(
@@ -175,7 +190,9 @@ def find_members(
     ``errors`` are standard errors of the targets, in the same units; the noise that is learnt is then about their average.
     The first is looked for from many starts. The others start where it ended: the second of each warp at the first of it.
     """
-    prior = HyperPrior(max(blocks) + 1, deterministic)
+    parts = list_parts(blocks)
+    features = [part.features(X).T for part in parts]
+    prior = HyperPrior(max(blocks) + 1, parts, deterministic)
     weights = None
     if errors is not None:
         weights = noise_weights(errors)
@@ -183,7 +200,7 @@ def find_members(
     members: list[Member] = []
     for warp in (NoWarp(y), choose_warp(y)):
         for number, family in enumerate(FAMILIES):
-            density = LogPosterior(Evidence(family, X, blocks, linear=True, weights=weights), y, warp, prior)
+            density = LogPosterior(Evidence(family, X, blocks, parts=features, weights=weights), y, warp, prior)
             part = density.thinned
             if not members:
                 starts = suggest_starts(part)
@@ -202,23 +219,29 @@ def noise_weights(errors: FloatArray) -> FloatArray:
 def suggest_starts(density: LogPosterior) -> list[FloatArray]:
     """Return hyperparameters to start from, since there are many modes.
 
-    Some have equal lengthscales. In the others, inputs along which a cubic polynomial explains little begin with long ones.
+    Some have equal lengthscales, one of them with parts that explain most. In the others, inputs along which a cubic polynomial
+    explains little begin with long ones.
     """
     X, blocks, y = density.evidence.X, np.array(density.evidence.blocks), density.y
     count = int(blocks.max()) + 1
     explained = [_explained_share(X[:, blocks == block], y) for block in range(count)]
     longer = np.clip(0.5 * np.log(max(explained) / np.array(explained)), 0.0, 2.5)
     equal = np.full(count, 0.5 * math.log(count))
+    plain = [part.start for part in density.prior.parts]
+    mostly = [part.mostly for part in density.prior.parts]
+    starts = [
+        (equal, 1.0, 0.4, 0.1, plain),
+        (equal, 3.0, 1.2, 0.5, plain),
+        (longer, 7.0, 1.5, 0.05, plain),
+        (longer, 7.0, 1.0, 0.005, plain),
+        (longer, 3.0, 0.0, 0.05, plain),
+        (longer, 1.0, -2.5, 0.1, plain),
+    ]
+    if mostly != plain:
+        starts.append((equal, 0.3, 1.0, 0.3, mostly))
     return [
-        np.concatenate(([math.log(variance), math.log(0.3)], shape + shift, [math.log(noise)], density.warp.start))
-        for shape, variance, shift, noise in (
-            (equal, 1.0, 0.4, 0.1),
-            (equal, 3.0, 1.2, 0.5),
-            (longer, 7.0, 1.5, 0.05),
-            (longer, 7.0, 1.0, 0.005),
-            (longer, 3.0, 0.0, 0.05),
-            (longer, 1.0, -2.5, 0.1),
-        )
+        np.concatenate(([math.log(variance), *parts], shape + shift, [math.log(noise)], density.warp.start))
+        for shape, variance, shift, noise, parts in starts
     ]
 
 

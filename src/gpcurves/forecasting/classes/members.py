@@ -25,9 +25,9 @@ from scipy.special import softmax
 from gpcurves.errors import NumericalError
 from gpcurves.forecasting.classes.laplace import ClassPosterior, LaplaceEvidence
 from gpcurves.forecasting.evidence import JITTER
+from gpcurves.forecasting.parts import LinearPart
 from gpcurves.forecasting.posterior import FAMILIES, HyperPrior
 from gpcurves.inputs import Inputs
-from gpcurves.kernels import Linear
 from gpcurves.numerics.validation import FloatArray
 from gpcurves.problem import Problem
 
@@ -45,7 +45,7 @@ class ClassPrior(HyperPrior):
     """The prior of `posterior` without noise."""
 
     def __init__(self, blocks: int) -> None:
-        super().__init__(blocks)
+        super().__init__(blocks, (LinearPart(blocks),))
         self.location, self.below, self.above = (each[:-1] for each in (self.location, self.below, self.above))
 
 
@@ -69,7 +69,7 @@ class ClassMember:
         theta, count = self.mode, self.evidence.count
         scales = np.exp(theta[2:])[list(self.evidence.blocks)]
         kernel = self.evidence.family(tuple(scales.tolist()), math.exp(theta[0]))
-        return Problem(kernel + Linear(math.exp(theta[1]) / count, float(count)), inputs, noise + JITTER)
+        return Problem(kernel + LinearPart(count).kernel(math.exp(theta[1])), inputs, noise + JITTER)
 
 
 def climb(
