@@ -26,6 +26,7 @@ from gpcurves.forecasting.classes.intervals import (
     to_scale,
 )
 from gpcurves.forecasting.classes.validation import HeldOut, summarise
+from gpcurves.forecasting.measures import CLASS_MEASURES
 from gpcurves.forecasting.planning import count_test_labels
 from gpcurves.tables.classes import recognise
 
@@ -45,6 +46,14 @@ def overlapping() -> pd.DataFrame:
 @cache
 def found() -> gpc.Forecast:
     return gpc.forecast(overlapping(), "kind", rng=0)
+
+
+def test_ends_of_intervals_next_to_nothing_are_not_written_with_digits() -> None:
+    rate, loss = CLASS_MEASURES["error_rate"], CLASS_MEASURES["log_loss"]
+    assert rate.write_interval(1e-4, 0.0908) == "less than 0.1 % to 9.08 %"
+    assert rate.write_interval(0.00123, 0.0908) == "0.123 % to 9.08 %"
+    assert rate.write_interval(1e-4, 5e-4) == "less than 0.1 %"
+    assert loss.write_interval(1e-4, 0.3) == "0.000100 to 0.300"
 
 
 def test_error_rates_with_intervals_around_them() -> None:

@@ -40,7 +40,7 @@ class ForecastQuantity:
     ``key`` names it in tables and JSON, ``floor_key`` the lowest value that unlimited data would reach, called ``floor`` in
     sentences. "the RMSE", "an RMSE" and "RMSE" are ``subject``, ``noun`` and ``word``. It is written as ``shown`` times its value
     with ``unit`` after it. To the power of ``degree`` it is a sum of a reducible and an irreducible part, ``parts`` in words.
-    Intervals narrower than ``narrow`` are never called wide.
+    Intervals narrower than ``narrow`` are never called wide. Ends of intervals below ``least`` are only said to be less than that.
     """
 
     key: MeasureName
@@ -54,6 +54,7 @@ class ForecastQuantity:
     shown: float = 1.0
     unit: str = ""
     narrow: float = 0.0
+    least: float = 0.0
 
     @property
     def is_of_classes(self) -> bool:
@@ -80,6 +81,7 @@ ERROR_RATE = ForecastQuantity(
     shown=100.0,
     unit=" %",
     narrow=0.05,
+    least=0.001,
 )
 LOG_LOSS = ForecastQuantity(
     "log_loss", "log loss", "the log loss", "a log loss", "floor_log_loss", _BEST_RULE, "log loss", narrow=0.1
@@ -140,8 +142,9 @@ class ErrorMeasure:
 
     def write_interval(self, low: float, high: float, digits: int = 3) -> str:
         """Write an interval of errors in this measure, the smaller value first."""
-        ends = (high, low) if self.rises else (low, high)
-        return " to ".join(self.write(end, digits) for end in ends)
+        ends, least = (high, low) if self.rises else (low, high), self.quantity.least
+        texts = [self.write(end, digits) if end >= least else f"less than {self.write(least, 1)}" for end in ends]
+        return " to ".join(dict.fromkeys(texts))
 
     def write_goal(self, error: float) -> str:
         """Write a goal as a person would: with four digits, and no zeros at the end."""

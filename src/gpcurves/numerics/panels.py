@@ -18,7 +18,7 @@ from scipy.linalg import blas, lapack
 from gpcurves.numerics.validation import FloatArray
 
 _WIDTH = 128  # rows of a panel, of which products are fast; more would be wasted below the diagonal
-_PANELS = 20  # of larger matrices, whose products gain from wider panels while little is wasted
+_PANELS = 10  # of larger matrices, whose products gain from wider panels while little is wasted
 
 
 class Panels:
