@@ -2,7 +2,8 @@
 
     python -m benchmarks.forecast.score [--made] FILE [FILE ...]
 
-FILE is what `collect` wrote. Errors are |ln(forecast / true MSE)| at 2, 4, 8 and 16 times the rows: median and 90th percentile.
+FILE is what `collect` wrote. Errors are |ln(forecast / true MSE)| at 2, 4, 8 and 16 times the rows: median and 90th percentile, and how much
+smaller that of the forecast is than that of each rival on the same tasks (medians of tasks, their mean and its standard error).
 Constants of the forecast were fitted to the tasks of ``tasks.json``, so each of these is scored with constants fitted to all other tables
 (`calibrate.leave_out`): nothing of a task is in its own score but the choice of ingredients. With ``--made``, forecasts are
 scored as the package made them: for tasks that no constant was fitted to (`collect --further`, `collect --unseen`).
@@ -50,6 +51,15 @@ def line(name: str, error: np.ndarray, factor: np.ndarray, score: np.ndarray, in
     return f"{name:28s} {'  '.join(parts)}   {total}   {score.mean():6.2f}   {inside.mean():.2f}"
 
 
+def pair(own: np.ndarray, other: np.ndarray, task: np.ndarray, here: np.ndarray) -> str:
+    """Return the mean difference of the median errors of tasks, with its standard error."""
+    each = [
+        np.median(np.abs(own[mine])) - np.median(np.abs(other[mine]))
+        for mine in (here & (task == name) for name in sorted(set(task[here])))
+    ]
+    return f"{np.mean(each):+.3f} +- {np.std(each) / np.sqrt(len(each)):.3f}"
+
+
 def main() -> None:
     asked = sys.argv[1:]
     files = [Path(name) for name in asked if name != "--made"]
@@ -84,7 +94,8 @@ def compare(points: Points, own: tuple[np.ndarray, ...], widths: dict[str, tuple
             ends = said - above, said - below
             hit = (ends[0] <= points.truth) & (points.truth <= ends[1])
             cost = interval_score(*ends, points.truth)
-            print(line(name, (said - points.truth)[here], points.factor[here], cost[here], hit[here]))
+            less = f"   forecast less this: {pair(estimate - points.truth, said - points.truth, points.task, here)}"
+            print(line(name, (said - points.truth)[here], points.factor[here], cost[here], hit[here]) + less)
     by_task = [inside[points.task == task].mean() for task in set(points.task)]
     print(f"tasks whose intervals hold less than 75 %: {np.mean(np.array(by_task) < 0.75):.1%}")
 
