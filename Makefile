@@ -71,8 +71,9 @@ benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people 
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/unseen.jsonl --unseen
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/further.jsonl --further
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/forecasts.jsonl
-	$(BIN)/python -m benchmarks.forecast.score --unseen build/forecasts.jsonl build/further.jsonl build/unseen.jsonl
-	$(BIN)/python -m benchmarks.forecast.score build/forecasts.jsonl build/further.jsonl build/unseen.jsonl
+	$(BIN)/python -m benchmarks.forecast.score --made build/unseen.jsonl
+	$(BIN)/python -m benchmarks.forecast.score --made build/unseen.jsonl build/further.jsonl
+	$(BIN)/python -m benchmarks.forecast.score build/forecasts.jsonl
 
 benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates beside what people do instead, on 248 tables with classes; may be stopped and resumed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth

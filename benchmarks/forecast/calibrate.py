@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -89,12 +89,6 @@ class Points:
         measured = expect(TABLES, model, self.laws, self.heavy)
         steep = find_steeper(self.ahead + self.gap, self.endless, self.factor / CROSS_VALIDATED, self.computed)
         return follow_function(measured, steep, self.exact)
-
-    def only(self, here: np.ndarray) -> Points:
-        """Return some of the forecasts."""
-        rivals = {name: said[here] for name, said in self.rivals.items()}
-        columns = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "rivals"}
-        return Points(**{name: column[here] for name, column in columns.items()}, rivals=rivals)
 
     def squares(self) -> np.ndarray:
         """Return the squared ingredients of the width, one column per forecast."""

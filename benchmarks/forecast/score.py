@@ -1,14 +1,15 @@
 """Score forecasts against true learning curves, with what people do instead beside them.
 
-    python -m benchmarks.forecast.score [--unseen] FILE [FILE ...]
+    python -m benchmarks.forecast.score [--made] FILE [FILE ...]
 
 FILE is what `collect` wrote. Errors are |ln(forecast / true MSE)| at 2, 4, 8 and 16 times the rows: median and 90th percentile, and how much
 smaller that of the forecast is than that of each rival on the same tasks (medians of tasks, their mean and its standard error).
-Widths of intervals were fitted to all tasks, so each task is scored with widths fitted to all other tables (`calibrate.leave_out`). The form of
-the estimate and its constants were chosen on tasks other than those of ``unseen.json``; with ``--unseen``, only these are shown.
+Constants of the forecast were fitted to the tasks of ``tasks.json``, so each of these is scored with constants fitted to all other tables
+(`calibrate.leave_out`): nothing of a task is in its own score but the choice of ingredients. With ``--made``, forecasts are
+scored as the package made them: for tasks that no constant was fitted to (`collect --further`, `collect --unseen`).
 
-Rivals get intervals of the same kind: a width for each multiple, from their errors on the other tasks that are shown. The last lines, on
-required numbers of rows, are for forecasts as the package made them.
+Rivals get intervals of the same kind: a width for each multiple, from their errors on the other tasks of these files, which for tasks
+that nothing was fitted to is more than the forecast has.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.forecast import tasks
 from benchmarks.forecast.calibrate import Points, leave_out, read
 from benchmarks.forecast.collect import FACTORS, read_lines
+from gpcurves.forecasting.intervals import TABLES
 
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 
@@ -61,14 +62,18 @@ def pair(own: np.ndarray, other: np.ndarray, task: np.ndarray, here: np.ndarray)
 
 def main() -> None:
     asked = sys.argv[1:]
-    files = [Path(name) for name in asked if name != "--unseen"]
+    files = [Path(name) for name in asked if name != "--made"]
     points = read(*files)
-    shown = set(tasks.unseen() if "--unseen" in asked else points.task)
-    here = np.isin(points.task, sorted(shown))
-    own = tuple(each[here] for each in leave_out(points))
-    points = points.only(here)
+    own = made(points) if "--made" in asked else leave_out(points)
     compare(points, own, {name: rival_widths(points, said - points.truth) for name, said in points.rivals.items()})
-    required([row for file in files for row in read_lines(file) if row["task"] in shown])
+    required([row for file in files for row in read_lines(file)])
+
+
+def made(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return estimate and ends of intervals with the constants of the package."""
+    squares = points.squares()
+    down, up = (np.sqrt(np.square(side) @ squares) for side in (TABLES.down, TABLES.up))
+    return points.estimate, points.estimate - down, points.estimate + up
 
 
 def compare(points: Points, own: tuple[np.ndarray, ...], widths: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:

@@ -65,8 +65,8 @@ TABLES = Calibration(
     slope=1.0,
     power=(0.3, 1.0),
     shift=(0.05, 0.1),
-    down=(0.286, 1.85, 2.59, 0.265, 0.595, 0.332, 0.275),
-    up=(0.0905, 1.08, 6.17, 2.32, 0.45, 0.258, 1.36),
+    down=(0.442, 1.77, 2.65, 0.231, 0.595, 0.75, 0.387),
+    up=(0.0932, 2.05, 3.73, 1.19, 0.595, 0.401, 0.202),
 )
 LASTING_WIDTH = 0.5 * TABLES.down[0] * math.log(_FURTHEST)
 """Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
