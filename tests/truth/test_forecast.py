@@ -165,7 +165,7 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int, tra
     expected = (1 - share) * model + share * naive_power_laws(observed, min(n, 1280), OFFSETS)
     steep = min(middle[n] - middle[72] + math.log(0.2), naive_power_laws(observed, min(n, 1280), [0.0]))
     steep -= 0.5 * traits.computed * math.log(min(n, 1280) / 72)
-    exact = 0.9 * traits.smooth * math.sqrt(noiseless * min(max((-3 - noise) / 5, 0.0), 1.0))
+    exact = 0.9 * traits.smooth * noiseless * min(max((-3 - noise) / 5, 0.0), 1.0)
     assert (exact > 0) == (traits.computed > 0 or traits.dated)
     expected = (1 - exact) * expected + exact * steep
     assert 2 * math.log(estimate / scale) == pytest.approx(expected, rel=1e-9)

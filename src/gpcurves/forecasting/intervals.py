@@ -226,7 +226,7 @@ def measure_noiselessness(above: FloatArray | float) -> FloatArray:
 
 def measure_exactness(above: FloatArray | float, log_noise: FloatArray | float) -> FloatArray:
     """Return how free of noise a smooth target is, from 0 to 1: its noise is both far below the error and next to nothing."""
-    return np.asarray(np.sqrt(measure_noiselessness(above) * ramp(log_noise, *_TINY)))
+    return np.asarray(measure_noiselessness(above) * ramp(log_noise, *_TINY))
 
 
 def expect(calibration: Calibration, model: FloatArray, laws: FloatArray, tail: FloatArray | float) -> FloatArray:
