@@ -148,8 +148,9 @@ class Prospects:
         wide = self.width > 1 and self.later.high - self.later.low > measure.quantity.narrow
         self.is_open = wide and self.far.high > (1 - _NOTICEABLE) * self.now.estimate
         self.begin = f"With your current {rows:,} rows, {measure.subject} is {self.now.words(measure)}."
-        between = measure.write_interval(self.later.low, self.later.high).replace(" to ", " and ")
-        self.soon = f"With {n[1]:,.0f} rows, it may be anything between {between}."
+        self.soon = (
+            f"With {n[1]:,.0f} rows, it may be anything from {measure.write_interval(self.later.low, self.later.high)}."
+        )
         self.ahead = f"With {n[2]:,.0f} rows, it should be {self.far.words(replace(measure, after=''))}."
 
     @property
