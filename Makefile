@@ -7,7 +7,7 @@ FUZZ_SEED ?= 0
 FUZZ_CALLS ?= 3000
 OLDEST := tests/truth/test_golden.py tests/test_drill.py tests/cli/test_cli.py tests/faults/test_tables.py tests/faults/test_graphs_reading.py
 
-.PHONY: demo test slow lint types unit fuzz oldest browser bench benchmark-forecast benchmark-classes benchmark-network docs clean
+.PHONY: demo test slow lint types unit fuzz oldest browser bench benchmark-forecast benchmark-calibration benchmark-classes benchmark-network docs clean
 
 .venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -65,15 +65,16 @@ node_modules/installed: package.json
 bench: .venv/installed  ## hot paths against what one would do instead; fails if a goal is missed
 	$(BIN)/python -m benchmarks
 
-benchmark-forecast: .venv/installed-benchmarks  ## forecasts beside what people do instead, on 617 tables and functions; truth takes hours once
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.truth --most 800
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.truth --unseen --most 800
+benchmark-forecast: build/debian/installed  ## forecasts beside what people do instead, on 185 tables and functions that nothing was fitted to; truth takes hours once
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.truth --fresh --most 800
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/fresh.jsonl --fresh --draws 2
+	$(BIN)/python -m benchmarks.forecast.score build/fresh.jsonl
+
+benchmark-calibration: .venv/installed-benchmarks  ## the constants of forecasts anew, from 617 other tables and functions
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/unseen.jsonl --unseen
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/further.jsonl --further
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/forecasts.jsonl
-	$(BIN)/python -m benchmarks.forecast.score --made build/unseen.jsonl
-	$(BIN)/python -m benchmarks.forecast.score --made build/unseen.jsonl build/further.jsonl
-	$(BIN)/python -m benchmarks.forecast.score build/forecasts.jsonl
+	$(BIN)/python -m benchmarks.forecast.calibrate build/unseen.jsonl build/further.jsonl build/forecasts.jsonl
 
 benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates beside what people do instead, on 248 tables with classes; may be stopped and resumed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth
@@ -88,6 +89,10 @@ benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates besid
 
 .venv/installed-benchmarks: .venv/installed benchmarks/forecast/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/forecast/requirements.txt
+	@touch $@
+
+build/debian/installed: .venv/installed-benchmarks benchmarks/forecast/fresh_sources.py
+	$(BIN)/python -m benchmarks.forecast.fresh_sources  # tables of Debian's packages, into build/debian
 	@touch $@
 
 benchmark-network: .venv-network/installed  ## predictions and forecasts beside what people do instead, on 33 real networks, in an environment of its own

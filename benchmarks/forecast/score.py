@@ -1,12 +1,10 @@
 """Score forecasts against true learning curves, with what people do instead beside them.
 
-    python -m benchmarks.forecast.score [--made] FILE [FILE ...]
+    python -m benchmarks.forecast.score FILE [FILE ...]
 
 FILE is what `collect` wrote. Errors are |ln(forecast / true MSE)| at 2, 4, 8 and 16 times the rows: median and 90th percentile, and how much
 smaller that of the forecast is than that of each rival on the same tasks (medians of tasks, their mean and its standard error).
-Constants of the forecast were fitted to the tasks of ``tasks.json``, so each of these is scored with constants fitted to all other tables
-(`calibrate.leave_out`): nothing of a task is in its own score but the choice of ingredients. With ``--made``, forecasts are
-scored as the package made them: for tasks that no constant was fitted to (`collect --further`, `collect --unseen`).
+Forecasts have the constants of the package, which is for tasks that none was fitted to (`collect --fresh`).
 
 Rivals get intervals of the same kind: a width for each multiple, from their errors on the other tasks of these files, which for tasks
 that nothing was fitted to is more than the forecast has.
@@ -20,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.forecast.calibrate import Points, leave_out, read
+from benchmarks.forecast.calibrate import Points, read
 from benchmarks.forecast.collect import FACTORS, read_lines
 from gpcurves.forecasting.intervals import TABLES
 
@@ -61,19 +59,18 @@ def pair(own: np.ndarray, other: np.ndarray, task: np.ndarray, here: np.ndarray)
 
 
 def main() -> None:
-    asked = sys.argv[1:]
-    files = [Path(name) for name in asked if name != "--made"]
+    files = [Path(name) for name in sys.argv[1:]]
     points = read(*files)
-    own = made(points) if "--made" in asked else leave_out(points)
+    own = make(points)
     compare(points, own, {name: rival_widths(points, said - points.truth) for name, said in points.rivals.items()})
     required([row for file in files for row in read_lines(file)])
 
 
-def made(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def make(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return estimate and ends of intervals with the constants of the package."""
-    squares = points.squares()
+    estimate, squares = points.expect(TABLES), points.squares()
     down, up = (np.sqrt(np.square(side) @ squares) for side in (TABLES.down, TABLES.up))
-    return points.estimate, points.estimate - down, points.estimate + up
+    return estimate, estimate - down, estimate + up
 
 
 def compare(points: Points, own: tuple[np.ndarray, ...], widths: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:

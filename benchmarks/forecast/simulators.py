@@ -16,11 +16,14 @@ from scipy.integrate import solve_ivp
 from scipy.special import erf
 
 Range = tuple[float, float]
+Simulators = dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]]]
 
 
-def evaluate(name: str, rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def evaluate(
+    known: Simulators, name: str, rows: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Return random inputs within the ranges, the values of a function there, and the names of the inputs."""
-    function, ranges = SIMULATORS[name]
+    function, ranges = known[name]
     low, high = np.array(list(ranges.values()), dtype=float).T
     X = rng.uniform(low, high, (rows, len(ranges)))
     y = function(X)
@@ -29,12 +32,12 @@ def evaluate(name: str, rows: int, rng: np.random.Generator) -> tuple[np.ndarray
     return X, y, list(ranges)
 
 
-def _each(function: Callable[..., Any]) -> Callable[[np.ndarray], np.ndarray]:
+def by_row(function: Callable[..., Any]) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function of many rows from one of one row's numbers."""
     return lambda X: np.array([float(function(*row)) for row in X.tolist()])
 
 
-def _columns(function: Callable[..., Any]) -> Callable[[np.ndarray], np.ndarray]:
+def by_column(function: Callable[..., Any]) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function of many rows from one of columns."""
     return lambda X: np.asarray(function(*X.T), dtype=float)
 
@@ -248,10 +251,10 @@ def _orbit(perihelion: float, eccentricity: float, days: float) -> float:
     return axis * (1 - eccentricity * math.cos(angle))
 
 
-SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]]] = {
+SIMULATORS: Simulators = {
     # A pipe in a laboratory, whose flow is laminar or turbulent, and one of a waterworks
     "pipe_small": (
-        _each(_pipe),
+        by_row(_pipe),
         {
             "speed": (0.02, 0.5),
             "diameter": (0.005, 0.03),
@@ -262,7 +265,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "pipe_large": (
-        _each(_pipe),
+        by_row(_pipe),
         {
             "speed": (0.5, 4),
             "diameter": (0.1, 0.8),
@@ -273,7 +276,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "orifice": (
-        _each(_orifice),
+        by_row(_orifice),
         {
             "diameter": (0.1, 0.3),
             "ratio": (0.3, 0.7),
@@ -284,7 +287,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "valve": (
-        _each(_valve),
+        by_row(_valve),
         {
             "temperature": (280, 500),
             "mass": (16, 44),
@@ -295,7 +298,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "relief": (
-        _each(_relief),
+        by_row(_relief),
         {
             "flow": (0.5, 20),
             "temperature": (300, 500),
@@ -306,7 +309,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "two_phase": (
-        _each(_two_phase),
+        by_row(_two_phase),
         {
             "flow": (0.5, 10),
             "quality": (0.01, 0.5),
@@ -317,11 +320,11 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "settling": (
-        _each(lambda *row: _package("fluids").v_terminal(*row)),
+        by_row(lambda *row: _package("fluids").v_terminal(*row)),
         {"diameter": (2e-5, 3e-3), "particle": (1200, 8000), "density": (700, 1100), "viscosity": (3e-4, 1e-2)},
     ),
     "packed_bed": (
-        _each(lambda *row: _package("fluids").Ergun(*row)),
+        by_row(lambda *row: _package("fluids").Ergun(*row)),
         {
             "particle": (5e-4, 1e-2),
             "voidage": (0.3, 0.6),
@@ -332,7 +335,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "gas_line": (
-        _each(lambda *row: _package("fluids").Panhandle_A(*row)),
+        by_row(lambda *row: _package("fluids").Panhandle_A(*row)),
         {
             "gravity": (0.55, 0.8),
             "temperature": (275, 320),
@@ -343,16 +346,16 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "tank": (
-        _each(_tank),
+        by_row(_tank),
         {"height": (0.02, 0.98), "diameter": (1, 4), "length": (2, 15), "dish": (0.05, 0.5)},
     ),
-    "air_density": (_each(_air_density), {"height": (0, 60_000), "warmer": (-20, 20)}),
+    "air_density": (by_row(_air_density), {"height": (0, 60_000), "warmer": (-20, 20)}),
     "bend": (
-        _each(lambda d, angle, f, radius: _package("fluids").bend_rounded(Di=d, angle=angle, fd=f, rc=radius * d)),
+        by_row(lambda d, angle, f, radius: _package("fluids").bend_rounded(Di=d, angle=angle, fd=f, rc=radius * d)),
         {"diameter": (0.02, 0.5), "angle": (10, 180), "friction": (0.01, 0.04), "radius": (1, 8)},
     ),
     "compressor": (
-        _each(
+        by_row(
             lambda t, k, p1, ratio, eta: _package("fluids").isentropic_work_compression(
                 t, k, 1.0, p1, ratio * p1, None, eta
             )
@@ -360,7 +363,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         {"temperature": (270, 350), "k": (1.1, 1.67), "inlet": (1e5, 1e6), "ratio": (1.2, 8), "efficiency": (0.6, 0.9)},
     ),
     "tube_cooling": (
-        _each(_tube_cooling),
+        by_row(_tube_cooling),
         {
             "speed": (0.02, 2),
             "diameter": (0.005, 0.04),
@@ -370,7 +373,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "exchanger": (
-        _each(_exchanger),
+        by_row(_exchanger),
         {
             "hot": (0.5, 5),
             "cold": (0.5, 5),
@@ -381,7 +384,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "boiling": (
-        _each(_boiling),
+        by_row(_boiling),
         {
             "pressure": (0.01, 0.8),
             "critical": (2e6, 2.2e7),
@@ -391,7 +394,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "condensing": (
-        _each(_condensing),
+        by_row(_condensing),
         {
             "drop": (2, 40),
             "liquid": (600, 1000),
@@ -402,7 +405,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "fin": (
-        _each(_fin),
+        by_row(_fin),
         {
             "tube": (0.01, 0.05),
             "ratio": (1.3, 3),
@@ -412,7 +415,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "insulated_pipe": (
-        _each(_insulated_pipe),
+        by_row(_insulated_pipe),
         {
             "inside": (50, 250),
             "outside": (-10, 35),
@@ -422,11 +425,11 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "flash": (
-        _each(_flash),
+        by_row(_flash),
         {"temperature": (290, 420), "pressure": (1e5, 1e6), "light": (0.1, 0.5), "middle": (0.1, 0.45)},
     ),
     "gas_viscosity": (
-        _each(_gas_viscosity),
+        by_row(_gas_viscosity),
         {
             "temperature": (250, 900),
             "critical": (150, 650),
@@ -436,31 +439,31 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "virial": (
-        _each(_virial),
+        by_row(_virial),
         {"temperature": (250, 800), "critical": (150, 600), "pressure": (2e6, 8e6), "acentric": (0, 0.5)},
     ),
     "tension": (
-        _each(_tension),
+        by_row(_tension),
         {"share": (0.45, 0.95), "boiling": (200, 450), "ratio": (1.4, 1.7), "pressure": (2e6, 6e6)},
     ),
     "sound_in_sea": (
-        _columns(lambda *columns: _package("gsw").sound_speed(*columns)),
+        by_column(lambda *columns: _package("gsw").sound_speed(*columns)),
         {"salinity": (0, 40), "temperature": (-1, 30), "pressure": (0, 6000)},
     ),
     "sea_expansion": (
-        _columns(lambda *columns: 1e4 * _package("gsw").alpha(*columns)),
+        by_column(lambda *columns: 1e4 * _package("gsw").alpha(*columns)),
         {"salinity": (0, 40), "temperature": (-1, 30), "pressure": (0, 6000)},
     ),
     "salinity": (
-        _columns(lambda *columns: _package("gsw").SP_from_C(*columns)),
+        by_column(lambda *columns: _package("gsw").SP_from_C(*columns)),
         {"conductivity": (25, 60), "temperature": (5, 30), "pressure": (0, 3000)},
     ),
     "oxygen": (
-        _columns(_oxygen),
+        by_column(_oxygen),
         {"salinity": (0, 40), "temperature": (0, 35), "pressure": (0, 3000), "latitude": (-80, 80)},
     ),
     "melting": (
-        _columns(_melting),
+        by_column(_melting),
         {
             "salinity": (20, 38),
             "temperature": (12, 28),
@@ -470,7 +473,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "throw": (
-        _each(_throw),
+        by_row(_throw),
         {"speed": (5, 45), "angle": (15, 75), "mass": (0.05, 0.5), "radius": (0.02, 0.06), "wind": (-8, 8)},
     ),
     "epidemic": (
@@ -484,7 +487,7 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "option": (
-        _columns(_option),
+        by_column(_option),
         {"price": (60, 140), "strike": (70, 130), "years": (0.05, 2), "rate": (0, 0.08), "spread": (0.1, 0.6)},
     ),
     "reactor": (
@@ -498,8 +501,8 @@ SIMULATORS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], dict[str, Range]
         },
     ),
     "lens": (
-        _columns(_lens),
+        by_column(_lens),
         {"first": (0.05, 0.5), "second": (0.05, 0.5), "thickness": (0.001, 0.02), "index": (1.4, 1.9)},
     ),
-    "orbit": (_each(_orbit), {"perihelion": (0.3, 3), "eccentricity": (0.05, 0.9), "days": (0, 1500)}),
+    "orbit": (by_row(_orbit), {"perihelion": (0.3, 3), "eccentricity": (0.05, 0.9), "days": (0, 1500)}),
 }

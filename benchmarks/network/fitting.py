@@ -42,14 +42,20 @@ class Points:
         return np.array([1 / count[task] for task in self.task])
 
     def estimate(self, constants: np.ndarray) -> np.ndarray:
-        """Return what is expected with a level and a slope, as in `Calibration`."""
-        model = combine(self.ahead, self.now, self.gap, float(constants[0]), float(constants[1]))
-        return np.asarray((1 - self.share) * model + self.share * self.laws)
+        """Return what is expected with a level and a slope of the model beside power laws with their share."""
+        level, model = self.calibrated(constants)
+        drops = self.now - self.ahead, self.now + self.gap - self.laws
+        return combine(self.now, self.gap, level, drops, (model, self.share))
+
+    def calibrated(self, constants: np.ndarray) -> tuple[float, float]:
+        """Return the level and the share of the model's drop, as in `Calibration`."""
+        level, slope = (float(each) for each in constants)
+        return self.share + (1 - self.share) * level, (1 - self.share) * slope
 
     def squares(self) -> np.ndarray:
         """Return the squared ingredients of the width, one column per forecast."""
         drop = self.now - self.ahead
-        return ingredients(self.factor, self.spread, self.scatter, self.gap, drop, self.above, 0.0 * drop) ** 2
+        return ingredients(self.factor, self.spread, self.scatter, self.gap, drop, self.above, 0.0, 0.0) ** 2
 
 
 def fit_estimate(points: Points, kept: np.ndarray) -> np.ndarray:
@@ -67,7 +73,7 @@ def fit(points: Points, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     """Return the constants of the estimate, and of the widths below and above it, from some of the forecasts."""
     constants = fit_estimate(points, kept)
     errors = points.estimate(constants) - points.truth
-    slope = float(constants[1]) * (1 - points.share)
+    slope = points.calibrated(constants)[1]
     return constants, *fit_widths(points.squares()[:, kept], errors[kept], points.weights[kept], slope)
 
 

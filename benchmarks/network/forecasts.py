@@ -91,7 +91,7 @@ def read(file: Path) -> Points:
         above=column(lambda row, i: row["above"][i]),
         scatter=column(lambda row, i: row["scatter"]),
         laws=column(lambda row, i: law_ahead(row, float(row["factors"][i] * row["rows"]))),
-        share=NETWORKS.power[0],
+        share=NETWORKS.laws[0],
         rivals={name: column(lambda row, i, name=name: row[name][i]) for name in RIVALS},
     )
 
@@ -111,7 +111,10 @@ def score(points: Points) -> None:
         print(f"{method:16s} {'  '.join(parts)}   {f'{inside.mean():8.1%}' if method == 'gpcurves' else '       -'}")
     held = {place: inside[points.kind == place].mean() for place in dict.fromkeys(points.kind.tolist())}
     print("coverage by network: " + ", ".join(f"{place} {share:.0%}" for place, share in held.items()))
-    for name, values in zip(("level, slope", "down", "up"), fit(points, np.full(len(points.task), True)), strict=True):
+    constants, *widths = fit(points, np.full(len(points.task), True))
+    for name, values in zip(
+        ("level, model", "down", "up"), (np.array(points.calibrated(constants)), *widths), strict=True
+    ):
         print(name, "=", tuple(float(f"{value:.3g}") for value in values))
 
 

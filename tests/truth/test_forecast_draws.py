@@ -34,7 +34,7 @@ def made(noise: float, draws: int, seed: int) -> Forecast:
 
 
 def test_the_standard_error_is_that_of_leaving_out_batches() -> None:
-    rng, n = np.random.default_rng(3), np.array([30.0, 200.0])
+    rng, n = np.random.default_rng(3), np.array([30.0, 200.0, 2_000.0])
     curves = tuple(ErrorCurve(a / (1 + np.arange(301.0) / b), c) for a, b, c in rng.uniform(0.5, 2, (9, 3)))
     families, batches = ((0.7, range(6)), (0.3, range(6, 9))), ((2, 2, 2), (2, 1))
     weights = np.array([0.7 / 6] * 6 + [0.3 / 3] * 3)
@@ -42,7 +42,9 @@ def test_the_standard_error_is_that_of_leaving_out_batches() -> None:
     found = PosteriorCurves(curves, weights, batches, observed, 80, 80, 1.0).stderr(n)
     above = [math.log(curve(np.array([72.0]))[0] / curve.noise) for curve in curves]
     noiseless = min(float(sum(w * each for w, each in zip(weights.tolist(), above, strict=True))) / 4, 1.0)
-    level = (1 - noiseless) * TABLES.level[0] + noiseless * TABLES.level[1]
+    level, model, laws = (
+        (1 - noiseless) * each[0] + noiseless * each[1] for each in (TABLES.level, TABLES.model, TABLES.laws)
+    )
 
     def log_rmse(size: float, kept: set[int]) -> float:
         def mean(at: float) -> float:
@@ -53,9 +55,9 @@ def test_the_standard_error_is_that_of_leaving_out_batches() -> None:
             return total
 
         now = mean(72.0)
-        return (0.5 - 0.5 * TABLES.power[0]) * (  # power laws have no draws
-            now + (TABLES.slope if size > 72 else 1.0) * (mean(size) - now) + level * (math.log(0.9) - now)
-        )
+        share = model if size > 72 else 1.0  # with fewer rows than in cross-validation there are no power laws, either
+        near = mean(min(size, 1280.0))
+        return 0.5 * (now + share * (near - now) + level * (math.log(0.9) - now) + (model + laws) * (mean(size) - near))
 
     everything = set(range(9))
     for size, stderr in zip(n, found, strict=True):
@@ -110,7 +112,8 @@ def test_seeds_move_a_required_n_by_the_error_that_is_said() -> None:
     goal = float(np.exp(np.mean([np.log(found.at([160])["rmse"][0]) for found in forecasts])))
     needed = [found.required_n(goal) for found in forecasts]
     spread = float(np.std([each.estimate or math.nan for each in needed], ddof=1))
-    assert 0.5 < float(np.median([each.monte_carlo_error or math.nan for each in needed])) / spread < 2
+    # draws are spread evenly, so that they move less than independent ones: on tables the error that is said is half to 3 times the true one
+    assert 0.5 < float(np.median([each.monte_carlo_error or math.nan for each in needed])) / spread < 3.5
 
 
 @pytest.mark.slow

@@ -101,6 +101,10 @@ def test_a_forecast_speaks_of_labels() -> None:
     assert "even if all 196" in hopeless.reason
 
 
+def _floor_of_model(now: float) -> float:
+    return now + 0.386 * (math.log(0.4) - now) + 0.569 * (math.log(0.1) - now)
+
+
 def test_the_estimate_has_a_share_of_power_laws_up_to_the_last_vertex() -> None:
     """Level, slope and share retyped, for two curves of unequal probability on two routes, and the error of the routes."""
     n = np.arange(101.0)
@@ -116,11 +120,15 @@ def test_the_estimate_has_a_share_of_power_laws_up_to_the_last_vertex() -> None:
 
     def log_rmse(size: float, chosen: list[int]) -> float:
         now, within = mean(36.0, chosen), min(size, 80.0)
-        model = now + NETWORKS.level[0] * (math.log(0.4) - now) + NETWORKS.slope * (mean(within, chosen) - now)
+        model = now + 0.386 * (math.log(0.4) - now) + 0.569 * (mean(within, chosen) - now)
         law = naive_power_laws(observed, within)
-        return float(0.5 * ((1 - NETWORKS.power[0]) * model + NETWORKS.power[0] * law))
+        return float(0.5 * (0.65 * model + 0.35 * law))  # the same as with the constants of NETWORKS
 
     everything = [0, 1, 2, 3]
+    floor = found._in_units(
+        np.array([0.65 * _floor_of_model(mean(36.0, everything)) + 0.35 * naive_power_laws(observed, 80.0)])
+    )
+    assert found.noise_rmse == pytest.approx(float(floor[0]), rel=1e-9)
     for size in (60.0, 80.0, 200.0):
         assert math.log(band.at(np.array([size]))[0][0] / 3) == pytest.approx(log_rmse(size, everything), rel=1e-9)
         changes = [log_rmse(size, part) - log_rmse(size, everything) for part in ([0, 1], [2, 3])]

@@ -22,7 +22,7 @@ from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, c
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
 from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
 from gpcurves.forecasting.evidence import JITTER
-from gpcurves.forecasting.intervals import PosteriorCurves, fading
+from gpcurves.forecasting.intervals import TABLES, TRUSTED, PosteriorCurves, fading
 from gpcurves.forecasting.posterior import Draws, Member, draw_problems, find_members
 from gpcurves.forecasting.prediction import Predictor
 from gpcurves.forecasting.regression import Mixture, mix
@@ -209,7 +209,11 @@ def fit_rows(
     computation.progress.advance(40)
     thin = _thin(rows, computation.effort.fitted_rows)
     observed = cross_validate(
-        members, mixture.weights, computation.rng, None if rows.groups is None else rows.groups[thin]
+        members,
+        mixture.weights,
+        np.random.default_rng(0),  # the same splits for every seed: what another seed changes is all in the draws
+        None if rows.groups is None else rows.groups[thin],
+        mixture.guess,
     )
     if len(thin) < len(rows.y) and rows.groups is None:
         observed = observed.extended(len(rows.y) - 1, (mixture.left_out - rows.level) ** 2)
@@ -334,6 +338,7 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
         curves = [replace(curve, fade=fading(curve.noise, fit.deterministic), since=rows) for curve in curves]
     computation.progress.advance(5)
     fitted = fit.rows.usable if fit.rows.groups is not None else rows
+    taken = fit.relevance is None  # as it is: a user's own model, which says what it expects of the target
     return PosteriorCurves(
         tuple(curves),
         fit.draws.weights,
@@ -343,8 +348,8 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
         fitted,
         fit.rows.scale,
         fit.rows.rate,
-        # a user's own model says what it expects of the target
-        traits=UNKNOWN if fit.relevance is None else measure_traits(fit.rows, fit.deterministic),
+        calibration=TRUSTED if fit.deterministic or taken else TABLES,
+        traits=UNKNOWN if taken else measure_traits(fit.rows, fit.deterministic),
     )
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.optimize import least_squares
 
 from gpcurves.forecasting.posterior import Member
-from gpcurves.forecasting.regression import Regression
+from gpcurves.forecasting.regression import NO_GUESS, Guess, Regression
 from gpcurves.forecasting.warping import NoWarp, Warped
 from gpcurves.numerics.display import html_table
 from gpcurves.numerics.validation import FloatArray
@@ -138,11 +138,11 @@ class ClassValidation(CrossValidation):
 
 
 def cross_validate(
-    members: list[Member], weights: FloatArray, rng: np.random.Generator, groups: Groups = None
+    members: list[Member], weights: FloatArray, rng: np.random.Generator, groups: Groups = None, guess: Guess = NO_GUESS
 ) -> CrossValidation:
     """Refit the members with most weight on parts of the rows, starting at their modes, and test their mixture on the others.
 
-    Rows with the same number in ``groups`` stay together.
+    Rows with the same number in ``groups`` stay together. Predictions move towards the mean of the part by the share of the ``guess``.
     """
     y = members[0].density.y
     kept = [(members[i], weights[i]) for i in np.argsort(-weights)[:_MOST_MEMBERS]]
@@ -157,7 +157,8 @@ def cross_validate(
             rows, others = (np.flatnonzero(np.isin(units, each)) for each in (train, test))
             refit = number < _REFITS or number < _WORK // len(rows)  # of many rows a tenth does not change the mode
             predicted = sum(weight * _refit_and_predict(member, rows, others, refit) for member, weight in kept)
-            squares.append((y[others] - predicted / sum(weight for _, weight in kept)) ** 2)
+            mixed = guess.mix(predicted / sum(weight for _, weight in kept), float(y[rows].mean()))
+            squares.append((y[others] - mixed) ** 2)
             place.append(units[others])
         sizes.append(round(share * count))
         errors.append(float(np.mean(np.concatenate(squares))))

@@ -52,7 +52,8 @@ class LearningCurveForecast(RegressorMixin, BaseEstimator):  # type: ignore[misc
     forecast_
         The `Forecast`. It is computed when first used, so that cross-validation, which only predicts, does not wait for it.
     weights_
-        The weights of the models: RBF and Matérn-5/2 for the target as it is, then both for the warped one.
+        The weights of the models: RBF and Matérn-5/2 for the target as it is, then both for the warped one. Predictions move from their
+        mixture towards the mean of the rows, if that is better on rows left out.
     n_features_in_, feature_names_in_
         How many columns there were, and their names if they had any.
 

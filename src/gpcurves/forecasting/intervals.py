@@ -1,12 +1,12 @@
 """The band of a forecast: the error to expect with intervals learnt on the tasks of ``benchmarks/forecast``.
 
-`benchmarks.forecast.calibrate` fits the constants, and reports the coverage on tasks left out.
+`benchmarks.forecast.calibrate` fits the constants, and `benchmarks.forecast.score` reports the coverage on tasks left out.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,7 @@ from gpcurves.numerics.validation import FloatArray, frozen
 
 HORIZON = 1_000  # required numbers of rows are looked for up to this multiple of the rows at hand
 _GOALS = 400
-_ASSURANCE = 0.6
+_ASSURANCE = 0.7
 """Width of a one-sided 80 % interval over that above a 90 % one. More than 80 % of tasks left out are below it: goals are asked
 for where the forecast promises to reach them, which is more often where it is too low."""
 _FADE = 1.5
@@ -30,10 +30,10 @@ _OFFSETS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.0)  # what of the last e
 _SCATTER = 0.4  # and how far logarithms of cross-validated errors may be from them
 _ABOVE = 4.0  # so far above the noise, in logarithms, a function counts as free of noise
 _TINY = -3.0, -8.0  # logarithm of the noise variance over the target's from which it may be none, and from which it is
+_TAILS = 0.7, 1.2  # tails of the target that are normal, and that are heavy
 _TRUST = 0.9  # in the steeper of model and power laws, if a target is surely smooth and free of noise
 _FASTER = 0.5  # power of n by which errors of computed functions fall faster than model and power laws expect
-_TAILS = 0.7, 1.2  # tails of the target below which power laws count least, and above which they count most
-_HEAVIEST = 5.0  # tails of residuals up to which they widen the interval
+_HEAVIEST, _HEAVIEST_TARGET = 5.0, 3.0  # tails of residuals and of targets up to which they widen the interval
 _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
 
 
@@ -41,33 +41,42 @@ _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; furt
 class Calibration:
     """Constants that were learnt from what forecasts came to.
 
-    ``level`` is the share of the gap between cross-validated and expected error by which the whole curve is moved, if most of the
-    error is noise, and if none of it is: the model knows the level of noise better than a few residuals do, but not how far it is
-    from a function without noise. ``slope`` is the share of the drop that the model expects from more rows which happens, in
-    logarithms. ``power`` is the share of power laws through cross-validated errors in the logarithm of the estimate, if
-    tails of the target are normal, and if they are heavy, which no Gaussian process expects. ``shift`` is added to what the model
-    expects, its second part times the tails of the target: models are mostly too sure, the more so the heavier the tails.
-    ``down`` and ``up`` are contributions to the half-widths, in the order of `ingredients`. With ``endless``, power laws have no
-    offset, and fall without end.
+    ``level`` is the share of the gap between cross-validated and expected error by which the whole curve is moved. ``model`` is the
+    share of the drop that the model expects from more rows which happens, in logarithms, and ``laws`` that of the drop that power
+    laws through cross-validated errors expect. Each has three values: if most of the error is noise, which the model knows better
+    than a few residuals do; if none of it is; and if the tails of the target are heavy, which no Gaussian process expects. ``shift``
+    is added, for normal and for heavy tails: few rows mostly show errors that are too small. ``down`` and ``up`` are contributions to the half-widths,
+    in the order of `ingredients`. With ``endless``, power laws have no offset, and fall without end.
     """
 
-    level: tuple[float, float]
-    slope: float
-    power: tuple[float, float]
+    level: tuple[float, float, float]
+    model: tuple[float, float, float]
+    laws: tuple[float, float, float]
     down: tuple[float, ...]
     up: tuple[float, ...]
     shift: tuple[float, float] = (0.0, 0.0)
     endless: bool = False
 
+    def weigh(self, noiseless: FloatArray | float, tail: FloatArray | float) -> tuple[FloatArray, ...]:
+        """Return level, shares of the drops of model and laws, and shift for a target so free of noise, and with such a tail."""
+        heavy = ramp(tail, *_TAILS)
+        three = (
+            (1 - heavy) * blend((noisy, free), noiseless) + heavy * tails
+            for noisy, free, tails in (self.level, self.model, self.laws)
+        )
+        return (*map(np.asarray, three), np.asarray(blend(self.shift, heavy)))
+
 
 TABLES = Calibration(
-    level=(0.3, 0.8),
-    slope=1.0,
-    power=(0.3, 1.0),
-    shift=(0.05, 0.1),
-    down=(0.442, 1.77, 2.65, 0.231, 0.595, 0.75, 0.387),
-    up=(0.0932, 2.05, 3.73, 1.19, 0.595, 0.401, 0.202),
+    level=(0.28, 0.62, 0.5),
+    model=(0.3, 0.08, 0.05),
+    laws=(0.56, 0.79, 0.84),
+    shift=(0.06, 0.08),
+    down=(0.442, 1.77, 2.65, 0.231, 0.595, 0.75, 0.387, 0.5),
+    up=(0.0932, 2.05, 3.73, 1.19, 0.595, 0.401, 0.202, 2.0),
 )
+TRUSTED = replace(TABLES, level=(0.51, 0.86, 1.0), model=(0.7, 0.7, 0.0), laws=(0.3, 0.3, 1.0), shift=(0.07, 0.0))
+"""Those for a model that knows more than rows tell: that of a user, or one of a target that is known to have no noise."""
 LASTING_WIDTH = 0.5 * TABLES.down[0] * math.log(_FURTHEST)
 """Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
 _STEP, _LONG_STEP = 0.01, 0.1  # between knots in ln n, up to the horizon and beyond: interpolation is good to 1e-6
@@ -157,20 +166,18 @@ def fading(noise: float, deterministic: bool = False) -> float:
 
 
 def combine(
-    ahead: FloatArray,
     now: FloatArray | float,
     gap: FloatArray | float,
     level: FloatArray | float,
-    slope: float,
+    drops: tuple[FloatArray, FloatArray],
+    shares: tuple[FloatArray | float, FloatArray | float],
 ) -> FloatArray:
     """Return the logarithm of the mean squared error to expect, from what the model expects and what cross-validation shows.
 
-    The model expects ``now`` at the size of cross-validation, which shows ``gap`` more, and ``ahead`` at another number of rows.
+    The model expects ``now`` at the size of cross-validation, which shows ``gap`` more. ``drops`` are those that the model and power
+    laws expect from there on, and ``shares`` of them happen.
     """
-    drop = np.asarray(now - ahead)
-    return np.asarray(
-        now + level * gap - np.where(drop > 0, slope, 1.0) * drop
-    )  # with fewer rows errors are larger in full
+    return np.asarray(now + level * gap - shares[0] * drops[0] - shares[1] * drops[1])
 
 
 def follow_power_laws(observed: CrossValidation, n: FloatArray, endless: bool = False) -> FloatArray:
@@ -200,18 +207,20 @@ def ingredients(
     drop: FloatArray,
     above: FloatArray,
     tails: FloatArray | float,
+    heavy: FloatArray | float,
 ) -> FloatArray:
     """Return what makes a forecast uncertain, one row each, in logarithms of the squared error.
 
     In this order: how far it reaches, as a ``factor`` of the rows at hand; how much the posterior varies (``spread``); the
     ``scatter`` of the squared residuals of cross-validation; the ``gap`` between cross-validation and expectation; by how
-    much the error is forecast to ``drop``; how far it is then still ``above`` the noise, up to a limit; and how heavy the ``tails``
-    of the residuals are, up to another one.
+    much the model expects the error to ``drop``; how far it is then still ``above`` the noise, up to a limit; how heavy the ``tails``
+    of the residuals are, up to another one; and by how much those of the target are ``heavy``-er than normal, up to a third.
     """
     ones = np.ones(len(factor))
     reach = np.abs(np.log(np.clip(factor, 1e-3, _FURTHEST)))
-    heavy = np.clip(tails, 0.0, _HEAVIEST) * ones
-    return np.array([reach, spread, scatter * ones, gap * ones, np.abs(drop), np.clip(above, 0.0, _FAR), heavy])
+    far, of_residuals = np.clip(above, 0.0, _FAR), np.clip(tails, 0.0, _HEAVIEST) * ones
+    of_target = np.clip(np.asarray(heavy) - _TAILS[0], 0.0, _HEAVIEST_TARGET) * ones
+    return np.array([reach, spread, scatter * ones, gap * ones, np.abs(drop), far, of_residuals, of_target])
 
 
 def blend(ends: tuple[float, float], place: FloatArray | float) -> FloatArray | float:
@@ -227,13 +236,6 @@ def measure_noiselessness(above: FloatArray | float) -> FloatArray:
 def measure_exactness(above: FloatArray | float, log_noise: FloatArray | float) -> FloatArray:
     """Return how free of noise a smooth target is, from 0 to 1: its noise is both far below the error and next to nothing."""
     return np.asarray(measure_noiselessness(above) * ramp(log_noise, *_TINY))
-
-
-def expect(calibration: Calibration, model: FloatArray, laws: FloatArray, tail: FloatArray | float) -> FloatArray:
-    """Return the logarithm of the error to expect of a measured target with such a tail, from the model and from power laws."""
-    share = blend(calibration.power, ramp(tail, *_TAILS))
-    shift = calibration.shift[0] + calibration.shift[1] * np.asarray(tail)
-    return np.asarray((1 - share) * (model + shift) + share * laws)
 
 
 def find_steeper(model: FloatArray, laws: FloatArray, reach: FloatArray, computed: FloatArray | float) -> FloatArray:
@@ -277,7 +279,15 @@ class PosteriorCurves:
         return middle, np.sqrt(self.weights @ (logs - middle) ** 2), middle - self._log_noise(n)
 
     def _logs(self, n: FloatArray) -> FloatArray:
-        return np.asarray(np.log([curve(self.rate * np.minimum(n, self.most)) for curve in self.curves]))
+        """Return the logarithm of each curve, computed once for the same numbers of rows: estimate, width and error need it."""
+        sizes = self.rate * np.minimum(n, self.most)
+        if (key := sizes.tobytes()) not in self._computed:
+            self._computed[key] = frozen(np.log([curve(sizes) for curve in self.curves]))
+        return self._computed[key]
+
+    @cached_property
+    def _computed(self) -> dict[bytes, FloatArray]:
+        return {}
 
     def stderr(self, n: FloatArray) -> FloatArray:
         r"""Return the Monte-Carlo standard error of the log RMSE, by leaving out one batch of curves after the other.
@@ -285,9 +295,11 @@ class PosteriorCurves:
         Without batch b of the B of a family, the forecast changes by :math:`\delta_b`; the variance is the sum over families of
         :math:`\frac{B-1}B\sum_b\delta_b^2` (the jackknife). Cross-validation and the probabilities of families count as known.
         """
-        slope = np.where(n > self.observed.n[-1], self.calibration.slope, 1.0)
-        curves, now = self._logs(n), self._logs(self.observed.n[-1:])
-        measured = (1 - self._power) * (slope * curves + (1 - self._level - slope) * now)
+        curves, near, now = (self._logs(each) for each in (n, self._within(n), self.observed.n[-1:]))
+        level, _, laws, _ = self._weights
+        share = self._share_of_model(n)
+        measured = share * near + (1 - level - share) * now + self._share_outside * (curves - near)
+        measured = measured + laws * (near - self._logs(self._scored(n)))
         followed = self._steep(n)[1]  # where power laws are steeper, curves do not matter
         logs = 0.5 * follow_function(measured, followed * (curves - now), self._exact)
         variance, begin = np.zeros(len(n)), 0
@@ -313,15 +325,22 @@ class PosteriorCurves:
         """How free of noise the target is, from 0 to 1."""
         return float(measure_noiselessness(self.moments(self.observed.n[-1:])[2][0]))
 
-    @property
-    def _level(self) -> float:
-        """The share of the gap by which the curve is moved."""
-        return float(blend(self.calibration.level, self._noiseless))
+    @cached_property
+    def _weights(self) -> tuple[float, ...]:
+        """The share of the gap by which the curve is moved, those of the drops of model and power laws, and the shift."""
+        level, model, laws, shift = map(float, self.calibration.weigh(self._noiseless, self.traits.heavy))
+        return level, model, laws, shift
+
+    def _share_of_model(self, n: FloatArray) -> FloatArray:
+        """Return the share of the drop of the model: with fewer rows than in cross-validation, errors are larger in full."""
+        _, model, laws, _ = self._weights
+        return np.where(n < self.observed.n[-1], 1 - laws, model)
 
     @property
-    def _power(self) -> float:
-        """The share of power laws."""
-        return float(blend(self.calibration.power, ramp(self.traits.heavy, *_TAILS)))
+    def _share_outside(self) -> float:
+        """The share of the drop of the model where power laws end: it has theirs, too, but for a graph, whose vertices end there."""
+        _, model, laws, _ = self._weights
+        return model if math.isfinite(self.most) else model + laws
 
     @cached_property
     def _exact(self) -> float:
@@ -344,10 +363,15 @@ class PosteriorCurves:
     def _estimate(self, n: FloatArray, log_mse: FloatArray | None = None) -> FloatArray:
         """Return the logarithm of the error to expect, for these curves or for another one, at the level that was observed."""
         now = float(self.moments(self.observed.n[-1:])[0][0])
+        near = self.moments(self._within(n))[0]
         ahead = self.moments(n)[0] if log_mse is None else log_mse
-        model = combine(ahead, now, self.gap, self._level, self.calibration.slope)
         laws = follow_power_laws(self.observed, self._scored(n), self.calibration.endless)
-        measured = expect(self.calibration, model, laws, self.traits.heavy)
+        level, _, share, shift = self._weights
+        drops = now - near, np.log(self.observed.mse[-1]) - laws
+        expected = shift + combine(now, self.gap, level, drops, (self._share_of_model(n), share))
+        # Power laws end where they were scored and begin with the fewest rows of cross-validation: outside, the model has their share.
+        below = share * (near - self.moments(self._scored(n))[0])
+        measured = np.asarray(expected + below - self._share_outside * (near - ahead))
         return follow_function(measured, self._steep(n, ahead)[0], self._exact)
 
     def _steep(self, n: FloatArray, ahead: FloatArray | None = None) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
@@ -357,9 +381,13 @@ class PosteriorCurves:
         laws = follow_power_laws(self.observed, scored, endless=True)
         return find_steeper(model, laws, scored / self.observed.n[-1], self.traits.computed), model < laws
 
+    def _within(self, n: FloatArray) -> FloatArray:
+        """Return numbers of rows kept below those up to which forecasts by power laws were scored."""
+        return np.minimum(n, min(self.most, _FURTHEST * self.rows))
+
     def _scored(self, n: FloatArray) -> FloatArray:
-        """Return numbers of rows kept within those at which forecasts by power laws were scored."""
-        return np.clip(n, self.observed.n[0], min(self.most, _FURTHEST * self.rows))
+        """Return the same kept above the fewest rows of cross-validation as well."""
+        return np.asarray(np.maximum(self._within(n), self.observed.n[0]))
 
     def _in_units(self, log_mse: FloatArray) -> FloatArray:
         """Return root mean squared errors."""
@@ -383,7 +411,7 @@ class PosteriorCurves:
         factor, today = np.minimum(n, self.most) / fitted, n == fitted
         drop = float(self.moments(self.observed.n[-1:])[0][0]) - middle
         scatter, tails = self.observed.log_stderr[-1], self.observed.tails
-        squares = ingredients(factor, spread, scatter, self.gap, drop, above, tails) ** 2
+        squares = ingredients(factor, spread, scatter, self.gap, drop, above, tails, self.traits.heavy) ** 2
         # fewer rows than there are were tried out in cross-validation: they are as uncertain as today
         widths = np.sqrt(np.square([self.calibration.down, self.calibration.up]) @ squares)
         down, up = (np.where(factor < 1, width[today], width) for width in widths)

@@ -5,6 +5,8 @@ With known hyperparameters, the posterior mean and the variance of a new observa
 .. math:: m(x) = k^T\alpha, \qquad v(x) = C(x,x) - |L^{-1}k|^2 + \sigma^2, \qquad k = C(X, x), \qquad K = LL^T.
 
 Without row i its mean would be :math:`y_i - \alpha_i/K^{-1}_{ii}` and its variance :math:`1/K^{-1}_{ii}` (5.12).
+
+Few rows with heavy tails make any such model worse than no model at all. So the mean of the rows has a weight in the mixture, too.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize
+from scipy.special import ndtr
 
 from gpcurves.forecasting.posterior import Member, noise_weights
 from gpcurves.forecasting.warping import Warped
@@ -67,30 +70,48 @@ class Regression:
 
 
 @dataclass(frozen=True)
+class Guess:
+    """A prediction that ignores the inputs: the mean of the rows, and their quantiles; its share in a mixture."""
+
+    share: float
+    y: FloatArray
+
+    def mix(self, predicted: FloatArray, guess: FloatArray | float) -> FloatArray:
+        """Move predictions towards a guess."""
+        return np.asarray((1 - self.share) * predicted + self.share * guess)
+
+
+NO_GUESS = Guess(0.0, np.zeros(1))
+
+
+@dataclass(frozen=True)
 class Mixture:
-    """Predictions of members, mixed with weights."""
+    """Predictions of members, mixed with weights, and moved towards a guess."""
 
     regressions: tuple[Regression, ...]
     weights: FloatArray
     left_out: FloatArray  # the prediction for each row from all others, in units of the target's deviation
+    guess: Guess = NO_GUESS
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the mean at each input, in units of the target's deviation."""
-        return np.asarray(self.weights @ np.array([each.predict(X) for each in self.regressions]))
+        found = self.weights @ np.array([each.predict(X) for each in self.regressions])
+        return self.guess.mix(found, float(self.guess.y.mean()))
 
     def quantile(self, X: FloatArray, normal: float) -> FloatArray:
         """Return a quantile of a noisy observation at each input; ``normal`` is that of a standard normal variable."""
         each = [r.warped.in_units(r.mean(X) + normal * np.sqrt(r.variance(X))) for r in self.regressions]
-        return np.asarray(self.weights @ np.array(each))
+        return self.guess.mix(self.weights @ np.array(each), float(np.quantile(self.guess.y, ndtr(normal))))
 
 
 def mix(members: list[Member], X: FloatArray, y: FloatArray, errors: FloatArray | None = None) -> Mixture:
-    """Learn from rows with all members, and give them the weights that are best on rows left out."""
+    """Learn from rows with all members, and give them and the mean of the rows the weights that are best on rows left out."""
     weights = None if errors is None else noise_weights(errors)
     regressions = tuple(Regression.of(member, (X, y, weights)) for member in members)
-    left_out = np.array([each.leave_one_out() for each in regressions])
+    mean_of_others = (y.sum() - y) / (len(y) - 1)
+    left_out = np.array([*(each.leave_one_out() for each in regressions), mean_of_others])
     best = stack(left_out, y)
-    return Mixture(regressions, best, best @ left_out)
+    return Mixture(regressions, best[:-1] / best[:-1].sum(), best @ left_out, Guess(float(best[-1]), y))
 
 
 def stack(predictions: FloatArray, y: FloatArray) -> FloatArray:

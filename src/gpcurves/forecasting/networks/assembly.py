@@ -34,11 +34,11 @@ from gpcurves.tables.preparing import Task
 FEWEST = 20
 _ROUTES = 4  # orders in which further vertices are labelled, over which curves are averaged
 NETWORKS = Calibration(
-    level=(0.386, 0.386),
-    slope=0.569,
-    power=(0.35, 0.35),
-    down=(0.109, 0.728, 1.95, 0.295, 0.315, 0.267, 0.0),
-    up=(0.0999, 0.766, 1.17, 1.62, 0.315, 0.321, 0.0),
+    level=(0.6009,) * 3,
+    model=(0.36985,) * 3,
+    laws=(0.35,) * 3,
+    down=(0.109, 0.728, 1.95, 0.295, 0.315, 0.267, 0.0, 0.0),
+    up=(0.0999, 0.766, 1.17, 1.62, 0.315, 0.321, 0.0, 0.0),
 )
 
 
