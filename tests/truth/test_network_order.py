@@ -44,12 +44,11 @@ def test_forecasts_and_predictions_do_not_depend_on_the_order() -> None:
     first = gpc.forecast(graph, known, rng=3)
     other = shuffle(graph, 1)
     second = gpc.forecast(other, known.sample(frac=1, random_state=2), rng=3)
-    pd.testing.assert_frame_equal(first.to_frame(), second.to_frame(), check_exact=True)
+    # the last digit depends on where memory lies: BLAS adds up in another order if arrays begin elsewhere
+    pd.testing.assert_frame_equal(first.to_frame(), second.to_frame(), rtol=1e-12)
     pd.testing.assert_frame_equal(first.next_rows(6), second.next_rows(6), check_exact=True)
     assert first.verdict(1.0).sentences == second.verdict(1.0).sentences
-    assert first.noise_rmse == pytest.approx(
-        second.noise_rmse, rel=1e-14
-    )  # the last digit depends on where memory lies
+    assert first.noise_rmse == pytest.approx(second.noise_rmse, rel=1e-12)
     tables = [each.predict().set_index("vertex").sort_index() for each in (first, second)]
     pd.testing.assert_frame_equal(tables[0], tables[1], rtol=1e-12)
     assert second.predict()["vertex"].tolist() == list(other)  # in the order in which they were given
