@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ from gpcurves.forecasting.intervals import (
     find_steeper,
     follow_function,
     follow_power_laws,
+    follow_straight_law,
     ingredients,
     measure_exactness,
     measure_noiselessness,
@@ -71,7 +74,8 @@ class Points:
     tails: np.ndarray
     heavy: np.ndarray  # tails of the target
     laws: np.ndarray  # what power laws say,
-    endless: np.ndarray  # and those without an offset
+    endless: np.ndarray  # those without an offset,
+    straight: np.ndarray  # and the straight one
     rivals: dict[str, np.ndarray]
     emphasis: np.ndarray  # by how much more its task counts than others
 
@@ -87,7 +91,8 @@ class Points:
         level, model, laws, shift = calibration.weigh(self.noiseless, self.heavy)
         drops = self.now - self.ahead, self.now + self.gap - self.laws
         measured = shift + combine(self.now, self.gap, level, drops, (model, laws))
-        steep = find_steeper(self.ahead + self.gap, self.endless, self.factor / CROSS_VALIDATED, self.computed)
+        model, reach = self.ahead + self.gap, self.factor / CROSS_VALIDATED
+        steep = find_steeper(model, self.endless, self.straight, reach, self.computed)
         return follow_function(measured, steep, self.exact)
 
     def squares(self) -> np.ndarray:
@@ -134,8 +139,9 @@ def read(*files: Path) -> Points:
         computed=column(lambda row, i, k: row["computed"]),
         tails=column(lambda row, i, k: measure_tails(np.array(row["residuals"]))),
         heavy=column(lambda row, i, k: row["heavy"]),
-        laws=column(lambda row, i, k: law_ahead(row, k)),
-        endless=column(lambda row, i, k: law_ahead(row, k, endless=True)),
+        laws=column(lambda row, i, k: law_ahead(row, k, follow_power_laws)),
+        endless=column(lambda row, i, k: law_ahead(row, k, partial(follow_power_laws, endless=True))),
+        straight=column(lambda row, i, k: law_ahead(row, k, follow_straight_law)),
         rivals={
             name: column(lambda row, i, k, name=name: row[name][i]) for name in (*FORMS, "simulation of the best fit")
         },
@@ -149,10 +155,10 @@ def find_noise(row: dict[str, Any], _: int, __: int) -> tuple[float, float]:
     return above, row["middle"][3] - above - row["variance"]
 
 
-def law_ahead(row: dict[str, Any], factor: int, endless: bool = False) -> float:
-    """Return the logarithm of the error that power laws through cross-validated ones expect at a multiple of the rows."""
+def law_ahead(row: dict[str, Any], factor: int, follow: Callable[[CrossValidation, np.ndarray], np.ndarray]) -> float:
+    """Return the logarithm of the error that laws through cross-validated ones expect at a multiple of the rows."""
     n, mse = np.array(row["cv_n"]), np.exp(row["cv"])
-    return float(follow_power_laws(CrossValidation(n, mse, mse), np.array([float(factor * row["usable"])]), endless)[0])
+    return float(follow(CrossValidation(n, mse, mse), np.array([float(factor * row["usable"])]))[0])
 
 
 def fit_widths(

@@ -170,6 +170,8 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int, tra
     expected += (model + laws) * (middle[n] - near)  # beyond what was scored
     steep = min(middle[n] - middle[72] + math.log(0.2), naive_power_laws(observed, min(n, 1280), [0.0]))
     steep -= 0.5 * traits.computed * math.log(min(n, 1280) / 72)
+    slope = math.log(0.2 / 0.4) / math.log(72 / 20)  # of the line through both errors
+    steep += (math.log(0.2) + slope * math.log(min(n, 1280) / 72) + middle[n] - near - steep) / 3
     exact = 0.9 * traits.smooth * noiseless * min(max((-3 - noise) / 5, 0.0), 1.0)
     assert (exact > 0) == (traits.computed > 0 or traits.dated)
     assert (n > 1280) == (abs(near - middle[n]) > 1e-3)

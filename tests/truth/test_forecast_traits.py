@@ -12,7 +12,7 @@ import gpcurves as gpc
 from gpcurves.forecasting import ForecastEffort
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve
-from gpcurves.forecasting.intervals import PosteriorCurves, find_steeper
+from gpcurves.forecasting.intervals import PosteriorCurves, find_steeper, follow_straight_law
 from gpcurves.forecasting.traits import Traits, count_digits, measure_tail, measure_traits
 from gpcurves.tables.preparing import prepare
 from gpcurves.tables.rows import standardise
@@ -88,14 +88,31 @@ def test_a_smooth_function_without_noise_follows_the_steeper_of_model_and_laws(t
     for curve, slope in ((steep, -3.0), (shallow, -2.0)):  # but for a tenth, which goes on as for measured targets
         band = PosteriorCurves((curve,), np.ones(1), ((1,),), observed, 56, 56, 1.0, traits=traits).make_band()
         found = 2 * np.log(band.at(np.array([100.0, 200.0]))[0])
-        measured = -1.0  # about
-        assert (found[1] - found[0]) / math.log(2) == pytest.approx(0.9 * (slope - faster) + 0.1 * measured, abs=0.1)
+        measured, straight = -1.0, -2.0  # the former is about right
+        expected = 0.9 * (2 / 3 * (slope - faster) + straight / 3) + 0.1 * measured
+        assert (found[1] - found[0]) / math.log(2) == pytest.approx(expected, abs=0.1)
 
 
 def test_a_computed_function_falls_faster_beyond_cross_validation_only() -> None:
     model, laws, reach = np.array([-1.0, -2.0, -4.0]), np.array([-1.5, -1.8, -3.0]), np.array([0.5, 1.0, 4.0])
-    naive = [min(a, b) - 0.5 * 0.6 * max(math.log(r), 0.0) for a, b, r in zip(model, laws, reach, strict=True)]
-    assert find_steeper(model, laws, reach, 0.6) == pytest.approx(naive, rel=1e-15)
+    straight = np.array([-1.2, -1.1, -2.0])
+    naive = [
+        2 / 3 * (min(a, b) - 0.5 * 0.6 * max(math.log(r), 0.0)) + c / 3
+        for a, b, c, r in zip(model, laws, straight, reach, strict=True)
+    ]
+    assert find_steeper(model, laws, straight, reach, 0.6) == pytest.approx(naive, rel=1e-15)
+
+
+def test_a_straight_power_law_is_found_again_and_never_rises() -> None:
+    n, far = np.array([7.0, 14.0, 28.0, 50.0]), np.array([100.0, 800.0])
+    falling = CrossValidation(n, 3 * n**-1.7, n**-1.7)
+    assert follow_straight_law(falling, far) == pytest.approx(np.log(3 * far**-1.7), rel=1e-12)
+    noisy = np.array([1.3, 0.4, 0.5, 0.2])
+    slope, level = np.polyfit(np.log(n), np.log(noisy), 1)
+    found = follow_straight_law(CrossValidation(n, noisy, noisy), far)
+    assert found == pytest.approx(level + slope * np.log(far), rel=1e-12)
+    for flat in (CrossValidation(n, n, n), CrossValidation(n[:1], n[:1], n[:1])):  # a rising error, and a single one
+        assert np.exp(follow_straight_law(flat, far)) == pytest.approx(np.exp(np.log(flat.mse).mean()) * np.ones(2))
 
 
 @pytest.mark.slow

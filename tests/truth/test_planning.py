@@ -549,6 +549,15 @@ def test_a_wide_gap_is_a_warning() -> None:
     assert "Caution" not in str(made(gap=-2.0).verdict())
 
 
+def test_heavy_tails_of_the_target_are_a_warning() -> None:
+    rng = np.random.default_rng(0)
+    X, tail = rng.standard_normal((60, 2)), rng.standard_normal(60) ** 7
+    for y, heavy, positive in ((1 + tail**2, True, True), (tail, True, False), (X.sum(axis=1), False, False)):
+        notes = " ".join(gpc.forecast(X, y, effort=QUICK).notes)
+        assert ("Caution: the target has heavy tails" in notes) == heavy
+        assert ("plan with the logarithm of the target" in notes) == positive
+
+
 def test_columns_that_were_not_chosen_are_left_out() -> None:
     found = gpc.forecast(table(), "y", features=["length", "colour"], effort=QUICK)
     assert set(found.left_out) == set(table().columns) - {"length", "colour", "y"}

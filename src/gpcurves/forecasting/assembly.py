@@ -40,7 +40,7 @@ from gpcurves.forecasting.sources import (
 )
 from gpcurves.forecasting.traits import UNKNOWN, measure_traits
 from gpcurves.forecasting.units import ROWS, Unit, name_groups
-from gpcurves.forecasting.verdict import FAR_OUT, count_extreme, warn
+from gpcurves.forecasting.verdict import FAR_OUT, count_extreme, warn, warn_of_tails
 from gpcurves.forecasting.warping import NoWarp, Warped
 from gpcurves.inputs import Copula, Inputs, Pool
 from gpcurves.kernels import Kernel
@@ -357,8 +357,8 @@ def assemble(fit: FittedRows, curves: PosteriorCurves, computation: Computation)
     """Bring learning curves to the level that cross-validation shows, and add all that a forecast says besides."""
     rows, observed = fit.rows, fit.observed
     outlying, notes = _find_outliers(rows, math.sqrt(observed.mse[-1]))
-    if (warning := warn(curves.gap, unit_of(rows))) is not None:
-        notes.append(warning)
+    tails = warn_of_tails(curves.traits.heavy, positive=bool(rows.level.min() > 0))
+    notes += [warning for warning in (warn(curves.gap, unit_of(rows)), tails) if warning is not None]
     if (resolved := min(curve.resolved for curve in curves.curves)) < math.inf:
         notes.append(
             f"From about {resolved:,} rows on double precision does not resolve the error of all likely models: "

@@ -33,6 +33,7 @@ _TINY = -3.0, -8.0  # logarithm of the noise variance over the target's from whi
 _TAILS = 0.7, 1.2  # tails of the target that are normal, and that are heavy
 _TRUST = 0.9  # in the steeper of model and power laws, if a target is surely smooth and free of noise
 _FASTER = 0.5  # power of n by which errors of computed functions fall faster than model and power laws expect
+_STRAIGHT = 1 / 3  # share of one straight power law in what is expected of a smooth target without noise
 _HEAVIEST, _HEAVIEST_TARGET = 5.0, 3.0  # tails of residuals and of targets up to which they widen the interval
 _FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
 
@@ -238,13 +239,25 @@ def measure_exactness(above: FloatArray | float, log_noise: FloatArray | float) 
     return np.asarray(measure_noiselessness(above) * ramp(log_noise, *_TINY))
 
 
-def find_steeper(model: FloatArray, laws: FloatArray, reach: FloatArray, computed: FloatArray | float) -> FloatArray:
+def follow_straight_law(observed: CrossValidation, n: FloatArray) -> FloatArray:
+    """Return the logarithm of the error on the straight line through logarithms of cross-validated errors; it does not rise."""
+    logs = np.log(observed.n)
+    away = logs - logs.mean()
+    slope = min(0.0, float(away @ np.log(observed.mse) / (away @ away))) if len(logs) > 1 else 0.0
+    return np.asarray(np.log(observed.mse).mean() + slope * (np.log(n) - logs.mean()))
+
+
+def find_steeper(
+    model: FloatArray, laws: FloatArray, straight: FloatArray, reach: FloatArray, computed: FloatArray | float
+) -> FloatArray:
     """Return what is expected of a smooth function without noise: the steeper of model and power laws.
 
     If it is surely ``computed``, it falls faster still, the more so the further it ``reach``es beyond cross-validation, as a multiple
-    of its rows. Both look back, and the error of a smooth function falls the faster the better it is known already.
+    of its rows. Both look back, and the error of a smooth function falls the faster the better it is known already. A third of
+    it is the ``straight`` power law, which overshoots less often than the steeper of two.
     """
-    return np.asarray(np.minimum(model, laws) - _FASTER * computed * np.maximum(np.log(reach), 0.0))
+    steeper = np.minimum(model, laws) - _FASTER * computed * np.maximum(np.log(reach), 0.0)
+    return np.asarray((1 - _STRAIGHT) * steeper + _STRAIGHT * straight)
 
 
 def follow_function(measured: FloatArray, steep: FloatArray, exact: FloatArray | float) -> FloatArray:
@@ -300,8 +313,9 @@ class PosteriorCurves:
         share = self._share_of_model(n)
         measured = share * near + (1 - level - share) * now + self._share_outside * (curves - near)
         measured = measured + laws * (near - self._logs(self._scored(n)))
-        followed = self._steep(n)[1]  # where power laws are steeper, curves do not matter
-        logs = 0.5 * follow_function(measured, followed * (curves - now), self._exact)
+        followed = (1 - _STRAIGHT) * self._steep(n)[1]  # where power laws are steeper, curves do not matter
+        steep = followed * (curves - now) + _STRAIGHT * (curves - self._logs(self._scored(n)))
+        logs = 0.5 * follow_function(measured, steep, self._exact)
         variance, begin = np.zeros(len(n)), 0
         for sizes in self.batches:
             count, total = len(sizes), sum(sizes)
@@ -379,7 +393,9 @@ class PosteriorCurves:
         now, scored = float(self.moments(self.observed.n[-1:])[0][0]), self._scored(n)
         model = (self.moments(n)[0] if ahead is None else ahead) - now + np.log(self.observed.mse[-1])
         laws = follow_power_laws(self.observed, scored, endless=True)
-        return find_steeper(model, laws, scored / self.observed.n[-1], self.traits.computed), model < laws
+        outside = model - self.moments(scored)[0] + now - np.log(self.observed.mse[-1])  # where the model has its share
+        straight = follow_straight_law(self.observed, scored) + outside
+        return find_steeper(model, laws, straight, scored / self.observed.n[-1], self.traits.computed), model < laws
 
     def _within(self, n: FloatArray) -> FloatArray:
         """Return numbers of rows kept below those up to which forecasts by power laws were scored."""

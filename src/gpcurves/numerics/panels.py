@@ -17,7 +17,7 @@ from scipy.linalg import blas, lapack
 
 from gpcurves.numerics.validation import FloatArray
 
-_WIDTH = 128  # rows of a panel, of which products are fast; more would be wasted below the diagonal
+_WIDTH = 100  # rows of a panel, of which products are fast; more would be wasted below the diagonal
 _PANELS = 10  # of larger matrices, whose products gain from wider panels while little is wasted
 
 
