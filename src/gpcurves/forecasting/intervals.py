@@ -69,12 +69,12 @@ class Calibration:
 
 
 TABLES = Calibration(
-    level=(0.28, 0.62, 0.5),
+    level=(0.28, 0.62, 0.6),
     model=(0.3, 0.08, 0.05),
-    laws=(0.56, 0.79, 0.84),
-    shift=(0.06, 0.08),
+    laws=(0.56, 0.79, 0.65),
+    shift=(0.06, 0.06),
     down=(0.442, 1.77, 2.65, 0.231, 0.595, 0.75, 0.387, 0.5),
-    up=(0.0932, 2.05, 3.73, 1.19, 0.595, 0.401, 0.202, 2.0),
+    up=(0.0932, 2.05, 3.73, 1.19, 0.595, 0.401, 0.202, 2.6),
 )
 TRUSTED = replace(TABLES, level=(0.51, 0.86, 1.0), model=(0.7, 0.7, 0.0), laws=(0.3, 0.3, 1.0), shift=(0.07, 0.0))
 """Those for a model that knows more than rows tell: that of a user, or one of a target that is known to have no noise."""
