@@ -1,15 +1,15 @@
 """The rules by which tasks were chosen: of all tables and functions, none for being easy or hard.
 
-    python -m benchmarks.forecast.choose [--further | --unseen | --fresh]
+    python -m benchmarks.forecast.choose [--further | --unseen | --fresh | --final]
 
 writes ``tasks.json``, or ``further.json``, which has other tables and functions for the last score, or
-``unseen.json``, which has those of other packages, or ``fresh.json``, which has those of still others. Tables: every one with 450 rows or more and 2 to 60 columns that is
+``unseen.json``, which has those of other packages, or ``fresh.json``, which has those of still others, or ``final.json``, which has yet others by the same rules. Tables: every one with 450 rows or more and 2 to 60 columns that is
 no copy of another, at most 12 of one R package, and one target of each that came later in the order; names of columns
 and their values decide on targets and kinds, and a hash if several would do. Further ones: tables with 300 to 449
 rows, at most 4 of one package, and functions without noise which are in ``tasks.json`` with noise only. Unseen ones:
 tables with 300 rows or more of packages that nobody had looked at, or that were left out before, and simulators; all
 of the rare kinds, and some of the others by a hash. Fresh ones: the same again with other packages, and of tables that
-were left out before only tasks of rare kinds.
+were left out before only tasks of rare kinds. Final ones: as the fresh ones.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kurtosis, skew, spearmanr
 
-from benchmarks.forecast import fresh_sources, tasks
+from benchmarks.forecast import final_sources, fresh_sources, tasks
+from benchmarks.forecast.final_simulators import FINAL_SIMULATORS
 from benchmarks.forecast.fresh_simulators import FRESH_SIMULATORS
-from benchmarks.forecast.simulators import SIMULATORS
+from benchmarks.forecast.simulators import SIMULATORS, Simulators
 from benchmarks.forecast.sources import (
     ENDING,
     FRESH_LEFT_OUT,
     LEFT_OUT,
     UNSEEN_PACKAGES,
     hashed,
+    list_final_tables,
     list_fresh_tables,
     list_tables,
     list_unseen_tables,
@@ -51,10 +53,11 @@ MOST_UNSEEN = {"plain": 42, "skewed": 32, "simulators": 30}
 FRESH_OF_A_PACKAGE, MORE_OF_A_PACKAGE = 8, 6
 """Tables of one package among the fresh tasks: of those for these tasks, and of those that were left out before."""
 MOST_FRESH = {"plain": 40, "skewed": 38, "dates": 30, "categories": 24, "outliers": 26}
+MOST_FINAL = {"plain": 36, "skewed": 30, "dates": 24, "categories": 24, "outliers": 24}
 ENOUGH_ROWS = 650
-"""Fresh tasks on tables with fewer rows come last, for which less of the truth is known."""
+"""Fresh and final tasks on tables with fewer rows come last, for which less of the truth is known."""
 MOST_TARGETS = 12
-"""Columns of a table that are tried as targets of fresh tasks."""
+"""Columns of a table that are tried as targets of fresh and final tasks."""
 MOST_COLUMNS = 60
 FEWEST_VALUES = 15
 MOST_OF_A_PACKAGE = 12
@@ -257,6 +260,9 @@ def main() -> None:
     if sys.argv[1:] == ["--fresh"]:
         write(choose_fresh(), tasks.FRESH)
         return
+    if sys.argv[1:] == ["--final"]:
+        write(choose_final(), tasks.FINAL)
+        return
     found = {
         name: {"source": source, "target": target, "columns": columns.split()}
         for name, (source, target, columns) in TABLES.items()
@@ -355,25 +361,35 @@ def choose_unseen() -> dict[str, dict[str, Any]]:
 
 
 def choose_fresh() -> dict[str, dict[str, Any]]:
-    """Return tasks on tables and simulators that are in no other file; of plain kind only first targets of new tables."""
-    others = {
-        name: entry
-        for file in (tasks.FILE, tasks.FURTHER, tasks.UNSEEN)
-        for name, entry in json.loads(file.read_text()).items()
-    }
+    """Return tasks on tables and simulators that are in no other file but the final one's."""
+    earlier = (tasks.FILE, tasks.FURTHER, tasks.UNSEEN)
+    return choose_new("fresh", earlier, list_fresh_tables(), list_tables(), FRESH_SIMULATORS, MOST_FRESH)
+
+
+def choose_final() -> dict[str, dict[str, Any]]:
+    """Return tasks on tables and simulators that are in no other file."""
+    earlier = (tasks.FILE, tasks.FURTHER, tasks.UNSEEN, tasks.FRESH)
+    old = [each for each in [*list_tables(), *list_unseen_tables()] if not final_sources.LEFT_OUT.fullmatch(each)]
+    return choose_new("final", earlier, list_final_tables(), old, FINAL_SIMULATORS, MOST_FINAL)
+
+
+def choose_new(
+    called: str, earlier: tuple[Path, ...], new: list[str], old: list[str], simulators: Simulators, most: dict[str, int]
+) -> dict[str, dict[str, Any]]:
+    """Return tasks that are in no earlier file, at most so many of a kind; of plain kind only first targets of new tables."""
+    others = {name: entry for file in earlier for name, entry in json.loads(file.read_text()).items()}
     used = {entry["source"] for entry in others.values() if "noise" not in entry}
     known = [(source, table, find_marks(table)) for source in sorted(used) for table in [read(source)]]
-    new = list_fresh_tables()
     left_out = (LEFT_OUT, FRESH_LEFT_OUT)
-    old = [each for each in list_tables() if each not in used and not any(one.fullmatch(each) for one in left_out)]
+    old = [each for each in old if each not in used and not any(one.fullmatch(each) for one in left_out)]
     count: dict[str, int] = {}
     stems: set[str] = set()
     found: dict[str, dict[str, Any]] = {}
     short = set()
     for source in sorted(new, key=hashed) + sorted(old, key=hashed):
         package, stem, name = name_fresh(source)
-        most = MORE_OF_A_PACKAGE if source in old else FRESH_OF_A_PACKAGE
-        if count.get(package, 0) >= most or (source not in old and stem in stems) or name in others or name in found:
+        enough = MORE_OF_A_PACKAGE if source in old else FRESH_OF_A_PACKAGE
+        if count.get(package, 0) >= enough or (source not in old and stem in stems) or name in others or name in found:
             continue
         table = read(source)
         if not (len(table) >= FEWEST_FURTHER and 2 <= table.shape[1] <= MOST_COLUMNS):
@@ -404,16 +420,22 @@ def choose_fresh() -> dict[str, dict[str, Any]]:
             found[f"{name}-2"] = rare[0]
         if len(table) < ENOUGH_ROWS:
             short |= {name, f"{name}-2"}
-    for name in FRESH_SIMULATORS:
-        entry = {"source": f"fresh_simulators/{name}", "target": "y", "dim": None, "noise": 0.0, "kind": "simulators"}
+    for name in simulators:
+        entry = {
+            "source": f"{called}_simulators/{name}",
+            "target": "y",
+            "dim": None,
+            "noise": 0.0,
+            "kind": "simulators",
+        }
         found[f"simulator-{name}"] = entry
     kept = {
         name
         for kind in {entry["kind"] for entry in found.values()}
         for name in sorted(
             (name for name, entry in found.items() if entry["kind"] == kind),
-            key=lambda name: (name in short, name.endswith("-2"), hashed(f"fresh {name}")),
-        )[: MOST_FRESH.get(kind)]
+            key=lambda name: (name in short, name.endswith("-2"), hashed(f"{called} {name}")),
+        )[: most.get(kind)]
     }
     return {name: entry for name, entry in found.items() if name in kept}
 

@@ -1,6 +1,6 @@
 """Forecasts of the tasks, before they are combined: one row for each task, number of rows and draw.
 
-    python -m benchmarks.forecast.collect FILE [--third | --further | --unseen | --fresh] [--draws 1]
+    python -m benchmarks.forecast.collect FILE [--third | --further | --unseen | --fresh | --final] [--draws 1]
 
 Writes what the rows say (the curve of the model and its spread, cross-validation, rivals) with the true curve beside it, one
 line of JSON for each. A run that was stopped goes on where it was.
@@ -122,12 +122,13 @@ def main() -> None:
     parser.add_argument("--further", action="store_true", help="only the further tasks")
     parser.add_argument("--unseen", action="store_true", help="only the unseen tasks")
     parser.add_argument("--fresh", action="store_true", help="only the tasks that nothing was fitted to")
+    parser.add_argument("--final", action="store_true", help="only the final tasks, which are scored once")
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
     true = json.loads(truth.FILE.read_text())
     done = {(row["task"], row["rows"], row["draw"]) for row in read_lines(asked.file)} if asked.file.exists() else set()
-    chosen = {"fresh": tasks.fresh, "unseen": tasks.unseen, "further": tasks.further}
+    chosen = {"final": tasks.final, "fresh": tasks.fresh, "unseen": tasks.unseen, "further": tasks.further}
     names = next((listed() for option, listed in chosen.items() if getattr(asked, option)), tasks.names())
     cases = [
         (name, count, draw, curve)

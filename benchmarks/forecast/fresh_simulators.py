@@ -19,7 +19,7 @@ from benchmarks.forecast.simulators import Simulators, by_column, by_row
 State = list[np.ndarray]
 
 
-def _integrate(rate: Callable[[State], Any], state: State, duration: Any, steps: int) -> State:
+def integrate(rate: Callable[[State], Any], state: State, duration: Any, steps: int) -> State:
     """Return the state after a duration, by so many steps of Runge and Kutta's fourth order."""
     step = duration / steps
 
@@ -84,21 +84,21 @@ def _prey(growth: Any, eaten: Any, gain: Any, death: Any, prey: Any, predators: 
         hares, lynxes = state
         return [growth * hares - eaten * hares * lynxes, gain * eaten * hares * lynxes - death * lynxes]
 
-    return _integrate(rate, [prey, predators], years, 2000)[0]
+    return integrate(rate, [prey, predators], years, 2000)[0]
 
 
 def _pendulum(length: Any, start: Any, damping: Any, seconds: Any) -> Any:
     def rate(state: State) -> State:
         return [state[1], -9.81 / length * np.sin(state[0]) - damping * state[1]]
 
-    return np.degrees(_integrate(rate, [np.radians(start), np.zeros_like(start)], seconds, 1000)[0])
+    return np.degrees(integrate(rate, [np.radians(start), np.zeros_like(start)], seconds, 1000)[0])
 
 
 def _van_der_pol(nonlinearity: Any, place: Any, speed: Any, time: Any) -> Any:
     def rate(state: State) -> State:
         return [state[1], nonlinearity * (1 - state[0] ** 2) * state[1] - state[0]]
 
-    return _integrate(rate, [place, speed], time, 2000)[0]
+    return integrate(rate, [place, speed], time, 2000)[0]
 
 
 def _double_pendulum(first: Any, second: Any, length: Any, mass: Any) -> Any:
@@ -121,7 +121,7 @@ def _double_pendulum(first: Any, second: Any, length: Any, mass: Any) -> Any:
         return [fast, slow, upper, lower]
 
     still = np.zeros_like(first)
-    return np.degrees(_integrate(rate, [np.radians(first), np.radians(second), still, still], 1.0, 500)[1])
+    return np.degrees(integrate(rate, [np.radians(first), np.radians(second), still, still], 1.0, 500)[1])
 
 
 def _orbital_decay(height: Any, area: Any, activity: Any, days: Any) -> Any:
@@ -134,7 +134,7 @@ def _orbital_decay(height: Any, area: Any, activity: Any, days: Any) -> Any:
         fall = density * 2.2 * area * np.sqrt(3.986e14 * axis) * 86.4  # km a day
         return [np.where(state[0] > 120, -np.minimum(fall, 200.0), 0.0)]
 
-    return np.maximum(_integrate(rate, [height], days, 4000)[0], 120.0)
+    return np.maximum(integrate(rate, [height], days, 4000)[0], 120.0)
 
 
 def _waiting(load: float, servers: float, minutes: float) -> float:
@@ -164,7 +164,7 @@ def _slab(thickness: Any, conductivity: Any, capacity: Any, transfer: Any, outsi
     half = thickness / 2
     biot, fourier = transfer * half / conductivity, conductivity / capacity * 60 * minutes / half**2
     start = np.arange(30)[:, None] * np.pi
-    roots = _bisect(lambda x: x * np.sin(x - start) - biot * np.cos(x - start), start + 0 * biot, start + np.pi / 2)
+    roots = bisect(lambda x: x * np.sin(x - start) - biot * np.cos(x - start), start + 0 * biot, start + np.pi / 2)
     terms = 4 * np.sin(roots) / (2 * roots + np.sin(2 * roots)) * np.exp(-(roots**2) * fourier)
     return outside + (20 - outside) * terms.sum(axis=0)
 
@@ -255,7 +255,7 @@ def _quarter_mile(power: Any, mass: Any, drag: Any, grip: Any) -> Any:
         force = np.minimum(grip * 9.81 * mass, 800 * power / speed) - 0.6 * drag * speed**2 - 0.012 * mass * 9.81
         return [force / mass / speed, 1 / speed]
 
-    return _integrate(rate, [np.full_like(mass, 0.5), np.zeros_like(mass)], 402.0, 4000)[1]
+    return integrate(rate, [np.full_like(mass, 0.5), np.zeros_like(mass)], 402.0, 4000)[1]
 
 
 def _compressibility(temperature: float, pressure: float, critical: float, highest: float, acentric: float) -> float:
@@ -293,7 +293,7 @@ def _neuron(current: Any, sodium: Any, potassium: Any, leak: Any) -> Any:
     return total / 2500
 
 
-def _bisect(function: Callable[[Any], Any], low: Any, high: Any) -> Any:
+def bisect(function: Callable[[Any], Any], low: Any, high: Any) -> Any:
     """Return where an increasing function becomes positive."""
     for _ in range(60):
         middle = (low + high) / 2
@@ -309,7 +309,7 @@ def _channel(flow: Any, slope: Any, width: Any, side: Any, roughness: Any) -> An
         area, wetted = depth * (width + side * depth), width + 2 * depth * np.sqrt(1 + side**2)
         return area ** (5 / 3) / wetted ** (2 / 3) * np.sqrt(slope) / roughness - flow
 
-    return _bisect(excess, np.full_like(flow, 1e-6), np.full_like(flow, 60.0))
+    return bisect(excess, np.full_like(flow, 1e-6), np.full_like(flow, 60.0))
 
 
 def _filter(resistance: Any, inductance: Any, capacity: Any, logarithm: Any) -> Any:
@@ -326,7 +326,7 @@ def _cyclist(power: Any, slope: Any, wind: Any, mass: Any, area: Any) -> Any:
         resistance = 0.6 * area * against * np.abs(against) + 9.81 * mass * (0.005 + slope / 100)
         return resistance * speed - 0.97 * power
 
-    return 3.6 * _bisect(excess, np.zeros_like(power), np.full_like(power, 60.0))
+    return 3.6 * bisect(excess, np.zeros_like(power), np.full_like(power, 60.0))
 
 
 def _drug(dose: Any, absorbed: Any, removed: Any, volume: Any, out: Any, back: Any, hours: Any) -> Any:
@@ -338,7 +338,7 @@ def _drug(dose: Any, absorbed: Any, removed: Any, volume: Any, out: Any, back: A
         return [-taken, taken - (removed + out) * blood + back * tissue, out * blood - back * tissue]
 
     nothing = np.zeros_like(dose)
-    return _integrate(rate, [dose, nothing, nothing], hours, 1000)[1] / volume
+    return integrate(rate, [dose, nothing, nothing], hours, 1000)[1] / volume
 
 
 def _warming(doubled: Any, sensitivity: Any, deep: Any, exchange: Any, aerosol: Any, years: Any) -> Any:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.forecast import rdata
+from benchmarks.forecast import final_sources, rdata
 
 FOLDER = Path(__file__).parents[2] / "build" / "debian"
 LIBRARY = FOLDER / "usr" / "lib" / "R" / "site-library"
@@ -64,12 +64,13 @@ DEBIAN = """
     pwt robumeta rockchalk rquantlib rstanarm rtdists sampling sm sn spam spdata strucchange surveillance survminer
     timeseries vgam vim
 """
-ENDING = re.compile(r"\.(csv(\.gz|\.bz2)?|tsv|txt|dat|zip|rda|rdata)$", re.IGNORECASE)
+ENDING = re.compile(r"\.(csv(\.gz|\.bz2)?|tsv|txt|dat|zip|rda|rdata|xlsx|pickle|parquet\.brotli)$", re.IGNORECASE)
+DATABASES = (".db", ".sqlite")
 
 
 def download() -> None:
     """Download and unpack the packages of Debian that are not in ``build/debian`` yet."""
-    names = [f"r-cran-{name}" for name in DEBIAN.split()]
+    names = [f"r-cran-{name}" for name in (DEBIAN + final_sources.DEBIAN).split()]
     missing = [name for name in names if not (FOLDER / "usr" / "share" / "doc" / name).exists()]
     if not missing:
         return
@@ -81,14 +82,15 @@ def download() -> None:
             archive.unlink()
     except (FileNotFoundError, subprocess.CalledProcessError) as error:
         raise SystemExit(
-            f"{error}\nThe fresh tasks need apt-get of Debian 12: run 'apt-get update' as root before, and try again."
+            f"{error}\nThe fresh and final tasks need apt-get of Debian 12: run 'apt-get update' as root before, and try again."
         ) from error
 
 
-def list_debian(is_reserved: Callable[[str], bool]) -> list[str]:
-    """Return the tables in packages of Debian; what has a reserved name is not opened."""
+def list_debian(packages: str, is_reserved: Callable[[str], bool]) -> list[str]:
+    """Return the tables in some packages of Debian; what has a reserved name is not opened."""
     found = []
-    for package in sorted(LIBRARY.iterdir()):
+    wanted = packages.split()
+    for package in sorted(each for each in LIBRARY.iterdir() if each.name.lower() in wanted):
         folder = package / "data"
         for name in rdata.list_objects(folder) if folder.exists() else ():
             source = f"debian/{package.name}/{name}"
@@ -106,17 +108,19 @@ def list_debian(is_reserved: Callable[[str], bool]) -> list[str]:
 def read_debian(path: str) -> pd.DataFrame:
     """Return a table of a package of Debian by names of package and object, with that of a file between if it has one."""
     if not LIBRARY.exists():
-        raise SystemExit("the fresh tasks need packages of Debian: python -m benchmarks.forecast.fresh_sources")
+        raise SystemExit(
+            "the fresh and final tasks need packages of Debian: python -m benchmarks.forecast.fresh_sources"
+        )
     package, name, *table = path.split("/")
     return rdata.read_tables(LIBRARY / package / "data", name)[(table or [name])[0]]
 
 
-def list_files(package: str, folder: Path) -> list[str]:
+def list_files(package: str, patterns: tuple[str, ...], folder: Path) -> list[str]:
     """Return the tables in files of a package of PyPI, and in its databases."""
-    files = [file for pattern in PACKAGES[package] for file in sorted(folder.glob(pattern))]
+    files = [file for pattern in patterns for file in sorted(folder.glob(pattern))]
     found = [f"{package}/{file.relative_to(folder)}" for file in files if ENDING.search(file.name)]
     for file in files:
-        if file.suffix == ".db":
+        if file.suffix in DATABASES:
             with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
                 names = [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
             found += [f"{package}/{file.relative_to(folder)}/{name}" for name in sorted(names)]
@@ -125,9 +129,11 @@ def list_files(package: str, folder: Path) -> list[str]:
 
 def read_file(file: Path) -> pd.DataFrame:
     """Return a table with the names of its first line, after remarks if there are any."""
-    if file.parent.suffix == ".db":
+    if file.parent.suffix in DATABASES:
         with sqlite3.connect(f"file:{file.parent}?mode=ro", uri=True) as database:
             return pd.read_sql(f'select * from "{file.name}"', database)
+    if file.suffix in (".xlsx", ".pickle"):
+        return pd.read_excel(file) if file.suffix == ".xlsx" else pd.read_pickle(file)
     content = file.read_bytes()
     if file.suffix == ".zip":
         with zipfile.ZipFile(file) as archive:

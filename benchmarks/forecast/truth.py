@@ -1,6 +1,6 @@
 """True learning curves: the mean squared error of the package's own predictor after n rows, on rows that nothing else sees.
 
-    python -m benchmarks.forecast.truth [--most 3200] [--unseen | --fresh] [TASK ...]
+    python -m benchmarks.forecast.truth [--most 3200] [--unseen | --fresh | --final] [TASK ...]
 
 Averages logarithms over training sets, and adds to ``truth.json`` what is not there yet; named tasks are computed anew.
 """
@@ -83,10 +83,11 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=max(SETS), help="largest number of rows to train on")
     parser.add_argument("--unseen", action="store_true", help="the unseen tasks, those of rare kinds first")
     parser.add_argument("--fresh", action="store_true", help="the fresh tasks, those of rare kinds first")
+    parser.add_argument("--final", action="store_true", help="the final tasks, those of rare kinds first")
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
-    if asked.unseen or asked.fresh:
-        names = tasks.fresh() if asked.fresh else tasks.unseen()
+    if asked.unseen or asked.fresh or asked.final:
+        names = tasks.final() if asked.final else tasks.fresh() if asked.fresh else tasks.unseen()
         common = Counter(map(tasks.kind, names))
         names = sorted(names, key=lambda name: common[tasks.kind(name)])
     else:

@@ -13,11 +13,14 @@ import pytest
 from benchmarks.classes import keel
 from benchmarks.classes import tasks as classes
 from benchmarks.forecast import choose, rdata, simulators, sources, tasks
+from benchmarks.forecast.final_simulators import FINAL_SIMULATORS
 from benchmarks.forecast.fresh_simulators import FRESH_SIMULATORS
 
 CATALOGUE = json.loads(tasks.FILE.read_text())
 UNSEEN = json.loads(tasks.UNSEEN.read_text())
 FRESH = json.loads(tasks.FRESH.read_text())
+FINAL = json.loads(tasks.FINAL.read_text())
+SIMULATORS = FRESH_SIMULATORS | FINAL_SIMULATORS
 
 
 def test_there_are_enough_tasks_of_every_kind() -> None:
@@ -29,7 +32,7 @@ def test_there_are_enough_tasks_of_every_kind() -> None:
 
 
 def test_no_task_is_on_a_reserved_table() -> None:
-    everything = CATALOGUE | json.loads(tasks.FURTHER.read_text()) | UNSEEN | FRESH
+    everything = CATALOGUE | json.loads(tasks.FURTHER.read_text()) | UNSEEN | FRESH | FINAL
     assert not [name for name, entry in everything.items() if sources.is_reserved(entry["source"])]
 
 
@@ -54,6 +57,15 @@ def test_fresh_tasks_are_on_other_tables_than_all_others() -> None:
     assert not set(FRESH) & set(others)
 
 
+def test_final_tasks_are_on_other_tables_than_all_others() -> None:
+    kinds = Counter(entry["kind"] for entry in FINAL.values())
+    assert len(FINAL) >= 140
+    assert min(kinds[kind] for kind in ("plain", "skewed", "categories", "dates", "simulators")) >= 24
+    others = CATALOGUE | json.loads(tasks.FURTHER.read_text()) | UNSEEN | FRESH
+    assert not {entry["source"] for entry in others.values()} & {entry["source"] for entry in FINAL.values()}
+    assert not set(FINAL) & set(others)
+
+
 def test_unseen_classes_are_on_other_tables() -> None:
     first, unseen = ({**classes.read(classes.FILE), **classes.read(classes.FURTHER)}, classes.read(classes.UNSEEN))
     assert len(unseen) >= 80
@@ -73,6 +85,7 @@ def test_unseen_classes_are_on_other_tables() -> None:
         "debian/caret/Sacramento.RData/Sacramento",
         "debian/mlbench/BostonHousing.rda/BostonHousing",
         "causalpy/data/nhefs.csv",
+        "SurvSet/resources/pickles/rossi.pickle",
     ],
 )
 def test_reserved_tables_are_not_opened(source: str) -> None:
@@ -81,7 +94,7 @@ def test_reserved_tables_are_not_opened(source: str) -> None:
 
 
 def test_a_target_is_no_input() -> None:
-    everything = CATALOGUE | UNSEEN | FRESH
+    everything = CATALOGUE | UNSEEN | FRESH | FINAL
     assert not [name for name, entry in everything.items() if entry["target"] in entry.get("columns", ())]
 
 
@@ -150,11 +163,11 @@ def test_a_table_of_r_is_read_without_r(tmp_path: Path) -> None:
     assert table["day"].astype(str).tolist() == ["1970-01-01", "1970-01-02", "2024-10-04"]
 
 
-@pytest.mark.parametrize("name", FRESH_SIMULATORS)
+@pytest.mark.parametrize("name", SIMULATORS)
 def test_simulators_depend_on_their_inputs(name: str) -> None:
-    X, y, columns = simulators.evaluate(FRESH_SIMULATORS, name, 30, np.random.default_rng(0))
+    X, y, columns = simulators.evaluate(SIMULATORS, name, 30, np.random.default_rng(0))
     ignored = {"power"} if name == "quarter_mile" else set()  # its tyres limit it all the way
     for place, column in enumerate(columns):
         moved = X.copy()
         moved[:, place] = np.roll(X[:, place], 1)
-        assert np.array_equal(FRESH_SIMULATORS[name][0](moved), y) == (column in ignored), column
+        assert np.array_equal(SIMULATORS[name][0](moved), y) == (column in ignored), column
