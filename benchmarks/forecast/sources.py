@@ -12,7 +12,7 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
@@ -167,7 +167,7 @@ def list_final_tables() -> list[str]:
     return [source for source in found if not final_sources.LEFT_OUT.fullmatch(source)]
 
 
-def _list_new(packages: dict[str, tuple[str, ...]], debian: str, left_out: re.Pattern[str]) -> list[str]:
+def _list_new(packages: Mapping[str, tuple[str, ...]], debian: str, left_out: re.Pattern[str]) -> list[str]:
     found = [
         each
         for package, patterns in packages.items()
