@@ -1,6 +1,6 @@
 """Forecasts of the tasks, before they are combined: one row for each task, number of rows and draw.
 
-    python -m benchmarks.forecast.collect FILE [--third | --further | --unseen | --fresh | --final] [--draws 1]
+    python -m benchmarks.forecast.collect FILE [--third | --further | --unseen | --fresh | --final] [--deterministic] [--draws 1]
 
 Writes what the rows say (the curve of the model and its spread, cross-validation, rivals) with the true curve beside it, one
 line of JSON for each. A run that was stopped goes on where it was.
@@ -39,7 +39,7 @@ MULTIPLES = 2.0 ** np.arange(0, 10.5, 0.5)  # of the rows at hand, at which esti
 PILOT = 1_000  # the seeds of pilot rows, other than those of the rows on which truth is trained
 
 
-def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, Any]:
+def run(name: str, count: int, draw: int, true: dict[str, float], deterministic: bool = False) -> dict[str, Any]:
     """Return what is known about one forecast."""
     warnings.simplefilter("ignore")
     task = tasks.load(name)
@@ -51,9 +51,9 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
     try:
         with threadpool_limits(1):
             rows = standardise(prepare(pool.iloc[np.sort(pick)], task.target, most_rows=5_000))
-            members = fit_members(rows, 1_000)
+            members = fit_members(rows, 1_000, deterministic)
             mixture = mix(members, rows.X, rows.level)
-            fit = fit_rows(rows, members, mixture, computation)
+            fit = fit_rows(rows, members, mixture, computation, deterministic)
             curves = simulate_posterior(fit, computation)
             found = assemble(fit, curves, computation)
             result["seconds"] = time.process_time() - began
@@ -75,7 +75,7 @@ def run(name: str, count: int, draw: int, true: dict[str, float]) -> dict[str, A
     observed = found.cross_validation
     ahead = n[-len(FACTORS) :]
     rmse, low, high, assured = found.band.at(ahead)
-    residual, traits = mixture.left_out - rows.level, measure_traits(rows)
+    residual, traits = mixture.left_out - rows.level, measure_traits(rows, deterministic)
     return result | {
         "usable": usable,
         "variance": units,
@@ -123,6 +123,7 @@ def main() -> None:
     parser.add_argument("--unseen", action="store_true", help="only the unseen tasks")
     parser.add_argument("--fresh", action="store_true", help="only the tasks that nothing was fitted to")
     parser.add_argument("--final", action="store_true", help="only the final tasks, which are scored once")
+    parser.add_argument("--deterministic", action="store_true", help="only functions without noise, known to be such")
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
@@ -131,9 +132,10 @@ def main() -> None:
     chosen = {"final": tasks.final, "fresh": tasks.fresh, "unseen": tasks.unseen, "further": tasks.further}
     names = next((listed() for option, listed in chosen.items() if getattr(asked, option)), tasks.names())
     cases = [
-        (name, count, draw, curve)
+        (name, count, draw, curve, asked.deterministic)
         for name in sorted(names, key=lambda name: not tasks.third(name))
         if tasks.third(name) or not asked.third
+        if tasks.kind(name) == "simulators" or not asked.deterministic
         for curve in [true.get(name, {})]
         for count in SIZES
         if str(2 * count) in curve

@@ -1,11 +1,12 @@
 """Score forecasts against true learning curves, with what people do instead beside them.
 
-    python -m benchmarks.forecast.score [--crossed] FILE [FILE ...]
+    python -m benchmarks.forecast.score [--crossed | --deterministic] FILE [FILE ...]
 
 FILE is what `collect` wrote. Errors are |ln(forecast / true MSE)| at 2, 4, 8 and 16 times the rows: median and 90th percentile, and how much
 smaller that of the forecast is than that of each rival on the same tasks (medians of tasks, their mean and its standard error).
 Forecasts have the constants of the package, which is for tasks that none was fitted to (`collect --final`); with ``--crossed`` each has those
-that are fitted to the other tasks of these files, in five parts that split no table.
+that are fitted to the other tasks of these files, in five parts that split no table. With ``--deterministic`` they have those for targets
+without noise, as `collect` has with the same option.
 
 Rivals get intervals of the same kind: a width for each multiple, from their errors on the other tasks of these files, which for tasks
 that nothing was fitted to is more than the forecast has.
@@ -23,7 +24,7 @@ from benchmarks.forecast import tasks
 from benchmarks.forecast.calibrate import Points, calibrated, fit, read
 from benchmarks.forecast.collect import FACTORS, read_lines
 from benchmarks.forecast.sources import hashed
-from gpcurves.forecasting.intervals import TABLES
+from gpcurves.forecasting.intervals import NOISELESS, TABLES, Calibration
 
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 PARTS = 5
@@ -63,19 +64,19 @@ def pair(own: np.ndarray, other: np.ndarray, task: np.ndarray, here: np.ndarray)
 
 
 def main() -> None:
-    crossed = "--crossed" in sys.argv
-    files = [Path(name) for name in sys.argv[1:] if name != "--crossed"]
+    crossed, deterministic = ("--" + option in sys.argv for option in ("crossed", "deterministic"))
+    files = [Path(name) for name in sys.argv[1:] if not name.startswith("--")]
     points = read(*files)
-    own = cross(points) if crossed else make(points)
+    own = cross(points) if crossed else make(points, NOISELESS if deterministic else TABLES)
     compare(points, own, {name: rival_widths(points, said - points.truth) for name, said in points.rivals.items()})
     if not crossed:
         required([row for file in files for row in read_lines(file)])
 
 
-def make(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return estimate and ends of intervals with the constants of the package."""
-    estimate, squares = points.expect(TABLES), points.squares()
-    down, up = (np.sqrt(np.square(side) @ squares) for side in (TABLES.down, TABLES.up))
+def make(points: Points, constants: Calibration = TABLES) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return estimate and ends of intervals with constants of the package."""
+    estimate, squares = points.expect(constants), points.squares()
+    down, up = (np.sqrt(np.square(side) @ squares) for side in (constants.down, constants.up))
     return estimate, estimate - down, estimate + up
 
 

@@ -543,7 +543,7 @@ def test_a_wide_gap_is_a_warning() -> None:
     assert "Caution" not in str(made(gap=0.59).verdict())
     verdict = made(gap=0.8).verdict()
     assert "the cross-validated RMSE is 1.5 times what the model itself expects" in verdict.sentences[-1]
-    assert "less certain than usual: they were off by a factor of 1.9" in verdict.sentences[-1]
+    assert "less certain than usual: they were off by a factor of 1.6" in verdict.sentences[-1]
     assert "factor" not in str(warn(0.8, Unit(most=50)))  # of networks this was not measured
     assert "Caution" in str(made(gap=0.8).verdict(0.4))
     assert "Caution" not in str(made(gap=-2.0).verdict())

@@ -22,7 +22,7 @@ from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, c
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
 from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
 from gpcurves.forecasting.evidence import JITTER
-from gpcurves.forecasting.intervals import TABLES, TRUSTED, PosteriorCurves, fading
+from gpcurves.forecasting.intervals import NOISELESS, TABLES, TRUSTED, PosteriorCurves, fading
 from gpcurves.forecasting.posterior import Draws, Member, draw_problems, find_members
 from gpcurves.forecasting.prediction import Predictor
 from gpcurves.forecasting.regression import Mixture, mix
@@ -348,7 +348,7 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
         fitted,
         fit.rows.scale,
         fit.rows.rate,
-        calibration=TRUSTED if fit.deterministic or taken else TABLES,
+        calibration=TRUSTED if taken else NOISELESS if fit.deterministic else TABLES,
         traits=UNKNOWN if taken else measure_traits(fit.rows, fit.deterministic),
     )
 

@@ -77,7 +77,16 @@ TABLES = Calibration(
     up=(0.0932, 2.05, 3.73, 1.19, 0.595, 0.401, 0.202, 2.6),
 )
 TRUSTED = replace(TABLES, level=(0.51, 0.86, 1.0), model=(0.7, 0.7, 0.0), laws=(0.3, 0.3, 1.0), shift=(0.07, 0.0))
-"""Those for a model that knows more than rows tell: that of a user, or one of a target that is known to have no noise."""
+"""Those for the model of a user, who may know more than rows tell."""
+NOISELESS = replace(
+    TABLES,
+    level=(0.4, 0.75, 0.6),
+    model=(0.4, 0.4, 0.05),
+    laws=(0.5, 0.6, 0.65),
+    down=tuple(0.9 * each for each in TABLES.down),
+    up=tuple(0.9 * each for each in TABLES.up),
+)
+"""Those for a target that is known to have no noise: its model expects the error to fall without end, and is right by half of that."""
 LASTING_WIDTH = 0.5 * TABLES.down[0] * math.log(_FURTHEST)
 """Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
 _STEP, _LONG_STEP = 0.01, 0.1  # between knots in ln n, up to the horizon and beyond: interpolation is good to 1e-6

@@ -32,9 +32,11 @@ _REPEATABLE = (
     0.5  # rows with nearly equal inputs that differ by less than this share of the error show that it is not noise
 )
 WIDE_GAP = 0.6  # excess of cross-validation over the model's own expectation, in ln MSE, beyond which forecasts are less certain
-_OFF_IN_TAILS = "forecasts were off by a factor of 1.6 in the median, and by more than 9 in one case out of ten"
+_OFF_IN_TAILS = "forecasts were off by a factor of 1.5 in the median, and by more than 3.7 in one case out of ten"
 HEAVY_TAILS = 1.2  # of the target (`traits.measure_tail`), from which on few rows say little about the error of others
-_OFF = "they were off by a factor of 1.9 in the median, instead of 1.2"  # on the fresh tasks of benchmarks/forecast
+_OFF = (
+    "they were off by a factor of 1.6 in the median, instead of 1.2"  # both on the final tasks of benchmarks/forecast
+)
 _UNSTEADY = 0.1  # share of its interval by which random draws may move a number without a word about it
 FAR_OUT = 10.0  # standard deviations from the rest at which extreme rows dominate the error, if they are not explained
 _ENOUGH_OUTLIERS = 10
