@@ -3,7 +3,7 @@
     python -m benchmarks.forecast.calibrate FILE [FILE ...]
 
 Estimates are those with the least mean absolute error, and are drawn to round constants; widths are those with the least interval
-score. Those of `gpcurves.forecasting.intervals.TABLES` are not all of one fit: estimates are rounded from fits to all tasks but the final
+score. Those of `gpcurves.forecasting.calibration.TABLES` are not all of one fit: estimates are rounded from fits to all tasks but the final
 ones, widths but the last were fitted to the tasks of ``tasks.json`` with a former estimate, and the last ones were chosen by hand; widths
 fitted to all of these tasks were worse on tables left out.
 """
@@ -25,9 +25,9 @@ from scipy.special import expit
 from benchmarks.forecast import tasks
 from benchmarks.forecast.collect import FACTORS, read_lines
 from benchmarks.forecast.rivals import FORMS
+from gpcurves.forecasting.calibration import Calibration
 from gpcurves.forecasting.crossvalidation import CrossValidation, measure_tails
 from gpcurves.forecasting.intervals import (
-    Calibration,
     combine,
     find_steeper,
     follow_function,

@@ -24,7 +24,7 @@ from benchmarks.forecast import tasks
 from benchmarks.forecast.calibrate import Points, calibrated, fit, read
 from benchmarks.forecast.collect import FACTORS, read_lines
 from benchmarks.forecast.sources import hashed
-from gpcurves.forecasting.intervals import NOISELESS, TABLES, Calibration
+from gpcurves.forecasting.calibration import NOISELESS, TABLES, Calibration
 
 MISS = 20.0  # price of missing the truth in units of the distance: that for which 90 % intervals are best
 PARTS = 5

@@ -22,9 +22,10 @@ from forecast_oracle import OFFSETS, naive_power_laws
 from gpcurves.cli import run
 from gpcurves.curve import SCHEMA
 from gpcurves.forecasting import Forecast, ForecastEffort
+from gpcurves.forecasting.calibration import TABLES
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve, simulate_curve
-from gpcurves.forecasting.intervals import TABLES, Band, PosteriorCurves
+from gpcurves.forecasting.intervals import Band, PosteriorCurves
 from gpcurves.forecasting.measures import significant
 from gpcurves.forecasting.traits import Traits
 from gpcurves.forecasting.verdict import Label

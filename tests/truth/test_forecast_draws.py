@@ -12,9 +12,10 @@ import pytest
 
 import gpcurves as gpc
 from gpcurves.forecasting import Forecast, ForecastEffort
+from gpcurves.forecasting.calibration import TABLES
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve
-from gpcurves.forecasting.intervals import TABLES, PosteriorCurves
+from gpcurves.forecasting.intervals import PosteriorCurves
 from gpcurves.forecasting.posterior import split_draws
 from gpcurves.numerics.validation import FloatArray
 

@@ -17,12 +17,13 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError
+from gpcurves.forecasting.calibration import NOISELESS, TABLES, TRUSTED
 from gpcurves.forecasting.choosing import Chooser
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit, cross_validate, hold_out, measure_tails
 from gpcurves.forecasting.effort import Computation, ForecastEffort, choose_effort
 from gpcurves.forecasting.error_curve import measure_savings, simulate_curve
 from gpcurves.forecasting.evidence import JITTER
-from gpcurves.forecasting.intervals import NOISELESS, TABLES, TRUSTED, PosteriorCurves, fading
+from gpcurves.forecasting.intervals import PosteriorCurves, fading
 from gpcurves.forecasting.posterior import Draws, Member, draw_problems, find_members
 from gpcurves.forecasting.prediction import Predictor
 from gpcurves.forecasting.regression import Mixture, mix

@@ -1,17 +1,18 @@
 """The band of a forecast: the error to expect with intervals learnt on the tasks of ``benchmarks/forecast``.
 
-`benchmarks.forecast.calibrate` fits the constants, and `benchmarks.forecast.score` reports the coverage on tasks left out.
+`benchmarks.forecast.score` reports how good they are on tasks left out.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from gpcurves.forecasting.calibration import FURTHEST, TABLES, TAILS, Calibration
 from gpcurves.forecasting.crossvalidation import CrossValidation
 from gpcurves.forecasting.error_curve import ErrorCurve
 from gpcurves.forecasting.traits import UNKNOWN, Traits, ramp
@@ -30,65 +31,12 @@ _OFFSETS = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.0)  # what of the last e
 _SCATTER = 0.4  # and how far logarithms of cross-validated errors may be from them
 _ABOVE = 4.0  # so far above the noise, in logarithms, a function counts as free of noise
 _TINY = -3.0, -8.0  # logarithm of the noise variance over the target's from which it may be none, and from which it is
-_TAILS = 0.7, 1.2  # tails of the target that are normal, and that are heavy
 _TRUST = 0.9  # in the steeper of model and power laws, if a target is surely smooth and free of noise
 _FASTER = 0.5  # power of n by which errors of computed functions fall faster than model and power laws expect
 _STRAIGHT = 1 / 3  # share of one straight power law in what is expected of a smooth target without noise
 _HEAVIEST, _HEAVIEST_TARGET = 5.0, 3.0  # tails of residuals and of targets up to which they widen the interval
-_FURTHEST = 16.0  # multiple of the rows up to which forecasts were scored; further ones count as reaching so far
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """Constants that were learnt from what forecasts came to.
-
-    ``level`` is the share of the gap between cross-validated and expected error by which the whole curve is moved. ``model`` is the
-    share of the drop that the model expects from more rows which happens, in logarithms, and ``laws`` that of the drop that power
-    laws through cross-validated errors expect. Each has three values: if most of the error is noise, which the model knows better
-    than a few residuals do; if none of it is; and if the tails of the target are heavy, which no Gaussian process expects. ``shift``
-    is added, for normal and for heavy tails: few rows mostly show errors that are too small. ``down`` and ``up`` are contributions to the half-widths,
-    in the order of `ingredients`. With ``endless``, power laws have no offset, and fall without end.
-    """
-
-    level: tuple[float, float, float]
-    model: tuple[float, float, float]
-    laws: tuple[float, float, float]
-    down: tuple[float, ...]
-    up: tuple[float, ...]
-    shift: tuple[float, float] = (0.0, 0.0)
-    endless: bool = False
-
-    def weigh(self, noiseless: FloatArray | float, tail: FloatArray | float) -> tuple[FloatArray, ...]:
-        """Return level, shares of the drops of model and laws, and shift for a target so free of noise, and with such a tail."""
-        heavy = ramp(tail, *_TAILS)
-        three = (
-            (1 - heavy) * blend((noisy, free), noiseless) + heavy * tails
-            for noisy, free, tails in (self.level, self.model, self.laws)
-        )
-        return (*map(np.asarray, three), np.asarray(blend(self.shift, heavy)))
-
-
-TABLES = Calibration(
-    level=(0.28, 0.62, 0.6),
-    model=(0.3, 0.08, 0.05),
-    laws=(0.56, 0.79, 0.65),
-    shift=(0.06, 0.06),
-    down=(0.442, 1.77, 2.65, 0.231, 0.595, 0.75, 0.387, 0.5),
-    up=(0.0932, 2.05, 3.73, 1.19, 0.595, 0.401, 0.202, 2.6),
-)
-TRUSTED = replace(TABLES, level=(0.51, 0.86, 1.0), model=(0.7, 0.7, 0.0), laws=(0.3, 0.3, 1.0), shift=(0.07, 0.0))
-"""Those for the model of a user, who may know more than rows tell."""
-NOISELESS = replace(
-    TABLES,
-    level=(0.4, 0.75, 0.6),
-    model=(0.4, 0.4, 0.05),
-    laws=(0.5, 0.6, 0.65),
-    down=tuple(0.9 * each for each in TABLES.down),
-    up=tuple(0.9 * each for each in TABLES.up),
-)
-"""Those for a target that is known to have no noise: its model expects the error to fall without end, and is right by half of that."""
-LASTING_WIDTH = 0.5 * TABLES.down[0] * math.log(_FURTHEST)
-"""Width below the estimate, in the logarithm of the RMSE, that is left far ahead however many rows there are."""
 _STEP, _LONG_STEP = 0.01, 0.1  # between knots in ln n, up to the horizon and beyond: interpolation is good to 1e-6
 _LARGEST = 1e15
 
@@ -227,15 +175,10 @@ def ingredients(
     of the residuals are, up to another one; and by how much those of the target are ``heavy``-er than normal, up to a third.
     """
     ones = np.ones(len(factor))
-    reach = np.abs(np.log(np.clip(factor, 1e-3, _FURTHEST)))
+    reach = np.abs(np.log(np.clip(factor, 1e-3, FURTHEST)))
     far, of_residuals = np.clip(above, 0.0, _FAR), np.clip(tails, 0.0, _HEAVIEST) * ones
-    of_target = np.clip(np.asarray(heavy) - _TAILS[0], 0.0, _HEAVIEST_TARGET) * ones
+    of_target = np.clip(np.asarray(heavy) - TAILS[0], 0.0, _HEAVIEST_TARGET) * ones
     return np.array([reach, spread, scatter * ones, gap * ones, np.abs(drop), far, of_residuals, of_target])
-
-
-def blend(ends: tuple[float, float], place: FloatArray | float) -> FloatArray | float:
-    """Return the number that is so far on the way from the first of two to the second, from 0 to 1."""
-    return ends[0] + (ends[1] - ends[0]) * place
 
 
 def measure_noiselessness(above: FloatArray | float) -> FloatArray:
@@ -408,7 +351,7 @@ class PosteriorCurves:
 
     def _within(self, n: FloatArray) -> FloatArray:
         """Return numbers of rows kept below those up to which forecasts by power laws were scored."""
-        return np.minimum(n, min(self.most, _FURTHEST * self.rows))
+        return np.minimum(n, min(self.most, FURTHEST * self.rows))
 
     def _scored(self, n: FloatArray) -> FloatArray:
         """Return the same kept above the fewest rows of cross-validation as well."""
@@ -422,8 +365,8 @@ class PosteriorCurves:
         """Average the curves, and compute the ends of the interval around them."""
         goals, fitted = goal_grid(self.rows), self.fitted_rows
         kinks = [
-            _FURTHEST * fitted,
-            _FURTHEST * self.rows,
+            FURTHEST * fitted,
+            FURTHEST * self.rows,
             *(2**k * self.rows for k in range(5)),
         ]  # and what is usually asked for
         simulated = max(len(curve.error) for curve in self.curves) - 1

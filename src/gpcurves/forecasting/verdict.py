@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gpcurves.forecasting.intervals import HORIZON, LASTING_WIDTH, Band, goal_grid
+from gpcurves.forecasting.calibration import LASTING_WIDTH
+from gpcurves.forecasting.intervals import HORIZON, Band, goal_grid
 from gpcurves.forecasting.measures import RMSE, ErrorMeasure
 from gpcurves.forecasting.units import ROWS, Unit
 from gpcurves.numerics.display import Listed

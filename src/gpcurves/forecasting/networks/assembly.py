@@ -13,9 +13,10 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from gpcurves.errors import InputError, check_name
+from gpcurves.forecasting.calibration import Calibration
 from gpcurves.forecasting.crossvalidation import CrossValidation, PowerLawFit
 from gpcurves.forecasting.effort import Computation, ForecastEffort
-from gpcurves.forecasting.intervals import Calibration, PosteriorCurves
+from gpcurves.forecasting.intervals import PosteriorCurves
 from gpcurves.forecasting.networks.candidates import MOST_DENSE
 from gpcurves.forecasting.networks.choosing import VertexChooser, measure_savings
 from gpcurves.forecasting.networks.class_assembly import forecast_classes

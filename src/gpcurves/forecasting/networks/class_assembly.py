@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from gpcurves.errors import InputError
+from gpcurves.forecasting.calibration import Calibration
 from gpcurves.forecasting.class_errors import ClassErrors
 from gpcurves.forecasting.classes.prediction import name_probability
 from gpcurves.forecasting.crossvalidation import ClassValidation, CrossValidation, PowerLawFit
 from gpcurves.forecasting.effort import Computation
-from gpcurves.forecasting.intervals import Band, Calibration, PosteriorCurves
+from gpcurves.forecasting.intervals import Band, PosteriorCurves
 from gpcurves.forecasting.networks.class_choosing import ClassChooser, measure_savings
 from gpcurves.forecasting.networks.class_curves import RateCurve, simulate_classes
 from gpcurves.forecasting.networks.class_labels import ClassLabels
