@@ -10,10 +10,15 @@ import pytest
 
 import gpcurves as gpc
 from gpcurves.forecasting import ForecastEffort
+from gpcurves.forecasting.assembly import fit_members, fit_rows, simulate_posterior
+from gpcurves.forecasting.calibration import NOISELESS, TABLES
 from gpcurves.forecasting.crossvalidation import CrossValidation
+from gpcurves.forecasting.effort import Computation
 from gpcurves.forecasting.error_curve import ErrorCurve
-from gpcurves.forecasting.intervals import PosteriorCurves, find_steeper, follow_straight_law
+from gpcurves.forecasting.intervals import PosteriorCurves, find_steeper, follow_power_laws, follow_straight_law
+from gpcurves.forecasting.regression import mix
 from gpcurves.forecasting.traits import Traits, count_digits, measure_tail, measure_traits
+from gpcurves.montecarlo.progress import Progress
 from gpcurves.tables.preparing import prepare
 from gpcurves.tables.rows import standardise
 
@@ -91,6 +96,27 @@ def test_a_smooth_function_without_noise_follows_the_steeper_of_model_and_laws(t
         measured, straight = -1.0, -2.0  # the former is about right
         expected = 0.9 * (2 / 3 * (slope - faster) + straight / 3) + 0.1 * measured
         assert (found[1] - found[0]) / math.log(2) == pytest.approx(expected, abs=0.1)
+
+
+def test_a_target_known_to_have_no_noise_falls_by_shares_of_what_model_and_laws_expect() -> None:
+    sizes, n = np.arange(401.0), np.array([7.0, 14.0, 28.0, 50.0])
+    observed = CrossValidation(n, n**-2.0, 0.1 * n**-2.0)
+    for rate in (1.0, 3.0):
+        curve = ErrorCurve(np.exp(-rate * np.log1p(sizes)), 1e-9)
+        curves = PosteriorCurves((curve,), np.ones(1), ((1,),), observed, 56, 56, 1.0, calibration=NOISELESS)
+        found = 2 * np.log(curves.make_band().at(np.array([100.0, 200.0]))[0])
+        laws = -np.diff(follow_power_laws(observed, np.array([100.0, 200.0])))[0] / math.log(2)
+        assert (found[0] - found[1]) / math.log(2) == pytest.approx(0.4 * rate + 0.6 * laws, abs=0.02)
+
+
+def test_what_is_known_of_a_target_decides_on_the_constants() -> None:
+    X = np.random.default_rng(0).uniform(-1, 1, (20, 1))
+    rows = standardise(prepare(pd.DataFrame({"x": X[:, 0], "y": np.sin(3 * X[:, 0])}), "y", most_rows=100))
+    computation = Computation(0, np.random.default_rng(0), QUICK, Progress(False, "%"))
+    for deterministic, constants in ((False, TABLES), (True, NOISELESS)):
+        members = fit_members(rows, 100, deterministic)
+        fit = fit_rows(rows, members, mix(members, rows.X, rows.level), computation, deterministic)
+        assert simulate_posterior(fit, computation).calibration is constants
 
 
 def test_a_computed_function_falls_faster_beyond_cross_validation_only() -> None:
