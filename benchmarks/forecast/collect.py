@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--third", action="store_true", help="only the tasks to iterate on")
     parser.add_argument("--further", action="store_true", help="only the further tasks")
     parser.add_argument("--unseen", action="store_true", help="only the unseen tasks")
-    parser.add_argument("--fresh", action="store_true", help="only the tasks that nothing was fitted to")
+    parser.add_argument("--fresh", action="store_true", help="only the fresh tasks")
     parser.add_argument("--final", action="store_true", help="only the final tasks, which are scored once")
     parser.add_argument("--deterministic", action="store_true", help="only functions without noise, known to be such")
     parser.add_argument("--draws", type=int, default=1)
