@@ -173,7 +173,8 @@ def fit_members(rows: Rows, most_rows: int, deterministic: bool = False) -> list
     """Return the members of the model at their most probable hyperparameters, given at most so many rows."""
     pick = _thin(rows, most_rows)
     errors = None if rows.errors is None else rows.errors[pick]
-    return find_members(rows.X[pick], rows.columns.blocks, rows.level[pick], errors, deterministic)
+    groups = None if rows.groups is None or deterministic else rows.groups[pick]
+    return find_members(rows.X[pick], rows.columns.blocks, rows.level[pick], errors, deterministic, groups)
 
 
 def _thin(rows: Rows, most_rows: int) -> npt.NDArray[np.int64]:
@@ -197,7 +198,9 @@ class FittedRows:
 
 def forecast_rows(rows: Rows, members: list[Member], computation: Computation, deterministic: bool = False) -> Forecast:
     """Forecast from rows, starting at the most probable hyperparameters of each member."""
-    fit = fit_rows(rows, members, mix(members, rows.X, rows.level, rows.errors), computation, deterministic)
+    groups = None if deterministic else rows.groups  # all of a function without noise follows from the inputs
+    mixture = mix(members, rows.X, rows.level, rows.errors, groups)
+    fit = fit_rows(rows, members, mixture, computation, deterministic)
     return assemble(fit, simulate_posterior(fit, computation), computation)
 
 
@@ -287,7 +290,8 @@ def forecast_regressor(regressor: Any, pool: Any, computation: Computation) -> F
     problem = Problem(from_sklearn(signal), inputs, max(noise, JITTER * float(np.mean(variance))))
     observed = hold_out(problem, rows.X, rows.y, computation.rng)
     plain = Warped(NoWarp(rows.y), np.empty(0), 0.0, 1.0)
-    draws = Draws((problem,) * _REPEATS, (plain,) * _REPEATS, np.full(_REPEATS, 1 / _REPEATS), ((1,) * _REPEATS,))
+    shares, noises = np.full(_REPEATS, 1 / _REPEATS), (problem.noise,) * _REPEATS
+    draws = Draws((problem,) * _REPEATS, (plain,) * _REPEATS, shares, ((1,) * _REPEATS,), noises)
     note = "The hyperparameters are those of your regressor: the interval ignores their uncertainty."
     fit = FittedRows(rows, draws, observed, None, (note,))
     return assemble(fit, simulate_posterior(fit, computation), computation)
@@ -327,14 +331,16 @@ def _read_regressor(regressor: Any, computation: Computation) -> Rows:
 def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCurves:
     """Simulate one learning curve for each problem, on inputs drawn anew for each batch."""
     rows, effort = len(fit.rows.y), computation.effort
-    drawn = zip(fit.draws.problems, fit.draws.warps, strict=True)
+    drawn = zip(fit.draws.problems, fit.draws.warps, fit.draws.noises, strict=True)
     size = max(min(16 * rows, effort.simulated_rows), (4 * min(rows, effort.fitted_rows)) // 3)
     inputs = fit.draws.problems[0].inputs
     curves = []
     for batches, rng in zip(fit.draws.batches, computation.rng.spawn(len(fit.draws.batches)), strict=True):
         for count in batches:
             X, test = inputs.draw(size, rng), inputs.draw(effort.test_inputs, rng)
-            curves += [simulate_curve(problem, X, test, warped) for problem, warped in islice(drawn, count)]
+            curves += [
+                simulate_curve(problem, X, test, warped, noise) for problem, warped, noise in islice(drawn, count)
+            ]
     if fit.relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise, fit.deterministic), since=rows) for curve in curves]
     computation.progress.advance(5)

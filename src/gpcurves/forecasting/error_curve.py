@@ -36,6 +36,7 @@ class ErrorCurve:
     What looks like noise to ``since`` rows may fade as more rows resolve it, in proportion to n to the power -``fade``.
     From ``resolved`` on, double precision does not resolve the error, and the values are an upper limit to it. Values are for
     the standardised target; if it is ``warped``, calling the curve gives shares of the variance of the target as it is.
+    ``learnt_with`` is the noise of examples that were learnt from, if it differs from that of new ones.
     """
 
     error: FloatArray
@@ -44,6 +45,7 @@ class ErrorCurve:
     since: float = 1.0
     resolved: float = math.inf
     warped: Warped | None = None
+    learnt_with: float | None = None
 
     def __call__(self, n: FloatArray) -> FloatArray:
         """Return the mean squared error against noisy targets at any n."""
@@ -65,21 +67,26 @@ class ErrorCurve:
 
     def _extrapolate(self, n: FloatArray) -> FloatArray:
         r"""Continue :math:`\ln g` in a straight line in :math:`\ln h`, with its slope over the last doubling of n."""
-        last = len(self.error) - 1
+        last, noise = len(self.error) - 1, self.noise if self.learnt_with is None else self.learnt_with
         size = np.unique(np.geomspace((last + 1) // 2, last, 20).round()).astype(int)
         error = self.error[size]
-        log_h = np.log(size / (self.noise + error))
+        log_h = np.log(size / (noise + error))
         slope = max(0.0, -np.polynomial.polynomial.polyfit(log_h, np.log(error), 1)[1])
 
         def error_at(log_h_at_n: FloatArray) -> FloatArray:
             return np.asarray(error[-1] * np.exp(-slope * (log_h_at_n - log_h[-1])))
 
-        start, end = np.full(len(n), log_h[-1]), np.log(n / self.noise)
-        return error_at(bisect(lambda at: np.exp(at) * (self.noise + error_at(at)) > n, start, end, 60)[0])
+        start, end = np.full(len(n), log_h[-1]), np.log(n / noise)
+        return error_at(bisect(lambda at: np.exp(at) * (noise + error_at(at)) > n, start, end, 60)[0])
 
 
-def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray, warped: Warped | None = None) -> ErrorCurve:
-    """Return the learning curve for training inputs in the order of the rows of X, averaged over test inputs."""
+def simulate_curve(
+    problem: Problem, X: FloatArray, test: FloatArray, warped: Warped | None = None, noise: float | None = None
+) -> ErrorCurve:
+    """Return the learning curve for training inputs in the order of the rows of X, averaged over test inputs.
+
+    ``noise`` is the variance of new targets about the function, if it differs from that of training targets.
+    """
     prior = Prior(problem.kernel, problem.inputs, problem.noise)
     factor = Factor.from_matrix(prior.observe(X), _MARGIN)  # as far as the jitter in the noise carries it
     average = TestPoints(test, np.full(len(test), 1.0 / len(test)))
@@ -90,7 +97,9 @@ def simulate_curve(problem: Problem, X: FloatArray, test: FloatArray, warped: Wa
     limit = JITTER * before
     unresolved = ~(error > limit)  # or NaN
     resolved = int(np.argmax(unresolved)) if unresolved.any() else math.inf
-    return ErrorCurve(np.where(unresolved, limit, error), problem.noise, resolved=resolved, warped=warped)
+    tested = problem.noise if noise is None else noise
+    error = np.where(unresolved, limit, error)
+    return ErrorCurve(error, tested, resolved=resolved, warped=warped, learnt_with=problem.noise)
 
 
 def choose_inputs(

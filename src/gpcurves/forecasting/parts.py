@@ -22,19 +22,25 @@ _FAR = 30.0  # standard deviations from the mean, where features have vanished
 
 
 @dataclass(frozen=True)
-class FeaturePart(ABC):
-    """A part whose covariance is a variance times the inner product of features, for inputs in so many blocks.
+class Part(ABC):
+    """A part of the target whose covariance is a variance times something known.
 
     The logarithm of the variance has a prior with a ``centre`` and a ``width``, and ``limits``; fits begin at
     ``start``, and where the parts explain most of the function at ``mostly``.
     """
 
-    blocks: int
     centre: ClassVar[float]
     width: ClassVar[float]
     limits: ClassVar[tuple[float, float]]
     start: ClassVar[float]
     mostly: ClassVar[float]
+
+
+@dataclass(frozen=True)
+class FeaturePart(Part):
+    """A part whose covariance is a variance times the inner product of features, for inputs in so many blocks."""
+
+    blocks: int
 
     @abstractmethod
     def features(self, X: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,11 +24,13 @@ from scipy.optimize import minimize
 
 from gpcurves.forecasting.effort import Computation
 from gpcurves.forecasting.evidence import JITTER, Evidence, Family
-from gpcurves.forecasting.parts import FeaturePart, list_parts
+from gpcurves.forecasting.groups import GroupEffect, Groups, Shared, indicate, measure_crowding
+from gpcurves.forecasting.parts import FeaturePart, Part, list_parts
 from gpcurves.forecasting.warping import NoWarp, Warp, Warped, choose_warp
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import RBF, Matern52, Sum
 from gpcurves.numerics.validation import FloatArray
+from gpcurves.observations import GaussianNoise
 from gpcurves.problem import Problem
 
 FAMILIES: tuple[Family, ...] = (RBF, Matern52)
@@ -48,9 +50,7 @@ _SMALL = 0.02  # members with less weight are left out of the draws
 class HyperPrior:
     """Independent Student t distributions of the log hyperparameters, wider above the centre for lengthscales."""
 
-    def __init__(
-        self, blocks: int, parts: tuple[FeaturePart, ...], deterministic: bool = False, tails: float = 4.0
-    ) -> None:
+    def __init__(self, blocks: int, parts: tuple[Part, ...], deterministic: bool = False, tails: float = 4.0) -> None:
         lengthscale = math.log(3 * math.sqrt(blocks))
         noise, below, above = _NOISELESS if deterministic else (-1.5, 2.2, 2.2)
         self.parts, widths = parts, [part.width for part in parts]
@@ -77,11 +77,13 @@ class HyperPrior:
 class LogPosterior:
     """Log posterior density of the hyperparameters, up to a constant, and its gradient.
 
-    ``y`` is the target in units of its standard deviation, not centred.
+    ``y`` is the target in units of its standard deviation, not centred. If rows come in ``groups``, the last part is the effect of these.
     """
 
-    def __init__(self, evidence: Evidence, y: FloatArray, warp: Warp, prior: HyperPrior) -> None:
-        self.evidence, self.y, self.warp, self.prior = evidence, y, warp, prior
+    def __init__(
+        self, evidence: Evidence, y: FloatArray, warp: Warp, prior: HyperPrior, groups: Groups | None = None
+    ) -> None:
+        self.evidence, self.y, self.warp, self.prior, self.groups = evidence, y, warp, prior, groups
         self.split = len(prior.location)  # where the parameters of the warp begin
         self.scales = slice(1 + len(prior.parts), self.split - 1)  # where the lengthscales are
         lengthscales = [_LENGTHSCALE] * (self.scales.stop - self.scales.start)
@@ -129,7 +131,8 @@ class LogPosterior:
             parts=[features[:, rows] for features in own.parts],
             weights=own.weights[rows],
         )
-        return LogPosterior(part, self.y[rows], self.warp, self.prior)
+        groups = None if self.groups is None else self.groups[rows]
+        return LogPosterior(part, self.y[rows], self.warp, self.prior, groups)
 
     @property
     def thinned(self) -> LogPosterior:
@@ -177,21 +180,33 @@ class Member:
         parts = zip(density.prior.parts, theta[1:], strict=False)
         terms = (
             evidence.family(tuple(scales.tolist()), variance),
-            *(part.kernel(math.exp(log)) for part, log in parts),
+            *(part.kernel(math.exp(log)) for part, log in parts if isinstance(part, FeaturePart)),
         )
         return Problem(Sum(terms), inputs, noise + JITTER * variance)
 
+    def share(self, theta: FloatArray, groups: Groups | None) -> Shared | None:
+        """Return what rows in these groups share with these log hyperparameters; nothing if there are no groups."""
+        return None if groups is None else Shared(math.exp(theta[len(self.density.prior.parts)]), groups)
+
 
 def find_members(
-    X: FloatArray, blocks: tuple[int, ...], y: FloatArray, errors: FloatArray | None = None, deterministic: bool = False
+    X: FloatArray,
+    blocks: tuple[int, ...],
+    y: FloatArray,
+    errors: FloatArray | None = None,
+    deterministic: bool = False,
+    groups: Groups | None = None,
 ) -> list[Member]:
     """Return all members at their most probable hyperparameters; ``y`` is in units of its deviation, not centred.
 
     ``errors`` are standard errors of the targets, in the same units; the noise that is learnt is then about their average.
+    Rows with the same number in ``groups`` share an effect.
     The first is looked for from many starts. The others start where it ended: the second of each warp at the first of it.
     """
-    parts = list_parts(blocks)
-    features = [part.features(X).T for part in parts]
+    parts: tuple[Part, ...] = list_parts(blocks)
+    features = [part.features(X).T for part in list_parts(blocks)]
+    if groups is not None:
+        parts, features = (*parts, GroupEffect()), [*features, indicate(groups)]
     prior = HyperPrior(max(blocks) + 1, parts, deterministic)
     weights = None
     if errors is not None:
@@ -200,7 +215,8 @@ def find_members(
     members: list[Member] = []
     for warp in (NoWarp(y), choose_warp(y)):
         for number, family in enumerate(FAMILIES):
-            density = LogPosterior(Evidence(family, X, blocks, parts=features, weights=weights), y, warp, prior)
+            evidence = Evidence(family, X, blocks, parts=features, weights=weights)
+            density = LogPosterior(evidence, y, warp, prior, groups)
             part = density.thinned
             if not members:
                 starts = suggest_starts(part)
@@ -253,12 +269,16 @@ def _explained_share(columns: FloatArray, y: FloatArray) -> float:
 
 
 class Draws(NamedTuple):
-    """Problems drawn from the posterior with their probabilities, their warps, and how many of each member share inputs."""
+    """Problems drawn from the posterior with their probabilities, their warps, and how many of each member share inputs.
+
+    ``noises`` are the variances of a new target about the function. Those of the problems differ if rows come in groups.
+    """
 
     problems: tuple[Problem, ...]
     warps: tuple[Warped, ...]
     weights: FloatArray
     batches: tuple[tuple[int, ...], ...]
+    noises: tuple[float, ...]
 
 
 def draw_problems(members: list[Member], weights: FloatArray, inputs: Inputs, computation: Computation) -> Draws:
@@ -269,14 +289,22 @@ def draw_problems(members: list[Member], weights: FloatArray, inputs: Inputs, co
     warps: list[Warped] = []
     shares: list[float] = []
     batches: list[tuple[int, ...]] = []
+    noises: list[float] = []
     for (member, weight), rng in zip(kept, computation.rng.spawn(len(kept)), strict=True):
         count = max(2, round(computation.effort.draws * weight / total))
         draws = draw_hyperparameters(member, count, rng)
-        problems += [member.problem(theta, inputs) for theta in draws]
+        for theta in draws:
+            problem, shared = member.problem(theta, inputs), member.share(theta, member.density.groups)
+            noises.append(problem.noise)
+            if shared is not None:
+                noises[-1] += shared.variance
+                crowding = measure_crowding(problem.kernel, member.density.evidence.X, shared.groups)
+                problem = replace(problem, observation=GaussianNoise(problem.noise + crowding * shared.variance))
+            problems.append(problem)
         warps += [member.density.warped(theta) for theta in draws]
         shares += [weight / total / count] * count
         batches.append(split_draws(count))
-    return Draws(tuple(problems), tuple(warps), np.array(shares), tuple(batches))
+    return Draws(tuple(problems), tuple(warps), np.array(shares), tuple(batches), tuple(noises))
 
 
 def split_draws(count: int) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from scipy.linalg import lapack
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
+from gpcurves.forecasting.groups import Groups, Shared
 from gpcurves.forecasting.posterior import Member, noise_weights
 from gpcurves.forecasting.warping import Warped
 from gpcurves.inputs import Sample
@@ -32,21 +33,38 @@ class Regression:
     """A Gaussian process that has learnt from rows; targets are in units of their deviation, not centred."""
 
     def __init__(
-        self, problem: Problem, X: FloatArray, y: FloatArray, warped: Warped, weights: FloatArray | None = None
+        self,
+        problem: Problem,
+        X: FloatArray,
+        y: FloatArray,
+        warped: Warped,
+        weights: FloatArray | None = None,
+        shared: Shared | None = None,
     ) -> None:
-        self.problem, self.X, self.warped = problem, X, warped
+        self.problem, self.X, self.warped, self.shared = problem, X, warped, shared
         K = problem.kernel(X)
         K.ravel()[:: len(K) + 1] += problem.noise if weights is None else problem.noise * weights
+        if shared is not None:
+            K += shared.covariance
+        self.noise = problem.noise + (0.0 if shared is None else shared.variance)  # of a row of a new group
         self.factor = factorise(K)
         self._target = warped.standardise(y)
         self.alpha = solve_factorised(self.factor, self._target)
 
     @classmethod
-    def of(cls, member: Member, rows: tuple[FloatArray, FloatArray, FloatArray | None] | None = None) -> Regression:
+    def of(
+        cls,
+        member: Member,
+        rows: tuple[FloatArray, FloatArray, FloatArray | None] | None = None,
+        groups: Groups | None = None,
+    ) -> Regression:
         """Learn with the most probable hyperparameters of a member, from its own rows if no others are given."""
         density = member.density
-        X, y, weights = (density.evidence.X, density.y, density.evidence.weights) if rows is None else rows
-        return cls(member.problem(member.mode, Sample(X)), X, y, density.warped(member.mode), weights)
+        if rows is None:
+            rows, groups = (density.evidence.X, density.y, density.evidence.weights), density.groups
+        X, y, weights = rows
+        shared = member.share(member.mode, groups)
+        return cls(member.problem(member.mode, Sample(X)), X, y, density.warped(member.mode), weights, shared)
 
     def mean(self, X: FloatArray) -> FloatArray:
         """Return the posterior mean of the standardised target at each input."""
@@ -56,7 +74,7 @@ class Regression:
         """Return the variance of a noisy observation at each input, which is never below the noise."""
         W = solve_lower(self.factor, self.problem.kernel(self.X, X))
         left = self.problem.kernel.diag(X) - np.einsum("ij,ij->j", W, W)
-        return np.asarray(np.maximum(left, 0.0) + self.problem.noise)
+        return np.asarray(np.maximum(left, 0.0) + self.noise)
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the mean of a noisy observation at each input, in units of the target's deviation."""
@@ -64,9 +82,13 @@ class Regression:
         return self.warped.mean_in_units(mean, mean if self.warped.is_plain else self.variance(X))
 
     def leave_one_out(self) -> FloatArray:
-        """Return the prediction for each row from all others."""
-        inverse = lapack.dpotri(self.factor, lower=1)[0].diagonal()
-        return self.warped.mean_in_units(self._target - self.alpha / inverse, 1 / inverse)
+        """Return the prediction for each row from all others, or from all other groups."""
+        inverse = lapack.dpotri(self.factor, lower=1)[0]
+        if self.shared is not None:
+            symmetric = np.tril(inverse) + np.tril(inverse, -1).T
+            return self.warped.mean_in_units(*self.shared.leave_out(self._target, self.alpha, symmetric))
+        diagonal = inverse.diagonal()
+        return self.warped.mean_in_units(self._target - self.alpha / diagonal, 1 / diagonal)
 
 
 @dataclass(frozen=True)
@@ -104,11 +126,21 @@ class Mixture:
         return self.guess.mix(self.weights @ np.array(each), float(np.quantile(self.guess.y, ndtr(normal))))
 
 
-def mix(members: list[Member], X: FloatArray, y: FloatArray, errors: FloatArray | None = None) -> Mixture:
-    """Learn from rows with all members, and give them and the mean of the rows the weights that are best on rows left out."""
+def mix(
+    members: list[Member],
+    X: FloatArray,
+    y: FloatArray,
+    errors: FloatArray | None = None,
+    groups: Groups | None = None,
+) -> Mixture:
+    """Learn from rows with all members, and give them and the mean of the rows the weights that are best on rows left out.
+
+    Rows with the same number in ``groups`` are left out together.
+    """
     weights = None if errors is None else noise_weights(errors)
-    regressions = tuple(Regression.of(member, (X, y, weights)) for member in members)
-    mean_of_others = (y.sum() - y) / (len(y) - 1)
+    regressions = tuple(Regression.of(member, (X, y, weights), groups) for member in members)
+    own = np.arange(len(y)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    mean_of_others = ((y.sum() - np.bincount(own, y)) / (len(y) - np.bincount(own)))[own]
     left_out = np.array([*(each.leave_one_out() for each in regressions), mean_of_others])
     best = stack(left_out, y)
     return Mixture(regressions, best[:-1] / best[:-1].sum(), best @ left_out, Guess(float(best[-1]), y))

@@ -11,6 +11,7 @@ import pandas as pd
 
 from gpcurves.errors import InputError, check_name
 from gpcurves.forecasting.effort import Computation
+from gpcurves.forecasting.units import UNNAMED, Unit, name_groups
 from gpcurves.graphs import Graph
 from gpcurves.tables import rows as reading
 from gpcurves.tables.cells import check_cells
@@ -19,8 +20,9 @@ from gpcurves.tables.columns import check_column, enumerate_names, is_name, name
 from gpcurves.tables.files import read_table
 from gpcurves.tables.frames import as_column, as_frame, is_table, name_array
 from gpcurves.tables.preparing import Task, prepare
-from gpcurves.tables.rows import Rows
+from gpcurves.tables.rows import FEWEST_GROUPS, Prepared, Rows
 
+_FEWEST_OF_A_GROUP = 2  # rows, on average, of what is a group
 _SAME_TARGET = 1e-3  # targets, in standard deviations, that differ by less may be those of a function without noise
 
 
@@ -92,7 +94,28 @@ def read_rows(X: Any, y: Any, pool: Any, computation: Computation, *, task: Task
         task = "classes" if found else "numbers"
     check_name("task", task, get_args(Task))
     prepared = prepare(table, target, pool=unlabelled, rng=computation.seed, most_rows=most_rows, task=task, **choices)
-    return reading.standardise(replace(prepared, steps=(said, *prepared.steps)) if said else prepared)
+    said_more = () if choices.get("groups") is not None else hint_at_groups(table, prepared)
+    steps = ((said,) if said else ()) + prepared.steps + said_more
+    return reading.standardise(replace(prepared, steps=steps))
+
+
+def hint_at_groups(table: pd.DataFrame, prepared: Prepared) -> tuple[str, ...]:
+    """Say that rows come in groups if an input is called like one: forecasts for new patients need to know."""
+    named = name_columns(table, "table")
+    counts = {name: named[name].value_counts() for name in prepared.sources if name_groups(name) != UNNAMED}
+    counts = {
+        name: count
+        for name, count in counts.items()
+        if len(count) >= FEWEST_GROUPS and count.sum() >= _FEWEST_OF_A_GROUP * len(count)
+    }
+    if not counts:
+        return ()
+    name = max(counts, key=lambda name: len(counts[name]))
+    groups, each = Unit(group=name_groups(name)).plural, counts[name].mean()
+    return (
+        f"Rows come in groups: {len(counts[name]):,} {groups} with {each:.3g} rows each on average. The forecast is for "
+        f"further rows of the same {groups}; for new {groups}, set groups to {name!r} (--groups on the command line).",
+    )
 
 
 def _open_table(source: Any) -> Any:

@@ -21,12 +21,15 @@ _PLURALS = {
 """Names of columns that are words for a group, with their plurals; any other column has "groups"."""
 
 
+UNNAMED = "group"
+
+
 def name_groups(column: str) -> str:
     """Return what the groups in a column are called, in the singular: "patient" for Patient, patients or patient_id."""
     word = re.sub(r"(?<=[a-z])I[Dd]$", "", column.strip()).lower()
     word = re.sub(r"[\W_]+(id|no|nr|number|code|name)$", "", word)
     singular = next((one for one, many in _PLURALS.items() if word == many), word)
-    return singular if singular in _PLURALS else "group"
+    return singular if singular in _PLURALS else UNNAMED
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,164 @@
+"""Effects that rows of a group share: their covariance, what is left out with them, and forecasts for new groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import multivariate_normal
+
+import gpcurves as gpc
+from gpcurves.errors import InputError
+from gpcurves.forecasting.error_curve import simulate_curve
+from gpcurves.forecasting.groups import GroupEffect, Shared, indicate, measure_crowding
+from gpcurves.forecasting.parts import FeaturePart
+from gpcurves.forecasting.posterior import find_members
+from gpcurves.forecasting.regression import Regression, mix
+from gpcurves.forecasting.warping import NoWarp, Warped
+from gpcurves.inputs import Sample
+
+NOISE, EFFECT = 0.05, 0.4
+GROUPS = np.array([3, 3, 3, 7, 7, 1, 1, 1, 1, 5])
+
+
+def inputs(count: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((count, 2))
+
+
+def visits(patients: int, each: int = 4, seed: int = 0, deviation: float = 1.0) -> pd.DataFrame:
+    """Return patients whose score depends on their age and on time, and who differ beyond that."""
+    rng = np.random.default_rng(seed)
+    age, effect = rng.uniform(20, 80, patients), deviation * rng.standard_normal(patients)
+    number, time = np.repeat(np.arange(patients), each), rng.uniform(0, 3, patients * each)
+    score = 0.03 * age[number] + 0.5 * time + effect[number] + 0.3 * rng.standard_normal(len(number))
+    return pd.DataFrame({"patient": [f"P{i}" for i in number], "age": age[number], "time": time, "score": score})
+
+
+def test_rows_of_a_group_share_a_variance() -> None:
+    covariance = Shared(EFFECT, GROUPS).covariance
+    for i in range(len(GROUPS)):
+        for j in range(len(GROUPS)):
+            assert covariance[i, j] == (EFFECT if GROUPS[i] == GROUPS[j] else 0.0)
+    features = indicate(GROUPS)
+    np.testing.assert_allclose(EFFECT * features.T @ features, covariance)
+
+
+@pytest.mark.parametrize("effect", [0.0, EFFECT])
+def test_predictions_for_a_group_left_out_are_those_without_it(effect: float) -> None:
+    X = inputs(len(GROUPS))
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    problem, warped = gpc.Problem(gpc.RBF(0.7), Sample(X), NOISE), Warped.of(NoWarp(y), np.empty(0), y)
+    whole = Regression(problem, X, y, warped, None, Shared(effect, GROUPS))
+    left_out = whole.leave_one_out()
+    for group in np.unique(GROUPS):
+        here = group == GROUPS
+        part = Regression(problem, X[~here], y[~here], warped, None, Shared(effect, GROUPS[~here]))
+        np.testing.assert_allclose(left_out[here], part.predict(X[here]), rtol=1e-9)
+        K = problem.kernel(X[~here]) + NOISE * np.eye((~here).sum())
+        K += effect * np.equal.outer(GROUPS[~here], GROUPS[~here])
+        k = problem.kernel(X[here], X[~here])
+        np.testing.assert_allclose(part.mean(X[here]), k @ np.linalg.solve(K, warped.standardise(y[~here])), rtol=1e-9)
+        spread = problem.kernel.diag(X[here]) - np.einsum("ij,ji->i", k, np.linalg.solve(K, k.T)) + NOISE + effect
+        np.testing.assert_allclose(part.variance(X[here]), spread, rtol=1e-9)
+
+
+def test_the_evidence_is_that_of_targets_with_the_effect() -> None:
+    table = visits(12)
+    X = table[["age", "time"]].to_numpy()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    groups = np.unique(table["patient"], return_inverse=True)[1].astype(np.int64)
+    y = (table["score"] / table["score"].std()).to_numpy()
+    member = find_members(X, (0, 1), y, groups=groups)[0]
+    density, theta = member.density, member.mode
+    assert isinstance(density.prior.parts[-1], GroupEffect)
+    assert sum(isinstance(part, FeaturePart) for part in density.prior.parts) == len(density.prior.parts) - 1
+    problem, shared = member.problem(theta, Sample(X)), member.share(theta, groups)
+    assert shared is not None
+    assert len(problem.kernel.terms) == len(density.prior.parts)
+    K = problem.kernel(X) + problem.noise * np.eye(len(y)) + shared.covariance
+    z = density.warped(theta).standardise(y)
+    found = density.evidence(theta[: density.split], z)[0]
+    assert found == pytest.approx(multivariate_normal(np.zeros(len(y)), K).logpdf(z), rel=1e-8)
+    part = np.flatnonzero(groups < 5)  # of whole groups, as in cross-validation
+    again = density.of_rows(part)
+    K = K[np.ix_(part, part)]
+    z = again.warped(theta).standardise(y[part])
+    assert again.evidence(theta[: density.split], z)[0] == pytest.approx(
+        multivariate_normal(np.zeros(len(part)), K).logpdf(z), rel=1e-8
+    )
+
+
+def test_crowding_is_the_size_of_a_group_with_equal_inputs_and_one_without_groups() -> None:
+    kernel, groups = gpc.RBF(0.7), np.repeat(np.arange(40), 5)
+    X = inputs(40)
+    assert measure_crowding(kernel, X[groups], groups) == pytest.approx(5.0)
+    assert measure_crowding(kernel, inputs(200), np.arange(200)) == 1.0
+    assert measure_crowding(kernel, inputs(200), groups) == pytest.approx(
+        1.0, abs=0.2
+    )  # rows of a group are alike by chance
+    uneven = np.repeat(np.arange(20), [1, 7] * 10)  # a row has (1 + 49) / 8 in its group on average
+    assert measure_crowding(kernel, inputs(20)[uneven], uneven) == pytest.approx(50 / 8)
+
+
+def test_rows_of_a_group_with_equal_inputs_teach_like_one_with_less_noise() -> None:
+    each, X = 4, inputs(30)
+    rows = np.repeat(np.arange(30), each)
+    y = np.sin(2 * X[rows, 0])
+    warped = Warped.of(NoWarp(y), np.empty(0), y)
+    kernel, new = gpc.RBF(0.7), inputs(10, seed=1)
+    grouped = Regression(gpc.Problem(kernel, Sample(X), NOISE), X[rows], y, warped, None, Shared(EFFECT, rows))
+    single = Regression(gpc.Problem(kernel, Sample(X), NOISE + each * EFFECT), X[rows], y, warped)
+    np.testing.assert_allclose(grouped.mean(new), single.mean(new), rtol=1e-9)
+
+
+def test_new_targets_have_a_noise_of_their_own_in_a_curve() -> None:
+    problem = gpc.Problem(gpc.RBF(0.7), gpc.Gaussian(2, variance=1.0), noise=0.5)
+    X, test = inputs(60), inputs(50, seed=1)
+    plain, other = simulate_curve(problem, X, test), simulate_curve(problem, X, test, noise=0.2)
+    n = np.array([0.0, 10.0, 60.0, 500.0])
+    np.testing.assert_allclose(plain(n) - 0.5, other(n) - 0.2, rtol=1e-9)
+
+
+def test_groups_are_left_out_together_and_so_is_their_mean() -> None:
+    table = visits(15)
+    X = table[["age", "time"]].to_numpy()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    groups = np.unique(table["patient"], return_inverse=True)[1].astype(np.int64)
+    y = (table["score"] / table["score"].std()).to_numpy()
+    members = find_members(X, (0, 1), y, groups=groups)
+    found = mix(members, X, y, groups=groups)
+    best = found.weights * (1 - found.guess.share) @ [each.leave_one_out() for each in found.regressions]
+    means = np.array([y[groups != group].mean() for group in groups])
+    np.testing.assert_allclose(found.left_out, best + found.guess.share * means, rtol=1e-9)
+
+
+@pytest.mark.parametrize("deviation", [pytest.param(0.0, marks=pytest.mark.slow), 1.5])
+def test_forecasts_for_new_patients_hold(deviation: float) -> None:
+    """The error for new patients includes how these differ, however many rows each of them has."""
+    ratios, inside = [], 0
+    for seed in range(3):
+        everything = visits(1_000, seed=seed, deviation=deviation)
+        patients = everything.groupby("patient", sort=False).ngroup()
+        pilot, new = everything[patients < 40], everything[patients >= 500]
+        forecast = gpc.forecast(pilot, "score", groups="patient", draws=4)
+        error = float(np.sqrt(np.mean((forecast.predict(new)["prediction"] - new["score"]) ** 2)))
+        now = forecast.at([40]).iloc[0]
+        ratios.append(np.log(now["rmse"] / error))
+        inside += now["low"] <= error <= now["high"]
+    assert inside == 3
+    assert abs(np.mean(ratios)) < 2 * 0.11 / np.sqrt(3) + 0.05  # the spread of 40 effects is known to 11 %
+
+
+def test_rows_that_come_in_groups_are_pointed_out() -> None:
+    table = visits(12)
+    (said,) = (step for step in gpc.forecast(table, "score", draws=1).steps if "groups" in step)
+    assert "12 patients with 4 rows each" in said
+    assert "'patient'" in said
+    for quiet in (
+        gpc.forecast(table, "score", groups="patient", draws=1),
+        gpc.forecast(table.rename(columns={"patient": "colour"}), "score", draws=1),
+        gpc.forecast(table.assign(patient=range(48)), "score", draws=1),
+    ):
+        assert not any("come in groups" in step for step in quiet.steps)
+    with pytest.raises(InputError, match="at least 5"):
+        gpc.forecast(visits(4), "score", groups="patient", draws=1)
