@@ -25,7 +25,7 @@ from scipy.special import expit
 from benchmarks.forecast import tasks
 from benchmarks.forecast.collect import FACTORS, read_lines
 from benchmarks.forecast.rivals import FORMS
-from gpcurves.forecasting.calibration import Calibration
+from gpcurves.forecasting.calibration import TABLES, Calibration
 from gpcurves.forecasting.crossvalidation import CrossValidation, measure_tails
 from gpcurves.forecasting.intervals import (
     combine,
@@ -168,9 +168,12 @@ def law_ahead(row: dict[str, Any], factor: int, follow: Callable[[CrossValidatio
 
 
 def fit_widths(
-    squares: np.ndarray, errors: np.ndarray, weights: np.ndarray, slope: float
+    squares: np.ndarray, growth: np.ndarray, errors: np.ndarray, weights: np.ndarray, slope: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the constants below and above that make the interval score least: width, and what misses cost."""
+    """Return the constants below and above that make the interval score least: width, and what misses cost.
+
+    ``growth`` is what widths below are multiplied by.
+    """
     count, guess = len(squares), np.tile(WIDTHS, 2)
 
     def miss(beyond: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -178,11 +181,11 @@ def fit_widths(
 
     def loss(logs: np.ndarray) -> tuple[float, np.ndarray]:
         value, slopes = PULL * float(np.sum((logs - guess) ** 2)), []
-        for sign, part in ((1, logs[:count]), (-1, logs[count:])):
-            half = np.sqrt(np.exp(2 * part) @ squares + 1e-4)
+        for sign, part, given in ((1, logs[:count], growth**2 * squares), (-1, logs[count:], squares)):
+            half = np.sqrt(np.exp(2 * part) @ given + 1e-4)
             cost, slope = miss(sign * errors - half)
             value += float(weights @ (half + cost))
-            slopes.append(np.exp(2 * part) * (squares @ (weights * (1 - slope) / half)))
+            slopes.append(np.exp(2 * part) * (given @ (weights * (1 - slope) / half)))
         return value, np.concatenate(slopes) + 2 * PULL * (logs - guess)
 
     bounds = [(-6, np.log(MOST_OF_DROP * slope) if place % count == DROP else 3) for place in range(2 * count)]
@@ -211,7 +214,8 @@ def fit(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     constants = fit_estimates(points)
     errors = points.expect(calibrated(constants)) - points.truth
     steepest = float((constants[3:6] + constants[6:9]).min())  # of the drops of model and laws together
-    return constants, *fit_widths(points.squares(), errors, points.weights, steepest)
+    growth = TABLES.grow(points.factor)
+    return constants, *fit_widths(points.squares(), growth, errors, points.weights, steepest)
 
 
 def main() -> None:

@@ -75,8 +75,8 @@ def main() -> None:
 
 def make(points: Points, constants: Calibration = TABLES) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return estimate and ends of intervals with constants of the package."""
-    estimate, squares = points.expect(constants), points.squares()
-    down, up = (np.sqrt(np.square(side) @ squares) for side in (constants.down, constants.up))
+    estimate = points.expect(constants)
+    down, up = constants.widths(points.squares(), points.factor)
     return estimate, estimate - down, estimate + up
 
 
@@ -89,6 +89,7 @@ def cross(points: Points) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         here, left_out = part == each, points.among(part == each)
         estimate[here] = left_out.expect(calibrated(constants))
         below, above = (np.sqrt(np.square(side) @ left_out.squares()) for side in (down, up))
+        below = TABLES.grow(left_out.factor) * below
         low[here], high[here] = estimate[here] - below, estimate[here] + above
     return estimate, low, high
 

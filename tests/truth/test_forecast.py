@@ -158,6 +158,7 @@ def test_intervals_add_up_what_makes_forecasts_uncertain(n: int, reach: int, tra
     down, up = (
         math.sqrt(sum((c * x) ** 2 for c, x in zip(side, sources, strict=True))) for side in (TABLES.down, TABLES.up)
     )
+    down *= 0.6 + 0.6 * math.log(reach) / math.log(16)  # lower ends are near at first
     estimate, low, high, assured = (float(curve[0]) for curve in band.at(np.array([float(n)])))
     noiseless, heavy = min((middle[72] - noise) / 4, 1.0), min(max(0.0, traits.heavy - 0.7) / 0.5, 1.0)
     level, model, laws = (

@@ -381,7 +381,7 @@ class PosteriorCurves:
         scatter, tails = self.observed.log_stderr[-1], self.observed.tails
         squares = ingredients(factor, spread, scatter, self.gap, drop, above, tails, self.traits.heavy) ** 2
         # fewer rows than there are were tried out in cross-validation: they are as uncertain as today
-        widths = np.sqrt(np.square([self.calibration.down, self.calibration.up]) @ squares)
+        widths = self.calibration.widths(squares, factor)
         down, up = (np.where(factor < 1, width[today], width) for width in widths)
         ahead = n >= fitted
         expected = self._estimate(n)
