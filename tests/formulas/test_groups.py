@@ -162,3 +162,22 @@ def test_rows_that_come_in_groups_are_pointed_out() -> None:
         assert not any("come in groups" in step for step in quiet.steps)
     with pytest.raises(InputError, match="at least 5"):
         gpc.forecast(visits(4), "score", groups="patient", draws=1)
+
+
+def test_equal_rows_of_different_groups_are_no_copies() -> None:
+    table = visits(40)
+    twice = pd.concat([table.assign(patient=table["patient"] + suffix) for suffix in "ab"])
+    assert gpc.forecast(twice, "score", groups="patient", draws=1).rows == 80
+    again = gpc.forecast(pd.concat([table, table]), "score", groups="patient", draws=1)
+    assert again.rows == 40
+    assert any("Dropped 160 rows equal" in step for step in again.steps)
+
+
+def test_other_names_of_groups_are_no_inputs() -> None:
+    table = visits(12)
+    names = table["patient"].str.replace("P", "patient number ")
+    sites = np.where(table["patient"].isin(["P0", "P1", "P2", "P3", "P4", "P5"]), "Leeds", "York")
+    found = gpc.forecast(table.assign(name=names, site=sites), "score", groups="patient", draws=1)
+    assert found.left_out["name"] == "another name of the group"
+    assert "site" not in found.left_out
+    assert "name" not in gpc.forecast(table.drop(columns="patient").assign(name=names), "score", draws=1).left_out

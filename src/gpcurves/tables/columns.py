@@ -23,6 +23,7 @@ _ID_NAME = re.compile(
 )
 MISSING_LEVEL = "missing"
 _FEW_VALUES = 20  # different values that a discrete column may have, each three times on average
+_NAMED = 0.8  # share of groups with a text of their own from which these are names of groups
 
 
 def enumerate_names(names: Sequence[str], *, quote: bool = True, most: int = 12) -> str:
@@ -135,6 +136,14 @@ def find_identity(name: str, values: FloatArray, positions: npt.NDArray[np.intp]
         return "an identifier, it counts the rows"
     distinct = known.all() and len(np.unique(values)) == len(values) and np.array_equal(values, np.round(values))
     return "an identifier, a different integer in every row" if distinct and _ID_NAME.fullmatch(name) else ""
+
+
+def find_other_name(values: Values, groups: Values) -> str:
+    """Return why texts cannot be an input for new groups of rows, or nothing: most groups have one of their own."""
+    known = ~pd.isna(values)
+    pairs = pd.DataFrame({"group": groups[known], "text": values[known]}).drop_duplicates()
+    alone = ~pairs["group"].duplicated(keep=False) & ~pairs["text"].duplicated(keep=False)
+    return "another name of the group" if alone.mean() > _NAMED else ""
 
 
 def has_few_values(values: Values) -> bool:

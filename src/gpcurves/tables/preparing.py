@@ -269,8 +269,11 @@ def _read_aside(table: pd.DataFrame, aside: Mapping[str, str], decimal: str) -> 
 def _screen_columns(draft: Draft, *, keep_identifiers: bool) -> Draft:
     """Leave out columns that cannot be used, with a reason for each."""
     reasons: dict[str, str] = {}
+    groups = draft.aside.get("groups")
     for name, values in draft.values.items():
         reason = columns.find_defect(values)
+        if not reason and groups is not None and draft.readings[name].kind == "text":
+            reason = columns.find_other_name(values, groups)
         if not (reason or keep_identifiers) and draft.readings[name].kind == "number":
             reason = columns.find_identity(name, values, draft.positions)
         if reason:
@@ -315,7 +318,8 @@ def _settle_missing(draft: Draft, missing: Missing) -> Draft:
 
 def _drop_copies(draft: Draft) -> Draft:
     """Drop copies of rows, unless it is natural that rows repeat."""
-    inputs = pd.DataFrame(dict(enumerate(draft.values.values())))
+    described = (*draft.values.values(), *(values for role, values in draft.aside.items() if role == "groups"))
+    inputs = pd.DataFrame(dict(enumerate(described)))
     rows = inputs.assign(target=draft.y)
     copies = rows.duplicated().to_numpy()
     if not (copies.any() and _repeats_are_natural(inputs, rows)):
