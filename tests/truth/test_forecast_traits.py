@@ -69,6 +69,21 @@ def test_digits_survive_standardising() -> None:
     assert not measure_traits(standardise(prepare(computed.drop(columns="when"), "y", most_rows=100))).dated
 
 
+@pytest.mark.parametrize(("missing", "smooth"), [(0, 1.0), (4, 1.0), (12, 0.5), (20, 0.0), (60, 0.0)])
+def test_a_target_does_not_follow_from_inputs_that_are_missing(missing: int, smooth: float) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.random(80), "z": rng.random(80), "w": rng.random(80)})
+    table["y"] = np.sin(table["x"]) + table["z"] * table["w"]
+    table.loc[: missing // 2 - 1, "z"] = np.nan
+    table.loc[missing // 2 : missing - 1, "w"] = np.nan  # of 80 rows, so many have an input that is missing
+    traits = measure_traits(standardise(prepare(table, "y", missing="impute", most_rows=100)))
+    assert traits.imputed == missing / 80
+    assert traits.smooth == pytest.approx(smooth)
+    dropped = measure_traits(standardise(prepare(table, "y", missing="drop", most_rows=100)))
+    assert dropped.imputed == 0.0
+    assert dropped.smooth == pytest.approx(1.0)
+
+
 def test_of_a_target_known_to_be_deterministic_only_the_tails_count() -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.uniform(size=40)}).assign(y=lambda t: np.sin(3 * t.x))

@@ -1,6 +1,6 @@
 r"""What the target itself says about how its error will fall: heavy tails, digits of a computation, and dates.
 
-Three facts decide how far a Gaussian process may be trusted beyond the rows at hand.
+Four facts decide how far a Gaussian process may be trusted beyond the rows at hand.
 
 - **Heavy tails.** If a few rows carry most of the variance, the mean square of few residuals is more often below than above that
   of all rows, and what was learnt about the few does not carry over to others. Hill's estimate measures it: the mean of
@@ -9,6 +9,7 @@ Three facts decide how far a Gaussian process may be trusted beyond the rows at 
 - **Digits.** Measured quantities are rounded; what a program computes has all digits of a floating-point number. Only such a
   target can be free of noise.
 - **Dates and times.** Quantities that follow time are smooth if time is resolved: their error falls on where that of others ends at noise.
+- **Missing inputs.** What was filled in does not determine the target: its error does not fall without end, whatever the rest of the inputs say.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from gpcurves.tables.rows import Rows
 _FEWEST_EXTREME, _EXTREME = 3, 0.1  # rows that measure the tail, at least, and their share
 _MOST_DIGITS = 12  # that are told apart: rounding errors stay below
 _ROUNDED, _COMPUTED = 5.0, 8.0  # significant digits of a measurement, and of a computation
+_WHOLE, _PATCHY = (
+    0.05,
+    0.25,
+)  # shares of rows with missing inputs up to which a target may follow from them, and from which it does not
 _EVEN, _UNEVEN = 0.6, 1.0  # tails up to which a target may be smooth, and from which it is not
 
 
@@ -30,18 +35,20 @@ _EVEN, _UNEVEN = 0.6, 1.0  # tails up to which a target may be smooth, and from 
 class Traits:
     """What is known of a target besides what a model of it learns.
 
-    ``heavy`` is Hill's estimate of its tails, ``computed`` how surely it is the result of a computation, from 0 to 1, and ``dated``
-    whether dates or times are among the inputs.
+    ``heavy`` is Hill's estimate of its tails, ``computed`` how surely it is the result of a computation, from 0 to 1, ``dated``
+    whether dates or times are among the inputs, and ``imputed`` the share of rows with an input that was filled in.
     """
 
     heavy: float = 0.0
     computed: float = 0.0
     dated: bool = False
+    imputed: float = 0.0
 
     @property
     def smooth(self) -> float:
         """How surely the error falls without end as long as noise is not seen, from 0 to 1."""
-        return max(self.computed, float(self.dated)) * (1 - float(ramp(self.heavy, _EVEN, _UNEVEN)))
+        known = 1 - float(ramp(self.imputed, _WHOLE, _PATCHY))
+        return max(self.computed, float(self.dated)) * (1 - float(ramp(self.heavy, _EVEN, _UNEVEN))) * known
 
 
 UNKNOWN = Traits()
@@ -57,7 +64,7 @@ def measure_traits(rows: Rows, deterministic: bool = False) -> Traits:
     design = rows.design
     dated = design is not None and any(design.readings[each.source].is_time for each in design.encodings)
     digits = count_digits(rows.mean + rows.scale * rows.y)
-    return Traits(measure_tail(rows.y), float(ramp(digits, _ROUNDED, _COMPUTED)), dated)
+    return Traits(measure_tail(rows.y), float(ramp(digits, _ROUNDED, _COMPUTED)), dated, rows.imputed)
 
 
 def ramp(value: FloatArray | float, begin: float, end: float) -> FloatArray:

@@ -123,6 +123,7 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
         groups=_number_groups(draft.aside.get("groups"), draft.target),
         group_column=aside.get("groups", ""),
         errors=draft.aside.get("noise"),
+        imputed=draft.imputed,
         pool_rows=places,
         pool_table=pool,
         classes=draft.classes,
@@ -147,7 +148,7 @@ class Draft:
     ``y`` are the values of the target, ``values`` those of each input, ``aside`` groups and standard errors of rows. ``positions`` are those of the rows in the table,
     ``readings`` say how the cells of each column are read, the target included; ``classes`` are the names of those that it has. ``steps`` are sentences about what was
     done, ``losses`` words about rows that were dropped, and ``dropped`` says why a column is not used. ``fillers`` stand for
-    missing cells, if those are ``filled`` in.
+    missing cells, if those are ``filled`` in, as in the share ``imputed`` of the rows.
     """
 
     target: str
@@ -161,6 +162,7 @@ class Draft:
     dropped: Mapping[str, str] = field(default_factory=dict)
     fillers: Mapping[str, float | str] = field(default_factory=dict)
     filled: bool = False
+    imputed: float = 0.0
     task: Task = "numbers"
     classes: tuple[str, ...] = ()
 
@@ -306,7 +308,7 @@ def _settle_missing(draft: Draft, missing: Missing) -> Draft:
     draft = replace(draft, fillers=fillers)
     if missing == "drop" or (missing == "auto" and affected.mean() <= _FEW_AFFECTED):
         return draft.lose(affected, f"with a missing input ({listed})")
-    draft = replace(draft, filled=True)
+    draft = replace(draft, filled=True, imputed=float(affected.mean()))
     if not cells:
         return draft
     filled = {name: columns.fill_missing(values, fillers[name]) for name, values in draft.values.items()}

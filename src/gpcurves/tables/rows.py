@@ -47,6 +47,7 @@ class Prepared:
     groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
     group_column: str = ""
     errors: FloatArray | None = None  # the standard error of each target
+    imputed: float = 0.0  # the share of rows with an input that was missing and is filled in
     kept: tuple[bool, ...] = ()  # of an array, which columns are used
     pool_rows: npt.NDArray[np.intp] | None = None  # the positions of the rows of ``pool`` in the user's own pool,
     pool_table: pd.DataFrame | None = None  # which is this table
@@ -130,7 +131,7 @@ class Rows:
     groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
     group_column: str = ""
     errors: FloatArray | None = None  # the standard error of each target, in units of its deviation
-
+    imputed: float = 0.0  # the share of rows with an input that was missing and is filled in
     kept: tuple[bool, ...] = ()  # of an array, which columns are used
     pool_rows: npt.NDArray[np.intp] | None = None
     pool_table: pd.DataFrame | None = None
@@ -195,6 +196,7 @@ def standardise(given: Prepared) -> Rows:
         groups=given.groups,
         group_column=given.group_column,
         errors=errors,
+        imputed=given.imputed,
         kept=given.kept,
         pool_rows=given.pool_rows,
         pool_table=given.pool_table,
