@@ -9,13 +9,17 @@ from scipy.stats import multivariate_normal
 
 import gpcurves as gpc
 from gpcurves.errors import InputError
+from gpcurves.forecasting import ForecastEffort
 from gpcurves.forecasting.error_curve import simulate_curve
 from gpcurves.forecasting.groups import GroupEffect, Shared, indicate, measure_crowding
 from gpcurves.forecasting.parts import FeaturePart
 from gpcurves.forecasting.posterior import find_members
 from gpcurves.forecasting.regression import Regression, mix
+from gpcurves.forecasting.sources import hint_at_groups
 from gpcurves.forecasting.warping import NoWarp, Warped
 from gpcurves.inputs import Sample
+from gpcurves.tables.preparing import prepare
+from gpcurves.tables.rows import draw_whole, standardise
 
 NOISE, EFFECT = 0.05, 0.4
 GROUPS = np.array([3, 3, 3, 7, 7, 1, 1, 1, 1, 5])
@@ -135,41 +139,41 @@ def test_groups_are_left_out_together_and_so_is_their_mean() -> None:
 @pytest.mark.parametrize("deviation", [pytest.param(0.0, marks=pytest.mark.slow), 1.5])
 def test_forecasts_for_new_patients_hold(deviation: float) -> None:
     """The error for new patients includes how these differ, however many rows each of them has."""
-    ratios, inside = [], 0
-    for seed in range(3):
-        everything = visits(1_000, seed=seed, deviation=deviation)
+    ratios = []
+    for seed in range(2):
+        everything = visits(600, seed=seed, deviation=deviation)
         patients = everything.groupby("patient", sort=False).ngroup()
-        pilot, new = everything[patients < 40], everything[patients >= 500]
-        forecast = gpc.forecast(pilot, "score", groups="patient", draws=4)
+        pilot, new = everything[patients < 40], everything[patients >= 300]
+        forecast = gpc.forecast(pilot, "score", groups="patient", draws=2)
         error = float(np.sqrt(np.mean((forecast.predict(new)["prediction"] - new["score"]) ** 2)))
         now = forecast.at([40]).iloc[0]
         ratios.append(np.log(now["rmse"] / error))
-        inside += now["low"] <= error <= now["high"]
-    assert inside == 3
-    assert abs(np.mean(ratios)) < 2 * 0.11 / np.sqrt(3) + 0.05  # the spread of 40 effects is known to 11 %
+        assert 0.95 * now["low"] < error < now["high"]  # one in ten intervals may miss, by a little
+    assert abs(np.mean(ratios)) < 2 * 0.11 / np.sqrt(2) + 0.05  # the spread of 40 effects is known to 11 %
 
 
 def test_rows_that_come_in_groups_are_pointed_out() -> None:
     table = visits(12)
-    (said,) = (step for step in gpc.forecast(table, "score", draws=1).steps if "groups" in step)
+    (said,) = hint_at_groups(table, prepare(table, "score"))
     assert "12 patients with 4 rows each" in said
     assert "'patient'" in said
-    for quiet in (
-        gpc.forecast(table, "score", groups="patient", draws=1),
-        gpc.forecast(table.rename(columns={"patient": "colour"}), "score", draws=1),
-        gpc.forecast(table.assign(patient=range(48)), "score", draws=1),
-    ):
-        assert not any("come in groups" in step for step in quiet.steps)
+    assert said in gpc.forecast(table, "score", draws=1).steps
+    assert said not in gpc.forecast(table, "score", groups="patient", draws=1).steps
+    for other in (table.rename(columns={"patient": "colour"}), table.assign(patient=range(48))):
+        assert hint_at_groups(other, prepare(other, "score")) == ()
+    labelled = table.assign(score=table["score"].where(table["time"] > 1))
+    (said,) = hint_at_groups(labelled, prepare(labelled, "score"))
+    assert f"{labelled['score'].notna().sum() / 12:.3g} rows each" in said
     with pytest.raises(InputError, match="at least 5"):
-        gpc.forecast(visits(4), "score", groups="patient", draws=1)
+        prepare(visits(4), "score", groups="patient")
 
 
 def test_equal_rows_of_different_groups_are_no_copies() -> None:
     table = visits(40)
     twice = pd.concat([table.assign(patient=table["patient"] + suffix) for suffix in "ab"])
-    assert gpc.forecast(twice, "score", groups="patient", draws=1).rows == 80
-    again = gpc.forecast(pd.concat([table, table]), "score", groups="patient", draws=1)
-    assert again.rows == 40
+    assert len(prepare(twice, "score", groups="patient").y) == 320
+    again = prepare(pd.concat([table, table]), "score", groups="patient")
+    assert len(again.y) == 160
     assert any("Dropped 160 rows equal" in step for step in again.steps)
 
 
@@ -177,7 +181,62 @@ def test_other_names_of_groups_are_no_inputs() -> None:
     table = visits(12)
     names = table["patient"].str.replace("P", "patient number ")
     sites = np.where(table["patient"].isin(["P0", "P1", "P2", "P3", "P4", "P5"]), "Leeds", "York")
-    found = gpc.forecast(table.assign(name=names, site=sites), "score", groups="patient", draws=1)
-    assert found.left_out["name"] == "another name of the group"
-    assert "site" not in found.left_out
-    assert "name" not in gpc.forecast(table.drop(columns="patient").assign(name=names), "score", draws=1).left_out
+    found = prepare(table.assign(name=names, site=sites), "score", groups="patient")
+    assert found.dropped == {"name": "another name of the group"}
+    assert prepare(table.drop(columns="patient").assign(name=names), "score").dropped == {}
+    asked = prepare(table.assign(name=names), "score", groups="patient", features=["age", "time", "name"])
+    assert "name" in asked.sources
+
+
+def test_a_function_without_noise_has_no_effect_of_groups() -> None:
+    table = visits(40, seed=1)
+    table["score"] = np.sin(table["age"] / 10) + table["time"] * table["age"] / 50
+    now = gpc.forecast(table, "score", groups="patient", draws=4).at([40]).iloc[0]
+    assert now["rmse"] < 5e-4  # a floor of a thousandth would be that of a variance that cannot vanish
+
+
+def test_the_names_of_groups_do_not_matter_for_crowding() -> None:
+    X, sizes = inputs(120), [1] * 100 + [20] * 20
+    groups = np.repeat(np.arange(120), sizes)
+    found = measure_crowding(gpc.RBF(0.7), X[groups], groups)
+    assert found == pytest.approx((100 + 20 * 400) / 500)  # inputs are equal within groups
+    assert measure_crowding(gpc.RBF(0.7), X[groups], 119 - groups) == pytest.approx(found)
+    assert measure_crowding(gpc.RBF(0.7), X[groups], np.zeros(500, dtype=np.int64)) == 500
+
+
+def test_rows_are_drawn_in_whole_groups() -> None:
+    groups = np.repeat(np.arange(50), 6)
+    drawn = draw_whole(groups, 100, np.random.default_rng(0))
+    assert len(drawn) == 96
+    assert (np.bincount(groups[drawn], minlength=50) % 6 == 0).all()
+    assert len(draw_whole(np.repeat(np.arange(4), 50), 60, np.random.default_rng(0))) == 60  # no room for whole ones
+    table = visits(60, each=5)
+    rows = standardise(prepare(table, "score", groups="patient", most_rows=100))
+    assert rows.rate == 5.0
+    assert rows.usable == 20
+    forecast = gpc.forecast(table, "score", groups="patient", draws=1, effort=ForecastEffort(fitted_rows=100))
+    assert forecast.cross_validation.n.tolist() == [5.0, 10.0, 18.0]  # of 20 whole groups
+    assert forecast.rows == 60
+
+
+def test_coarse_rows_may_repeat_within_groups() -> None:
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 5)
+    table = pd.DataFrame({"patient": patient, "sex": rng.choice(["f", "m"], 300), "grade": rng.integers(1, 4, 300)})
+    table["score"] = np.clip(table["grade"] + rng.integers(-1, 3, 60)[patient], 1, 7) + 0.5
+    found = prepare(table, "score", groups="patient")
+    assert len(found.y) == 300
+    assert any("Kept" in step and "repeats are expected" in step for step in found.steps)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"children": [0, 1, 2, 3, 4, 5] * 8},
+        {"field": [0.1, 0.2, 0.4, 0.5, 0.6, 0.7] * 8},
+        {"trial": list(range(6)) * 8},
+    ],
+)
+def test_quantities_are_not_taken_for_groups(columns: dict[str, list[float]]) -> None:
+    table = visits(12).drop(columns="patient").assign(**columns)
+    assert hint_at_groups(table, prepare(table, "score")) == ()

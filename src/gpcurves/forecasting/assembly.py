@@ -53,7 +53,7 @@ from gpcurves.problem import Problem
 from gpcurves.tables import rows as reading
 from gpcurves.tables.frames import is_table
 from gpcurves.tables.preparing import Missing, Names, Task
-from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows
+from gpcurves.tables.rows import FEWEST_ROWS, Columns, Rows, draw_whole
 
 _REPEATS = 4  # learning curves, each on inputs of its own, of a model that is taken as it is
 _PAIRS = 150  # rows of which all pairs are compared to measure the relevance of inputs
@@ -178,9 +178,13 @@ def fit_members(rows: Rows, most_rows: int, deterministic: bool = False) -> list
 
 
 def _thin(rows: Rows, most_rows: int) -> npt.NDArray[np.int64]:
-    """Return the positions of at most so many rows, drawn at random."""
-    count = len(rows.y)
-    return np.arange(count) if count <= most_rows else np.sort(np.random.default_rng(1).permutation(count)[:most_rows])
+    """Return the positions of at most so many rows, drawn at random, in whole groups if they come in groups."""
+    count, rng = len(rows.y), np.random.default_rng(1)
+    if count <= most_rows:
+        return np.arange(count)
+    if rows.groups is not None:
+        return draw_whole(rows.groups, most_rows, rng)
+    return np.sort(rng.permutation(count)[:most_rows])
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
+from gpcurves.errors import InputError
 from gpcurves.forecasting.posterior import Member
 from gpcurves.forecasting.regression import NO_GUESS, Guess, Regression
 from gpcurves.forecasting.warping import NoWarp, Warped
@@ -165,6 +166,8 @@ def cross_validate(
         # rows of a group, and repeats of a row, count once
         sums = np.bincount(np.concatenate(place), np.concatenate(squares) - errors[-1])
         scatter.append(float(np.sqrt((sums**2).sum()) / len(np.concatenate(place))))
+    if not sizes:
+        raise InputError(f"cross-validation of {count} groups is not possible: they are too large for {len(y):,} rows")
     shape = measure_shape(np.concatenate(squares), len(y))
     return CrossValidation(np.array(sizes, float), np.array(errors), np.array(scatter), *shape)
 

@@ -25,8 +25,6 @@ from gpcurves.forecasting.parts import Part
 from gpcurves.kernels import Kernel
 from gpcurves.numerics.validation import FloatArray
 
-_COMPARED = 300  # rows whose pairs tell how much of a function lies between groups
-
 Groups = npt.NDArray[np.int64]  # rows with the same number belong together
 
 
@@ -34,8 +32,9 @@ Groups = npt.NDArray[np.int64]  # rows with the same number belong together
 class GroupEffect(Part):
     """The prior of the variance that rows of a group share."""
 
-    centre, width, limits = -1.5, 2.2, (-14.0, 8.0)
+    centre, width, limits = -1.5, 2.2, (-34.0, 8.0)
     start = mostly = -1.5
+    # The lower limit is so low because a target without noise may have no effect of groups, either.
 
 
 def indicate(groups: Groups) -> FloatArray:
@@ -74,11 +73,11 @@ def measure_crowding(kernel: Kernel, X: FloatArray, groups: Groups) -> float:
     r"""Return :math:`1 + (m-1)\rho`, by which the shared variance counts as noise of single rows; m is the size of a row's group."""
     sizes = np.bincount(np.unique(groups, return_inverse=True)[1])
     largest = float(np.sum(sizes**2) / np.sum(sizes))  # the mean over rows
-    order = np.argsort(groups, kind="stable")[:_COMPARED]  # whole groups
-    K, together = kernel(X[order]), np.equal.outer(groups[order], groups[order])
-    np.fill_diagonal(together, False)
-    if not together.any():
-        return 1.0
-    alone, apart = float(K.diagonal().mean()), float(K.mean())
-    between = (float(K[together].mean()) - apart) / (alone - apart) if alone > apart else 1.0
+    same = np.equal.outer(groups, groups)
+    others = same & ~np.eye(len(groups), dtype=bool)
+    if not others.any() or same.all():
+        return largest
+    K = kernel(X)
+    alone, apart = float(K.diagonal().mean()), float(K[~same].mean())
+    between = (float(K[others].mean()) - apart) / (alone - apart) if alone > apart else 1.0
     return 1.0 + (largest - 1.0) * float(np.clip(between, 0.0, 1.0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -11,10 +13,10 @@ import pandas as pd
 
 from gpcurves.errors import InputError, check_name
 from gpcurves.forecasting.effort import Computation
-from gpcurves.forecasting.units import UNNAMED, Unit, name_groups
+from gpcurves.forecasting.units import UNNAMED, Unit, is_plural, name_groups
 from gpcurves.graphs import Graph
 from gpcurves.tables import rows as reading
-from gpcurves.tables.cells import check_cells
+from gpcurves.tables.cells import as_texts, check_cells
 from gpcurves.tables.classes import recognise
 from gpcurves.tables.columns import check_column, enumerate_names, is_name, name_columns, spell_names
 from gpcurves.tables.files import read_table
@@ -22,6 +24,7 @@ from gpcurves.tables.frames import as_column, as_frame, is_table, name_array
 from gpcurves.tables.preparing import Task, prepare
 from gpcurves.tables.rows import FEWEST_GROUPS, Prepared, Rows
 
+_QUANTITIES = ("field", "session", "trial")  # where numbers are strengths and turns more often than names
 _FEWEST_OF_A_GROUP = 2  # rows, on average, of what is a group
 _SAME_TARGET = 1e-3  # targets, in standard deviations, that differ by less may be those of a function without noise
 
@@ -102,20 +105,29 @@ def read_rows(X: Any, y: Any, pool: Any, computation: Computation, *, task: Task
 def hint_at_groups(table: pd.DataFrame, prepared: Prepared) -> tuple[str, ...]:
     """Say that rows come in groups if an input is called like one: forecasts for new patients need to know."""
     named = name_columns(table, "table")
-    counts = {name: named[name].value_counts() for name in prepared.sources if name_groups(name) != UNNAMED}
-    counts = {
-        name: count
-        for name, count in counts.items()
-        if len(count) >= FEWEST_GROUPS and count.sum() >= _FEWEST_OF_A_GROUP * len(count)
-    }
+    named = named[named[prepared.target].notna()]
+    counts: dict[str, Counter[str]] = {}
+    for name in prepared.sources:
+        if name_groups(name) == UNNAMED or (pd.api.types.is_numeric_dtype(named[name]) and _is_measured(named[name])):
+            continue
+        count = Counter(text for text in as_texts(named[name]) if text is not None)
+        if len(count) >= FEWEST_GROUPS and count.total() >= _FEWEST_OF_A_GROUP * len(count):
+            counts[name] = count
     if not counts:
         return ()
     name = max(counts, key=lambda name: len(counts[name]))
-    groups, each = Unit(group=name_groups(name)).plural, counts[name].mean()
+    groups, each = Unit(group=name_groups(name)).plural, counts[name].total() / len(counts[name])
     return (
         f"Rows come in groups: {len(counts[name]):,} {groups} with {each:.3g} rows each on average. The forecast is for "
         f"further rows of the same {groups}; for new {groups}, set groups to {name!r} (--groups on the command line).",
     )
+
+
+def _is_measured(column: pd.Series[Any]) -> bool:
+    """Tell whether numbers in a column that is called like a group are quantities: fractions, counts of many, or turns."""
+    values = column.dropna().to_numpy(float)
+    word = re.sub(r"[\W_].*$", "", str(column.name)).lower()
+    return bool((values != np.round(values)).any()) or word in _QUANTITIES or is_plural(word)
 
 
 def _open_table(source: Any) -> Any:

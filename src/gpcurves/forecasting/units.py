@@ -32,6 +32,11 @@ def name_groups(column: str) -> str:
     return singular if singular in _PLURALS else UNNAMED
 
 
+def is_plural(word: str) -> bool:
+    """Tell whether a word means several groups, as in a column that counts them: "children"."""
+    return word in _PLURALS.values()
+
+
 @dataclass(frozen=True)
 class Unit:
     """Rows, unless ``most`` says how many vertices there are to be labelled, or ``group`` what related rows share, as "patient"."""

@@ -20,7 +20,7 @@ from gpcurves.tables.classes import check_classes, keep_present, read_classes
 from gpcurves.tables.columns import enumerate_names
 from gpcurves.tables.design import TableDesign
 from gpcurves.tables.encoding import Categories, Dates, choose_encoding
-from gpcurves.tables.rows import FEWEST_GROUPS, FEWEST_ROWS, Prepared
+from gpcurves.tables.rows import FEWEST_GROUPS, FEWEST_ROWS, Prepared, draw_whole
 
 Missing = Literal["auto", "drop", "impute"]
 Task = Literal["numbers", "classes"]
@@ -74,7 +74,11 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     columns.check_aside(table, target, chosen, aside)
     inputs = columns.choose_inputs(table, target, chosen, [*drop, *aside.values()])
     steps = [str(step) for step in table.attrs.get("steps", ())]
-    positions = _draw_positions(len(table), max(_MOST_LOOKED_AT, 2 * most_rows), generator)
+    most_examined = max(_MOST_LOOKED_AT, 2 * most_rows)
+    if "groups" in aside and len(table) > most_examined:
+        positions = draw_whole(as_texts(table[aside["groups"]]), most_examined, generator)
+    else:
+        positions = _draw_positions(len(table), most_examined, generator)
     if len(positions) < len(table):
         steps.append(f"Examined {len(positions):,} rows, drawn at random from {len(table):,}.")
 
@@ -88,8 +92,12 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     draft.check_enough_rows(len(table))
     usable = len(draft.y)
     if usable > most_rows:
-        draft = draft.say(f"Drew {most_rows:,} rows at random from {usable:,}.")
-        draft = draft.keep(np.isin(np.arange(usable), _draw_positions(usable, most_rows, generator)))
+        if "groups" in draft.aside:
+            drawn = draw_whole(draft.aside["groups"], most_rows, generator)
+        else:
+            drawn = _draw_positions(usable, most_rows, generator)
+        draft = draft.say(f"Drew {len(drawn):,} rows at random from {usable:,}.")
+        draft = draft.keep(np.isin(np.arange(usable), drawn))
     # a column may have become constant, and so may the target, with the rows that are gone
     draft = _screen_columns(draft, keep_identifiers=features is not None)
     draft.check_target_varies()
@@ -274,7 +282,7 @@ def _screen_columns(draft: Draft, *, keep_identifiers: bool) -> Draft:
     groups = draft.aside.get("groups")
     for name, values in draft.values.items():
         reason = columns.find_defect(values)
-        if not reason and groups is not None and draft.readings[name].kind == "text":
+        if not (reason or keep_identifiers) and groups is not None and draft.readings[name].kind == "text":
             reason = columns.find_other_name(values, groups)
         if not (reason or keep_identifiers) and draft.readings[name].kind == "number":
             reason = columns.find_identity(name, values, draft.positions)
@@ -320,11 +328,11 @@ def _settle_missing(draft: Draft, missing: Missing) -> Draft:
 
 def _drop_copies(draft: Draft) -> Draft:
     """Drop copies of rows, unless it is natural that rows repeat."""
-    described = (*draft.values.values(), *(values for role, values in draft.aside.items() if role == "groups"))
-    inputs = pd.DataFrame(dict(enumerate(described)))
-    rows = inputs.assign(target=draft.y)
+    inputs = pd.DataFrame(dict(enumerate(draft.values.values())))
+    groups = {"group": draft.aside["groups"]} if "groups" in draft.aside else {}
+    rows = inputs.assign(**groups, target=draft.y)
     copies = rows.duplicated().to_numpy()
-    if not (copies.any() and _repeats_are_natural(inputs, rows)):
+    if not (copies.any() and _repeats_are_natural(inputs.assign(**groups), rows)):
         return draft.lose(copies, "equal to another one in the target and every input")
     return draft.say(
         f"Kept {_count(copies.sum(), 'row')} that equal another one: with values this coarse, repeats are expected."
@@ -341,7 +349,7 @@ def _repeats_are_natural(inputs: pd.DataFrame, rows: pd.DataFrame) -> bool:
     if _equal_pairs(rows) < (1 + by_chance) / 2 * _equal_pairs(inputs):
         return True
     recurring = rows["target"].nunique() < len(rows.drop_duplicates())
-    return recurring and all(columns.has_few_values(rows[name].to_numpy()) for name in rows)
+    return recurring and all(columns.has_few_values(rows[name].to_numpy()) for name in rows if name != "group")
 
 
 def _equal_pairs(rows: pd.DataFrame | pd.Series[float]) -> int:

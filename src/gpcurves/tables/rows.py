@@ -24,6 +24,17 @@ _LEAST_DEVIATION, _MOST_DEVIATION = 1e-100, 1e100
 """Standard deviations whose squares double precision holds with room to spare."""
 
 
+def draw_whole(groups: npt.NDArray[Any], most: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return the positions of at most so many rows, drawn at random: whole groups, or single rows if there is no room for enough of these."""
+    number = pd.factorize(groups, use_na_sentinel=False)[0]
+    sizes = np.bincount(number)
+    order = rng.permutation(len(sizes))
+    kept = order[np.cumsum(sizes[order]) <= most]
+    if len(kept) < FEWEST_GROUPS:
+        return np.sort(rng.permutation(len(groups))[:most])
+    return np.flatnonzero(np.isin(number, kept))
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """Inputs and targets as numbers in their own units, and what was done to get them.
