@@ -8,7 +8,7 @@ FUZZ_CALLS ?= 3000
 OLDEST := tests/truth/test_golden.py tests/test_drill.py tests/cli/test_cli.py tests/faults/test_tables.py tests/faults/test_graphs_reading.py
 
 COLLECTED := build/fresh.jsonl build/unseen.jsonl build/further.jsonl build/forecasts.jsonl
-.PHONY: demo test slow lint types unit fuzz oldest browser bench benchmark-forecast benchmark-calibration benchmark-classes benchmark-network docs clean
+.PHONY: demo test slow lint types unit fuzz oldest browser bench benchmark-forecast benchmark-calibration benchmark-groups benchmark-classes benchmark-network docs clean
 
 .venv/runtime: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("gpcurves needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -78,6 +78,11 @@ benchmark-calibration: build/debian/installed  ## the constants of forecasts ane
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.collect build/forecasts.jsonl
 	$(BIN)/python -m benchmarks.forecast.calibrate $(COLLECTED)
 	$(BIN)/python -m benchmarks.forecast.score --crossed $(COLLECTED)
+
+benchmark-groups: build/debian/installed  ## forecasts for new groups beside what people do instead, on 60 tables whose rows come in groups
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.grouped truth
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.forecast.grouped collect build/grouped.jsonl
+	$(BIN)/python -m benchmarks.forecast.grouped score build/grouped.jsonl
 
 benchmark-classes: .venv/installed-benchmarks  ## forecasts of error rates beside what people do instead, on 248 tables with classes; may be stopped and resumed
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.classes.truth
