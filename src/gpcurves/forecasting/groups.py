@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 
-from gpcurves.forecasting.parts import Part
+from gpcurves.forecasting.parts import TargetPart
 from gpcurves.kernels import Kernel
 from gpcurves.numerics.validation import FloatArray
 
@@ -29,7 +29,7 @@ Groups = npt.NDArray[np.int64]  # rows with the same number belong together
 
 
 @dataclass(frozen=True)
-class GroupEffect(Part):
+class GroupEffect(TargetPart):
     """The prior of the variance that rows of a group share."""
 
     centre, width, limits = -1.5, 2.2, (-34.0, 8.0)

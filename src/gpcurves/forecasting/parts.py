@@ -22,7 +22,7 @@ _FAR = 30.0  # standard deviations from the mean, where features have vanished
 
 
 @dataclass(frozen=True)
-class Part(ABC):
+class TargetPart(ABC):
     """A part of the target whose covariance is a variance times something known.
 
     The logarithm of the variance has a prior with a ``centre`` and a ``width``, and ``limits``; fits begin at
@@ -37,7 +37,7 @@ class Part(ABC):
 
 
 @dataclass(frozen=True)
-class FeaturePart(Part):
+class FeaturePart(TargetPart):
     """A part whose covariance is a variance times the inner product of features, for inputs in so many blocks."""
 
     blocks: int

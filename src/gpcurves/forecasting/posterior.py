@@ -25,7 +25,7 @@ from scipy.optimize import minimize
 from gpcurves.forecasting.effort import Computation
 from gpcurves.forecasting.evidence import JITTER, Evidence, Family
 from gpcurves.forecasting.groups import GroupEffect, Groups, Shared, indicate, measure_crowding
-from gpcurves.forecasting.parts import FeaturePart, Part, list_parts
+from gpcurves.forecasting.parts import FeaturePart, TargetPart, list_parts
 from gpcurves.forecasting.warping import NoWarp, Warp, Warped, choose_warp
 from gpcurves.inputs import Inputs
 from gpcurves.kernels import RBF, Matern52, Sum
@@ -50,7 +50,9 @@ _SMALL = 0.02  # members with less weight are left out of the draws
 class HyperPrior:
     """Independent Student t distributions of the log hyperparameters, wider above the centre for lengthscales."""
 
-    def __init__(self, blocks: int, parts: tuple[Part, ...], deterministic: bool = False, tails: float = 4.0) -> None:
+    def __init__(
+        self, blocks: int, parts: tuple[TargetPart, ...], deterministic: bool = False, tails: float = 4.0
+    ) -> None:
         lengthscale = math.log(3 * math.sqrt(blocks))
         noise, below, above = _NOISELESS if deterministic else (-1.5, 2.2, 2.2)
         self.parts, widths = parts, [part.width for part in parts]
@@ -203,7 +205,7 @@ def find_members(
     Rows with the same number in ``groups`` share an effect.
     The first is looked for from many starts. The others start where it ended: the second of each warp at the first of it.
     """
-    parts: tuple[Part, ...] = list_parts(blocks)
+    parts: tuple[TargetPart, ...] = list_parts(blocks)
     features = [part.features(X).T for part in list_parts(blocks)]
     if groups is not None:
         parts, features = (*parts, GroupEffect()), [*features, indicate(groups)]
