@@ -98,7 +98,10 @@ class Unit:
     def describe_groups(self, count: int, rate: float) -> str:
         """Say what n counts if it is not rows, which there are ``rate`` of in each group."""
         each = f"{count:,} {self.plural} with {rate:.3g} rows each on average"
-        return f"n counts {self.plural}, not rows: you have {each}. Errors are for the rows of new {self.plural}."
+        return (
+            f"n counts {self.plural}, not rows: you have {each}. Errors are for the rows of new {self.plural}, "
+            f"and include by how much {self.plural} differ beyond their inputs."
+        )
 
 
 ROWS = Unit()
