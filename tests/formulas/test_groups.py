@@ -213,7 +213,8 @@ def test_rows_are_drawn_in_whole_groups() -> None:
     table = visits(60, each=5)
     rows = standardise(prepare(table, "score", groups="patient", most_rows=100))
     assert rows.rate == 5.0
-    assert rows.usable == 20
+    assert rows.units == 20
+    assert rows.usable == 60
     forecast = gpc.forecast(table, "score", groups="patient", draws=1, effort=ForecastEffort(fitted_rows=100))
     assert forecast.cross_validation.n.tolist() == [5.0, 10.0, 18.0]  # of 20 whole groups
     assert forecast.rows == 60

@@ -348,7 +348,6 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
     if fit.relevance is not None:  # the noise of a model taken as it is stays as it is
         curves = [replace(curve, fade=fading(curve.noise, fit.deterministic), since=rows) for curve in curves]
     computation.progress.advance(5)
-    fitted = fit.rows.usable if fit.rows.groups is not None else rows
     taken = fit.relevance is None  # as it is: a user's own model, which says what it expects of the target
     return PosteriorCurves(
         tuple(curves),
@@ -356,7 +355,7 @@ def simulate_posterior(fit: FittedRows, computation: Computation) -> PosteriorCu
         fit.draws.batches,
         fit.observed,
         fit.rows.usable,
-        fitted,
+        fit.rows.units,
         fit.rows.scale,
         fit.rows.rate,
         calibration=TRUSTED if taken else NOISELESS if fit.deterministic else TABLES,

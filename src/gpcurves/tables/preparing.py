@@ -91,6 +91,7 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
     draft = _drop_copies(_settle_missing(draft, missing))
     draft.check_enough_rows(len(table))
     usable = len(draft.y)
+    usable_groups = len(set(draft.aside["groups"])) if "groups" in draft.aside else 0
     if usable > most_rows:
         if "groups" in draft.aside:
             drawn = draw_whole(draft.aside["groups"], most_rows, generator)
@@ -124,6 +125,7 @@ def prepare(  # noqa: PLR0913  (what a person may say about a table, by keyword)
         blocks=design.blocks,
         target=target,
         usable_rows=round(len(table) * usable / len(positions)),
+        usable_groups=round(len(table) * usable_groups / len(positions)),
         steps=draft.steps,
         names=design.names,
         dropped=draft.dropped,

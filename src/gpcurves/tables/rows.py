@@ -56,6 +56,7 @@ class Prepared:
     dropped: Mapping[str, str] = field(default_factory=dict)
     design: TableDesign | None = None  # how other tables are brought into this form; None for arrays
     groups: npt.NDArray[np.int64] | None = None  # rows with the same number belong together
+    usable_groups: int = 0  # how many groups could have been used (about, if not all rows were looked at)
     group_column: str = ""
     errors: FloatArray | None = None  # the standard error of each target
     imputed: float = 0.0  # the share of rows with an input that was missing and is filled in
@@ -162,7 +163,12 @@ class Rows:
     @property
     def rate(self) -> float:
         """How many rows there are for each unit that is counted: a group, or a row."""
-        return 1.0 if self.groups is None else len(self.groups) / (int(self.groups.max()) + 1)
+        return len(self.y) / self.units
+
+    @property
+    def units(self) -> int:
+        """How many of these there are in ``y``."""
+        return len(self.y) if self.groups is None else len(np.unique(self.groups))
 
     @property
     def level(self) -> FloatArray:
@@ -192,7 +198,7 @@ def standardise(given: Prepared) -> Rows:
     pool = None if pool is None else check_distance(columns.standardise(pool), given.sources)
     standard = columns.standardise(X), (y - mean) / scale
     errors = None if given.errors is None else given.errors / scale
-    usable = given.usable_rows if given.groups is None else int(given.groups.max()) + 1
+    usable = given.usable_rows if given.groups is None else given.usable_groups
     return Rows(
         *standard,
         pool=pool,

@@ -58,7 +58,7 @@ def fit_classes(rows: Rows, computation: Computation) -> FittedClasses:
         expected=(float(np.mean(doubts)), float(np.mean(entropies))),
         chance=(1 - float(shares.max()), -float(np.sum(shares * np.log(shares)))),
         rows=rows.usable,
-        fitted_rows=rows_used.usable if rows.groups is not None else len(labels),
+        fitted_rows=rows_used.units,
         classes=labels.shape[1],
         rate=rate,
     )
@@ -93,7 +93,7 @@ def forecast_classes(rows: Rows, computation: Computation) -> Forecast:
     result = Forecast(
         target=rows.target,
         rows=rows.usable,
-        fitted_rows=len(fit.rows.y) if rows.groups is None else rows.usable,
+        fitted_rows=rows.units,
         columns=len(rows.columns.groups),
         band=curves.make_band(0),
         floor=curves.floor(0),
