@@ -24,10 +24,7 @@ from gpcurves.tables.rows import Rows
 _FEWEST_EXTREME, _EXTREME = 3, 0.1  # rows that measure the tail, at least, and their share
 _MOST_DIGITS = 12  # that are told apart: rounding errors stay below
 _ROUNDED, _COMPUTED = 5.0, 8.0  # significant digits of a measurement, and of a computation
-_WHOLE, _PATCHY = (
-    0.05,
-    0.25,
-)  # shares of rows with missing inputs up to which a target may follow from them, and from which it does not
+_WHOLE, _PATCHY = 0.05, 0.25  # share of rows with missing inputs: a target may follow from them, and does not
 _EVEN, _UNEVEN = 0.6, 1.0  # tails up to which a target may be smooth, and from which it is not
 
 
