@@ -74,7 +74,8 @@ def fit(points: Points, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     constants = fit_estimate(points, kept)
     errors = points.estimate(constants) - points.truth
     slope = points.calibrated(constants)[1]
-    return constants, *fit_widths(points.squares()[:, kept], errors[kept], points.weights[kept], slope)
+    squares, growth = points.squares()[:, kept], np.ones(int(kept.sum()))
+    return constants, *fit_widths(squares, growth, errors[kept], points.weights[kept], slope)
 
 
 def law_ahead(part: dict[str, Any], n: float, endless: bool = False) -> float:
